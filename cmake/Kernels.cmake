@@ -1,0 +1,32 @@
+# Kernel files are compiled once by nvcc, for the GPU, and once by g++, for the emulator. Dropping a file into a kernel
+# folder is all that it takes to add one: the folder is globbed, and object libraries keep every registration.
+
+# What makes g++ report each memory access of a kernel at its full width, and keep one call site an access.
+set(CORNERTURN_KERNEL_FLAGS
+    -O1 -g1 -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
+    -fno-exceptions -fno-tree-sra -fno-thread-jumps -fno-crossjumping -fno-tree-tail-merge
+    -ftls-model=local-exec -fno-omit-frame-pointer
+    -Wno-unknown-pragmas -Wno-missing-field-initializers)
+
+# cornerturn_emulated_kernels(name file...): an object library of the kernels, for the emulator. A file keeps one
+# language in a directory, so g++ compiles a one-line file that includes it.
+function(cornerturn_emulated_kernels name)
+    set(sources)
+    foreach(file IN LISTS ARGN)
+        get_filename_component(stem ${file} NAME_WE)
+        set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}/${stem}.cpp)
+        file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${file}\"\n")
+        list(APPEND sources ${wrapper})
+    endforeach()
+    add_library(${name} OBJECT ${sources})
+    target_link_libraries(${name} PUBLIC cornerturn_options)
+    target_compile_definitions(${name} PRIVATE CORNERTURN_EMULATED)
+    target_compile_options(${name} PRIVATE ${CORNERTURN_KERNEL_FLAGS})
+endfunction()
+
+# cornerturn_cuda_kernels(name file...): the same for the GPU.
+function(cornerturn_cuda_kernels name)
+    add_library(${name} OBJECT ${ARGN})
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+    target_link_libraries(${name} PUBLIC cornerturn_options CUDA::cudart_static)
+endfunction()

@@ -1,0 +1,23 @@
+// A matrix somewhere in memory, not owned.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace cornerturn {
+
+// Row-major: element (row, col) is data[row * ld + col], 0 <= row < rows, 0 <= col < cols, ld >= cols.
+// rows, cols and ld count elements. The ld - cols elements behind each row are never read or written.
+template <class T>
+struct matrix_view {
+    T* data;
+    std::int64_t rows, cols, ld;
+
+    operator matrix_view<const T>() const
+        requires(!std::is_const_v<T>)
+    {
+        return {data, rows, cols, ld};
+    }
+};
+
+}  // namespace cornerturn

@@ -1,0 +1,169 @@
+// The dialect that kernels are written in: plain CUDA C++. nvcc compiles a kernel file for the GPU; g++ compiles the
+// same file for the emulator, and this header then supplies CUDA's words. The one difference to CUDA: a kernel is
+// launched by launch(shape, kernel, arguments...), because no host compiler parses <<<>>>.
+//
+// Kernel files put everything into namespace CORNERTURN_KERNELS. In the emulator's build that is an inline namespace
+// of its own, so that both builds can live in one program and no helper resolves to the other build's copy.
+//
+// For the emulator: shared arrays are declared in the kernel function itself, not in a __device__ function that it
+// calls (pass a pointer); kernels use no standard containers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(CORNERTURN_EMULATED)
+
+#include "emulator/launch.hpp"
+
+#ifndef CORNERTURN_BUILD
+#define CORNERTURN_BUILD emulated
+#endif
+#define CORNERTURN_KERNELS cornerturn::inline CORNERTURN_BUILD::kernels
+
+// noipa: one copy of the kernel, with its own name, called as written.
+#define __global__ [[gnu::noipa]]
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+// Aligned to a row of banks, as the first shared array of a kernel is on the GPU.
+#define __shared__ [[gnu::aligned(128)]] static thread_local
+#define CORNERTURN_DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(::cornerturn::emulator::dynamic_shared())
+#define CORNERTURN_UNROLL
+
+#define threadIdx (unpack(::cornerturn::emulator::packed_thread_index()))
+#define blockIdx (unpack(::cornerturn::emulator::packed_block_index()))
+#define blockDim (unpack(::cornerturn::emulator::packed_block_dim()))
+#define gridDim (unpack(::cornerturn::emulator::packed_grid_dim()))
+
+namespace CORNERTURN_KERNELS {
+
+struct uint3 {
+    unsigned x, y, z;
+};
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+};
+constexpr int warpSize = 32;
+
+__forceinline__ uint3 unpack(std::uint64_t packed) {
+    return {static_cast<unsigned>(packed), static_cast<unsigned>(packed >> 32 & 0xffff), static_cast<unsigned>(packed >> 48)};
+}
+
+// CUDA's vector types. A copy of one is one access of its whole width: the build keeps g++ from splitting it.
+#define CORNERTURN_VECTORS(type, name)                                      \
+    struct alignas(2 * sizeof(type)) name##2 {                              \
+        type x, y;                                                          \
+    };                                                                      \
+    struct name##3 {                                                        \
+        type x, y, z;                                                       \
+    };                                                                      \
+    struct alignas(4 * sizeof(type) > 16 ? 16 : 4 * sizeof(type)) name##4 { \
+        type x, y, z, w;                                                    \
+    };                                                                      \
+    __forceinline__ name##2 make_##name##2(type x, type y) { return {x, y}; } \
+    __forceinline__ name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+CORNERTURN_VECTORS(unsigned char, uchar)
+CORNERTURN_VECTORS(unsigned short, ushort)
+CORNERTURN_VECTORS(int, int)
+CORNERTURN_VECTORS(float, float)
+CORNERTURN_VECTORS(double, double)
+#undef CORNERTURN_VECTORS
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+__forceinline__ uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+__forceinline__ uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+
+__forceinline__ void __syncthreads() { emulator::sync_threads(); }
+__forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::sync_warp(mask); }
+
+template <class T>
+__forceinline__ T shuffle(unsigned mask, T value, int operand, int width, emulator::shuffle_kind kind) {
+    static_assert(sizeof(T) <= 8, "shuffles move 4 or 8 bytes");
+    std::uint64_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    bits = emulator::shuffle(mask, bits, operand, width, kind);
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
+}
+template <class T>
+__forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize) {
+    return shuffle(mask, value, source, width, emulator::shuffle_kind::index);
+}
+template <class T>
+__forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
+    return shuffle(mask, value, static_cast<int>(delta), width, emulator::shuffle_kind::up);
+}
+template <class T>
+__forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
+    return shuffle(mask, value, static_cast<int>(delta), width, emulator::shuffle_kind::down);
+}
+template <class T>
+__forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = warpSize) {
+    return shuffle(mask, value, lanes, width, emulator::shuffle_kind::exclusive_or);
+}
+
+struct launch_shape {
+    dim3 grid, block;
+    std::size_t dynamic_shared_bytes = 0;
+    const emulator::tiling* tiles = nullptr;  // lets the emulator run one block of each class
+};
+
+// Runs the kernel and returns when it has finished. Throws emulator::hazard where it breaks a rule of the machine.
+template <class... Parameters, class... Arguments>
+void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
+    // Not instrumented: reading the captured arguments is no access of the kernel's.
+    const auto call = [=]() __attribute__((no_sanitize("thread"))) { kernel(arguments...); };
+    const auto entry = [](const void* closure) __attribute__((no_sanitize("thread"))) {
+        (*static_cast<decltype(&call)>(closure))();
+    };
+    emulator::launch({{shape.grid.x, shape.grid.y, shape.grid.z},
+                      {shape.block.x, shape.block.y, shape.block.z},
+                      shape.dynamic_shared_bytes,
+                      reinterpret_cast<const void*>(kernel),
+                      shape.tiles},
+                     entry, &call);
+}
+
+}  // namespace CORNERTURN_KERNELS
+
+#else  // nvcc
+
+#include "device/cuda_check.hpp"
+#include "emulator/launch.hpp"
+
+#define CORNERTURN_KERNELS cornerturn::kernels
+#define CORNERTURN_UNROLL _Pragma("unroll")
+#define CORNERTURN_DYNAMIC_SHARED(type, name)                                    \
+    extern __shared__ __align__(128) unsigned char cornerturn_dynamic_shared[]; \
+    type* const name = reinterpret_cast<type*>(cornerturn_dynamic_shared)
+
+namespace CORNERTURN_KERNELS {
+
+struct launch_shape {
+    dim3 grid, block;
+    std::size_t dynamic_shared_bytes = 0;
+    const emulator::tiling* tiles = nullptr;  // of no use to the GPU
+};
+
+// Launches the kernel on device::current_stream() and returns at once. Throws cuda_error if the launch is refused.
+template <class... Parameters, class... Arguments>
+void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
+    if (shape.dynamic_shared_bytes > 48 << 10) {
+        CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(shape.dynamic_shared_bytes)));
+    }
+    kernel<<<shape.grid, shape.block, shape.dynamic_shared_bytes, device::current_stream()>>>(arguments...);
+    CORNERTURN_CUDA(cudaGetLastError());
+}
+
+}  // namespace CORNERTURN_KERNELS
+
+#endif

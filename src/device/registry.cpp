@@ -1,0 +1,75 @@
+#include "device/registry.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "cornerturn/error.hpp"
+
+namespace cornerturn {
+namespace {
+
+std::vector<kernel>& registered() {
+    static std::vector<kernel> all;
+    return all;
+}
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replace = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const variant* variants,
+                   int variant_count) {
+    std::vector<kernel>& all = registered();
+    for (int i = 0; i < variant_count; ++i) {
+        const variant& v = variants[i];
+        const std::string id = *v.name != '\0' ? std::string(notes.id) + "@" + v.name : notes.id;
+        auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
+        if (found == all.end()) {
+            const std::string name = std::filesystem::path(file).filename().string();
+            kernel added{id, name, i, &notes, does, v.origin, v.element_sizes, v.needs, {}};
+            const auto key = [](const kernel& k) { return std::tuple(std::stoi(k.file), k.file, k.order); };
+            found = all.insert(std::upper_bound(all.begin(), all.end(), added,
+                                                [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),
+                               added);
+        }
+        auto& slot = found->runs[static_cast<int>(built_for)];
+        if (slot != nullptr) {
+            // Before main nothing can catch an exception; this line and the exit status say what happened.
+            std::fprintf(stderr, "cornerturn: two kernels are registered as %s (%s and %s)\n", id.c_str(), found->file.c_str(), file);
+            std::abort();
+        }
+        slot = v.run;
+    }
+}
+
+const std::vector<kernel>& kernels() { return registered(); }
+
+const kernel& find_kernel(const std::string& id) {
+    const auto& all = kernels();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
+    if (found != all.end()) return *found;
+    const auto nearest = std::min_element(all.begin(), all.end(), [&](const kernel& a, const kernel& b) {
+        return edit_distance(a.id, id) < edit_distance(b.id, id);
+    });
+    throw invalid_argument("no kernel is called '" + id + "'; the nearest is '" +
+                           (nearest != all.end() ? nearest->id : "none") + "' (cornerturn list names them all)");
+}
+
+}  // namespace cornerturn

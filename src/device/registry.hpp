@@ -1,0 +1,74 @@
+// Every kernel that this program holds. Kernel files add themselves (device/rung.hpp); nobody keeps a list.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cornerturn {
+
+enum class backend { emulator, cuda, host };
+enum class operation { copy, transpose };
+
+// The fields that open every rung's file. Plain text, one sentence or two each.
+struct rung_notes {
+    const char* id;        // family/rung
+    const char* idea;      // what it does, in a line
+    const char* change;    // what differs from the rung before
+    const char* contract;  // shapes, alignment, aliasing
+    const char* bytes;     // moved for a rows x cols matrix of elements of size e
+    const char* limit;     // what holds it back
+    const char* source;    // where the idea comes from
+};
+
+// A matrix to be moved: source is rows x cols; destination is cols x rows for a transpose, rows x cols for a copy.
+// Elements are element_size bytes (1, 2, 4, 8 or 16), aligned to that. Leading dimensions count elements.
+struct matrix_work {
+    const void* source;
+    void* destination;
+    std::int64_t rows, cols, source_ld, destination_ld;
+    int element_size;
+};
+
+// What a kernel needs beyond any CUDA GPU. `feature` is null where it needs nothing; otherwise the emulator cannot
+// run it.
+struct hardware_needs {
+    const char* feature = nullptr;
+    int compute_capability = 0;  // 90 for 9.0
+};
+
+struct variant {
+    const char* name;           // behind the @ of its id; "" for none
+    const char* origin;         // in the notes, such as "000 v2"
+    unsigned element_sizes;     // the sizes that it takes, or'ed together
+    void (*run)(const matrix_work& work);
+    hardware_needs needs = {};
+};
+
+struct kernel {
+    std::string id;  // family/rung@variant
+    std::string file;
+    int order;  // of the variant within its file
+    const rung_notes* notes;
+    operation does;
+    std::string origin;
+    unsigned element_sizes;
+    hardware_needs needs;
+    std::array<void (*)(const matrix_work&), 3> runs{};  // by backend; null where this build has none
+
+    bool takes(int element_size) const { return (element_sizes & static_cast<unsigned>(element_size)) != 0; }
+    auto run(backend on) const { return runs[static_cast<int>(on)]; }
+};
+
+// Called before main by the kernel files. The text behind the pointers must live as long as the program.
+void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const variant* variants,
+                   int variant_count);
+
+// All kernels, by the number that their file's name begins with.
+const std::vector<kernel>& kernels();
+
+// Throws invalid_argument that names the nearest id.
+const kernel& find_kernel(const std::string& id);
+
+}  // namespace cornerturn

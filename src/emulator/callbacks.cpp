@@ -1,0 +1,64 @@
+// The functions that -fsanitize=thread makes kernel files call before each memory access. The program is not linked
+// with ThreadSanitizer's own run-time: these are all there is.
+#include "emulator/launch.hpp"
+#include "emulator/worker.hpp"
+
+using cornerturn::emulator::current_worker;
+using cornerturn::emulator::kLoad;
+using cornerturn::emulator::kStore;
+
+#define CORNERTURN_RETURN_ADDRESS reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
+#define CORNERTURN_ACCESS(name, width, op)                                                                          \
+    void name(void* address) {                                                                                      \
+        if (auto* worker = current_worker) {                                                                        \
+            worker->access(reinterpret_cast<std::uintptr_t>(address), width, op, CORNERTURN_RETURN_ADDRESS);        \
+        }                                                                                                           \
+    }
+#define CORNERTURN_ACCESSES(width)                                   \
+    CORNERTURN_ACCESS(__tsan_read##width, width, kLoad)              \
+    CORNERTURN_ACCESS(__tsan_write##width, width, kStore)            \
+    CORNERTURN_ACCESS(__tsan_unaligned_read##width, width, kLoad)    \
+    CORNERTURN_ACCESS(__tsan_unaligned_write##width, width, kStore)  \
+    CORNERTURN_ACCESS(__tsan_volatile_read##width, width, kLoad)     \
+    CORNERTURN_ACCESS(__tsan_volatile_write##width, width, kStore)
+
+extern "C" {
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+CORNERTURN_ACCESSES(1)
+CORNERTURN_ACCESSES(2)
+CORNERTURN_ACCESSES(4)
+CORNERTURN_ACCESSES(8)
+CORNERTURN_ACCESSES(16)
+
+void __tsan_read_range(void* address, std::size_t bytes) {
+    if (auto* worker = current_worker) {
+        worker->unsupported_access(reinterpret_cast<std::uintptr_t>(address), bytes, CORNERTURN_RETURN_ADDRESS);
+    }
+}
+void __tsan_write_range(void* address, std::size_t bytes) {
+    if (auto* worker = current_worker) {
+        worker->unsupported_access(reinterpret_cast<std::uintptr_t>(address), bytes, CORNERTURN_RETURN_ADDRESS);
+    }
+}
+}
+
+namespace cornerturn::emulator {
+
+std::uint64_t packed_thread_index() { return current_worker->packed_thread(); }
+std::uint64_t packed_block_index() { return current_worker->packed_block(); }
+std::uint64_t packed_block_dim() { return current_worker->packed_block_dim(); }
+std::uint64_t packed_grid_dim() { return current_worker->packed_grid_dim(); }
+void sync_threads() { current_worker->sync_threads(CORNERTURN_RETURN_ADDRESS); }
+void sync_warp(unsigned mask) { current_worker->sync_warp(mask, CORNERTURN_RETURN_ADDRESS); }
+std::uint64_t shuffle(unsigned mask, std::uint64_t value, int operand, int width, shuffle_kind kind) {
+    return current_worker->shuffle(mask, value, operand, width, kind, CORNERTURN_RETURN_ADDRESS);
+}
+void* dynamic_shared() { return current_worker->dynamic_shared(); }
+
+}  // namespace cornerturn::emulator

@@ -1,0 +1,106 @@
+#include "emulator/counters.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace cornerturn::emulator {
+namespace {
+
+constexpr std::uint32_t kFullWarp = 0xffffffffu;
+
+// The groups of lanes that the hardware serves one after the other: each a mask of consecutive lanes.
+constexpr int lanes_per_group(unsigned width) { return width <= 4 ? 32 : width == 8 ? 16 : 8; }
+
+constexpr std::uint32_t group_mask(int first, int lanes) {
+    return lanes == kWarpSize ? kFullWarp : ((1u << lanes) - 1) << first;
+}
+
+// True where every active lane of `group` has its partner lane^distance inactive or at its own address.
+bool pairs_up(const warp_access& access, std::uint32_t group, int distance) {
+    for (std::uint32_t rest = access.active & group; rest != 0; rest &= rest - 1) {
+        const int lane = std::countr_zero(rest);
+        const int partner = lane ^ distance;
+        if ((access.active >> partner & 1) != 0 && access.addresses[partner] != access.addresses[lane]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool pairs_up(const warp_access& access, std::uint32_t group) {
+    return pairs_up(access, group, 1) || pairs_up(access, group, 2);
+}
+
+}  // namespace
+
+unsigned count_sectors(const warp_access& access) {
+    std::array<std::uint64_t, kWarpSize> sectors;
+    int count = 0;
+    if (access.active == kFullWarp) {
+        for (; count < kWarpSize; ++count) sectors[count] = access.addresses[count] >> 5;
+    } else {
+        for (std::uint32_t rest = access.active; rest != 0; rest &= rest - 1) {
+            sectors[count++] = access.addresses[std::countr_zero(rest)] >> 5;
+        }
+    }
+    unsigned changes = 1;
+    bool ascending = true;
+    for (int i = 1; i < count; ++i) {
+        changes += sectors[i] != sectors[i - 1];
+        ascending &= sectors[i] >= sectors[i - 1];
+    }
+    if (ascending) return changes;
+    std::sort(sectors.begin(), sectors.begin() + count);
+    return static_cast<unsigned>(std::unique(sectors.begin(), sectors.begin() + count) - sectors.begin());
+}
+
+unsigned wavefront_counter::count_group(const warp_access& access, std::uint32_t group) {
+    if (++stamp_ == 0) {
+        stamp_of_word_.fill(0);
+        stamp_ = 1;
+    }
+    std::array<std::uint8_t, 32> words_in_bank{};
+    unsigned most = 0;
+    const unsigned words = access.width <= 4 ? 1 : access.width / 4;
+    for (std::uint32_t rest = access.active & group; rest != 0; rest &= rest - 1) {
+        const std::uint64_t first = access.addresses[std::countr_zero(rest)] >> 2;
+        for (unsigned i = 0; i < words; ++i) {
+            const std::uint64_t word = first + i;
+            std::uint32_t& stamp = stamp_of_word_[word % kWords];
+            if (stamp != stamp_) {
+                stamp = stamp_;
+                most = std::max<unsigned>(most, ++words_in_bank[word % 32]);
+            }
+        }
+    }
+    return most;
+}
+
+unsigned wavefront_counter::count(const warp_access& access, direction op) {
+    if (access.width <= 4) return count_group(access, kFullWarp);
+    // Loads whose lanes pair up are served in fewer, larger groups (measured on hardware: LADDER figures, results/).
+    const bool merges = op == kLoad;
+    if (access.width == 8) {
+        if (merges && pairs_up(access, kFullWarp)) return count_group(access, kFullWarp);
+        return count_group(access, 0x0000ffffu) + count_group(access, 0xffff0000u);
+    }
+    unsigned total = 0;
+    for (int half = 0; half < 2; ++half) {
+        const std::uint32_t lanes = group_mask(16 * half, 16);
+        if (merges && pairs_up(access, lanes)) {
+            total += count_group(access, lanes);
+        } else {
+            total += count_group(access, group_mask(16 * half, 8)) + count_group(access, group_mask(16 * half + 8, 8));
+        }
+    }
+    return total;
+}
+
+unsigned least_wavefronts(std::uint32_t active, unsigned width) {
+    const int lanes = lanes_per_group(width);
+    unsigned groups = 0;
+    for (int first = 0; first < kWarpSize; first += lanes) groups += (active & group_mask(first, lanes)) != 0;
+    return groups;
+}
+
+}  // namespace cornerturn::emulator

@@ -1,0 +1,332 @@
+// A launch: every block, or one block of each class with random witnesses, over all cores.
+#include "emulator/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "emulator/session.hpp"
+#include "emulator/worker.hpp"
+
+namespace cornerturn::emulator {
+namespace {
+
+constexpr int kSectorBytes = 32;
+thread_local session* active_session = nullptr;
+
+// Workers are kept from launch to launch: their stacks are worth 64 MiB of address space each.
+class worker_pool {
+public:
+    static worker_pool& instance() {
+        static worker_pool pool;
+        return pool;
+    }
+    std::unique_ptr<worker> take() {
+        std::lock_guard lock(mutex_);
+        if (idle_.empty()) return std::make_unique<worker>();
+        auto result = std::move(idle_.back());
+        idle_.pop_back();
+        return result;
+    }
+    void give_back(std::unique_ptr<worker> w) {
+        std::lock_guard lock(mutex_);
+        idle_.push_back(std::move(w));
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<worker>> idle_;
+};
+
+std::string to_string(extent3 e) { return fmt::format("{} x {} x {}", e.x, e.y, e.z); }
+
+// CUDA's own limits; where they are broken a launch on the GPU fails too.
+void check(const launch_config& config) {
+    const extent3 b = config.block, g = config.grid;
+    const std::uint64_t threads = std::uint64_t{b.x} * b.y * b.z;
+    if (b.x > 1024 || b.y > 1024 || b.z > 64 || threads == 0 || threads > kMaxThreads) {
+        throw invalid_argument("a block of " + to_string(b) + " threads: CUDA allows 1 to 1024, at most 64 along z");
+    }
+    if (g.x == 0 || g.y == 0 || g.z == 0 || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) {
+        throw invalid_argument("a grid of " + to_string(g) +
+                               " blocks: CUDA allows 1 to 2147483647 along x, 1 to 65535 along y and z");
+    }
+    if (config.dynamic_shared_bytes > kMaxDynamicShared) {
+        throw invalid_argument(fmt::format("{} bytes of dynamic shared memory: at most {} can be had",
+                                           config.dynamic_shared_bytes, kMaxDynamicShared));
+    }
+}
+
+extent3 block_at(std::uint64_t index, extent3 grid) {
+    return {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
+            static_cast<unsigned>(index / grid.x / grid.y)};
+}
+
+std::int64_t tiles_along(std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; }
+
+// What a block's counts may depend on. On one axis: how far the tile's position shifts each operand within a sector,
+// and how much of the tile is valid. For a whole tile: both axes together.
+struct class_key {
+    std::array<std::uint8_t, kMaxOperands> shift{};
+    std::int64_t rows = 0, cols = 0;
+    auto operator<=>(const class_key&) const = default;
+};
+
+struct axis_class {
+    std::uint64_t count = 0;
+    std::int64_t first = 0;
+};
+
+std::uint8_t within_sector(std::int64_t bytes) {
+    return static_cast<std::uint8_t>((bytes % kSectorBytes + kSectorBytes) % kSectorBytes);
+}
+
+// Shifts repeat after at most 32 tiles, so this takes no longer for a long axis. Keys have `rows` set to the extent.
+std::map<class_key, axis_class> classes_along(const tiling& tiles, std::int64_t extent, std::int64_t tile,
+                                              std::int64_t operand::*step) {
+    const auto key_of = [&](std::int64_t index, std::int64_t valid) {
+        class_key key;
+        for (int i = 0; i < tiles.operand_count; ++i) key.shift[i] = within_sector(tiles.operands[i].*step % kSectorBytes * (index % kSectorBytes));
+        key.rows = valid;
+        return key;
+    };
+    const std::int64_t full = extent / tile;
+    std::map<class_key, axis_class> result;
+    for (std::int64_t first = 0; first < std::min<std::int64_t>(full, kSectorBytes); ++first) {
+        axis_class& found = result.try_emplace(key_of(first, tile), axis_class{0, first}).first->second;
+        found.count += static_cast<std::uint64_t>((full - first + kSectorBytes - 1) / kSectorBytes);
+    }
+    if (extent % tile != 0) result.emplace(key_of(full, extent % tile), axis_class{1, full});
+    return result;
+}
+
+struct block_class {
+    std::uint64_t count = 0;
+    tile_index representative{};
+};
+
+class_key combine(const tiling& tiles, const class_key& down, const class_key& across) {
+    class_key key;
+    for (int i = 0; i < tiles.operand_count; ++i) {
+        const auto base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(tiles.operands[i].base) % kSectorBytes);
+        key.shift[i] = within_sector(base + down.shift[i] + across.shift[i]);
+    }
+    key.rows = down.rows;
+    key.cols = across.rows;
+    return key;
+}
+
+}  // namespace
+
+// One launch in a session.
+class launch_run {
+public:
+    launch_run(session& session, const launch_config& config, kernel_entry entry, const void* arguments)
+        : session_(session), config_(config), entry_(entry), arguments_(arguments) {}
+
+    void operator()() {
+        const std::uint64_t blocks = std::uint64_t{config_.grid.x} * config_.grid.y * config_.grid.z;
+        report& report = session_.report_;
+        if (report.launches++ == 0) {
+            report.grid = config_.grid;
+            report.block = config_.block;
+        }
+        report.blocks += blocks;
+        if (session_.options_.every_block || config_.tiles == nullptr) {
+            run_all(blocks);
+        } else {
+            run_classes(blocks);
+        }
+    }
+
+private:
+    using counts = std::vector<worker::site_counts>;
+
+    static counts nonzero_in_order(counts sites) {
+        std::erase_if(sites, [](const auto& site) { return site.counts == counters{}; });
+        std::sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.return_address < b.return_address; });
+        return sites;
+    }
+
+    // Calls body(worker, index) for 0 <= index < count, on all cores; the error of the lowest index is thrown.
+    template <class Body>
+    void for_each_block(std::uint64_t count, Body body) {
+        const std::uint64_t threads = std::uint64_t{config_.block.x} * config_.block.y * config_.block.z;
+        const std::uint64_t cores = session_.options_.workers > 0 ? session_.options_.workers : std::max(1u, std::thread::hardware_concurrency());
+        constexpr std::uint64_t kWorthAThread = 1 << 14;  // emulated threads: about as long as an OS thread takes to start
+        const auto workers = std::clamp<std::uint64_t>(count * threads / kWorthAThread, 1, std::min(cores, count));
+        const std::uint64_t chunk = std::clamp<std::uint64_t>(count / (workers * 16), 1, 4096);
+
+        std::atomic<std::uint64_t> next{0}, failed_at{count};
+        std::mutex mutex;  // guards error, and the session's report
+        std::exception_ptr error;
+        const auto work = [&] {
+            std::unique_ptr<worker> self = worker_pool::instance().take();
+            self->begin(config_, entry_, arguments_, session_);
+            for (std::uint64_t begin; (begin = next.fetch_add(chunk)) < failed_at;) {
+                for (std::uint64_t i = begin; i < std::min(begin + chunk, count) && i < failed_at; ++i) {
+                    try {
+                        body(*self, i);
+                    } catch (...) {
+                        std::lock_guard lock(mutex);
+                        if (i < failed_at) {
+                            failed_at = i;
+                            error = std::current_exception();
+                        }
+                    }
+                }
+            }
+            self->end();
+            {
+                std::lock_guard lock(mutex);
+                session_.report_.accesses += self->accesses();
+                add(nonzero_in_order(self->take_counts()), 1);
+            }
+            worker_pool::instance().give_back(std::move(self));
+        };
+        std::vector<std::jthread> others;
+        for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back(work);
+        work();
+        others.clear();
+        if (error) std::rethrow_exception(error);
+        session_.report_.blocks_run += count;
+    }
+
+    void run_all(std::uint64_t blocks) {
+        for_each_block(blocks, [&](worker& w, std::uint64_t i) { w.run_block(block_at(i, config_.grid)); });
+    }
+
+    // Runs one block of each class and some random ones, and lets each class's stand for all of it.
+    void run_classes(std::uint64_t blocks) {
+        const tiling& tiles = *config_.tiles;
+        const std::int64_t rows = tiles_along(tiles.rows, tiles.tile_rows), cols = tiles_along(tiles.cols, tiles.tile_cols);
+        if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) != blocks) {
+            throw invalid_argument(fmt::format("{}: a grid of {} blocks, but its tiling has {} x {} tiles",
+                                               function_name(config_.kernel), to_string(config_.grid), rows, cols));
+        }
+        std::map<class_key, block_class> classes;
+        const auto down = classes_along(tiles, tiles.rows, tiles.tile_rows, &operand::row_step);
+        const auto across = classes_along(tiles, tiles.cols, tiles.tile_cols, &operand::col_step);
+        for (const auto& [row_key, row_class] : down) {
+            for (const auto& [col_key, col_class] : across) {
+                block_class& found = classes.try_emplace(combine(tiles, row_key, col_key), block_class{0, {row_class.first, col_class.first}}).first->second;
+                found.count += row_class.count * col_class.count;
+            }
+        }
+        struct sample {
+            tile_index tile;
+            extent3 block;
+            const class_key* key;
+            std::uint64_t stands_for;  // 0: a witness
+        };
+        std::vector<sample> samples;
+        const auto take = [&](tile_index tile, const class_key* key, std::uint64_t stands_for) {
+            const extent3 block = tiles.block_of(tile, config_.grid);
+            const tile_index back = tiles.tile_of(block, config_.grid);
+            if (back.row != tile.row || back.col != tile.col) {
+                throw invalid_argument(fmt::format("{}: block_of does not invert tile_of at tile ({}, {})",
+                                                   function_name(config_.kernel), tile.row, tile.col));
+            }
+            samples.push_back({tile, block, key, stands_for});
+        };
+        for (const auto& [key, found] : classes) take(found.representative, &key, found.count);
+        std::mt19937_64 random(session_.options_.seed);
+        for (unsigned i = 0; i < session_.options_.witnesses; ++i) {
+            const tile_index tile{std::uniform_int_distribution<std::int64_t>(0, rows - 1)(random),
+                                  std::uniform_int_distribution<std::int64_t>(0, cols - 1)(random)};
+            take(tile, key_of(classes, tile), 0);
+        }
+        if (session_.on_sample_) {
+            std::vector<sampled_tile> touched;
+            for (const sample& s : samples) touched.push_back(footprint(s.tile));
+            session_.on_sample_(touched);
+        }
+        std::vector<counts> counted(samples.size());
+        for_each_block(samples.size(), [&](worker& w, std::uint64_t i) {
+            w.run_block(samples[i].block);
+            counted[i] = nonzero_in_order(w.take_counts());
+        });
+        std::map<const class_key*, std::size_t> representative;
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            if (samples[i].stands_for > 0) {
+                representative[samples[i].key] = i;
+                add(counted[i], samples[i].stands_for);
+            } else if (counted[i] != counted[representative.at(samples[i].key)]) {
+                const extent3 a = samples[i].block, b = samples[representative.at(samples[i].key)].block;
+                throw unsupported(fmt::format(
+                    "{}: block ({}, {}) counts differently from block ({}, {}) of the same class, so classes cannot stand "
+                    "for its blocks: run every block (--full)",
+                    function_name(config_.kernel), a.x, a.y, b.x, b.y));
+            }
+        }
+        session_.report_.classes += classes.size();
+    }
+
+    const class_key* key_of(const std::map<class_key, block_class>& classes, tile_index tile) const {
+        const tiling& tiles = *config_.tiles;
+        const sampled_tile place = footprint(tile);
+        class_key key;
+        for (int i = 0; i < tiles.operand_count; ++i) key.shift[i] = reinterpret_cast<std::uintptr_t>(place.operands[i]) % kSectorBytes;
+        key.rows = place.rows;
+        key.cols = place.cols;
+        return &classes.find(key)->first;
+    }
+
+    sampled_tile footprint(tile_index tile) const {
+        const tiling& tiles = *config_.tiles;
+        sampled_tile result{};
+        for (int i = 0; i < tiles.operand_count; ++i) {
+            const operand& o = tiles.operands[i];
+            result.operands[i] = static_cast<const char*>(o.base) + tile.row * o.row_step + tile.col * o.col_step;
+        }
+        result.rows = std::min(tiles.tile_rows, tiles.rows - tile.row * tiles.tile_rows);
+        result.cols = std::min(tiles.tile_cols, tiles.cols - tile.col * tiles.tile_cols);
+        return result;
+    }
+
+    void add(const counts& sites, std::uint64_t times) {
+        report& report = session_.report_;
+        for (const auto& site : sites) {
+            report.counts.add(site.counts, times);
+            if (!session_.options_.lines) continue;
+            const source_line where = line_of(site.return_address);
+            const auto less = [](const line_counters& a, const line_counters& b) { return std::tie(a.file, a.line) < std::tie(b.file, b.line); };
+            const line_counters wanted{where.file, where.line, {}};
+            auto place = std::lower_bound(report.lines.begin(), report.lines.end(), wanted, less);
+            if (place == report.lines.end() || less(wanted, *place)) place = report.lines.insert(place, wanted);
+            place->counts.add(site.counts, times);
+        }
+    }
+
+    session& session_;
+    const launch_config& config_;
+    kernel_entry entry_;
+    const void* arguments_;
+};
+
+void launch(const launch_config& config, kernel_entry entry, const void* arguments) {
+    check(config);
+    if (active_session == nullptr) throw invalid_argument("a kernel was launched on the emulator outside any session");
+    launch_run(*active_session, config, entry, arguments)();
+}
+
+session::session(const options& options) : options_(options) {
+    if (active_session != nullptr) throw invalid_argument("this thread has an emulator session already");
+    active_session = this;
+}
+
+session::~session() { active_session = nullptr; }
+
+void session::add_buffer(std::string name, const void* data, std::size_t bytes, bool writable) {
+    buffers_.push_back({std::move(name), reinterpret_cast<std::uintptr_t>(data), bytes, writable});
+}
+
+void session::on_sample(std::function<void(std::span<const sampled_tile>)> callback) { on_sample_ = std::move(callback); }
+
+}  // namespace cornerturn::emulator

@@ -1,0 +1,68 @@
+// What a kernel compiled for the emulator calls: the launch, the indices, the barriers, the shuffles.
+//
+// Instrumented files include this header, so it holds plain data and declarations only: an inline function or
+// a standard container here could be merged with an instrumented copy of itself and be traced, or trace itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cornerturn::emulator {
+
+struct extent3 {
+    unsigned x = 1, y = 1, z = 1;
+};
+
+struct tile_index {
+    std::int64_t row, col;
+};
+
+// One matrix that a block's addresses depend on: where tile (0, 0) begins in it, and how far, in bytes, the next
+// tile along the tile grid's rows and columns lies. A step is 0 where the operand does not move.
+struct operand {
+    const void* base;
+    std::int64_t row_step, col_step;
+};
+
+inline constexpr int kMaxOperands = 4;
+
+// How a launch cuts a rows x cols matrix into tiles, one a block. It lets the emulator tell which blocks must count
+// alike: those whose operands begin at the same place in a 32-byte sector and whose tile has the same valid extent.
+struct tiling {
+    std::int64_t rows, cols;            // elements
+    std::int64_t tile_rows, tile_cols;  // elements
+    int operand_count;
+    operand operands[kMaxOperands];
+    tile_index (*tile_of)(extent3 block, extent3 grid);  // the very function that the kernel calls
+    extent3 (*block_of)(tile_index tile, extent3 grid);  // its inverse
+};
+
+struct launch_config {
+    extent3 grid, block;
+    std::size_t dynamic_shared_bytes = 0;
+    const void* kernel = nullptr;   // the kernel function's address: names it in messages
+    const tiling* tiles = nullptr;  // without it every block runs
+};
+
+using kernel_entry = void (*)(const void* arguments);
+
+// Runs the kernel for every block, or for one block of each class, within the session that is active on the calling
+// thread (session.hpp). Throws hazard where the kernel breaks a rule of the machine. Synchronous.
+void launch(const launch_config& config, kernel_entry entry, const void* arguments);
+
+// The built-in indices, packed x | y << 32 | z << 48 (CUDA's limits fit: x below 2^31, y and z below 2^16).
+// Constant during one thread's run of the kernel, so that the compiler may read them once.
+[[gnu::const]] std::uint64_t packed_thread_index();
+[[gnu::const]] std::uint64_t packed_block_index();
+[[gnu::const]] std::uint64_t packed_block_dim();
+[[gnu::const]] std::uint64_t packed_grid_dim();
+
+void sync_threads();
+void sync_warp(unsigned mask);
+
+enum class shuffle_kind { index, up, down, exclusive_or };
+std::uint64_t shuffle(unsigned mask, std::uint64_t value, int operand, int width, shuffle_kind kind);
+
+void* dynamic_shared();
+
+}  // namespace cornerturn::emulator

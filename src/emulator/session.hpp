@@ -1,0 +1,106 @@
+// Running kernels without a GPU: what memory they may touch, how much of a launch runs, and what was counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cornerturn/error.hpp"
+#include "emulator/counters.hpp"
+#include "emulator/launch.hpp"
+
+namespace cornerturn::emulator {
+
+// A rule of the machine that a kernel broke.
+enum class hazard_kind {
+    race,                // two threads, one of them writing, on the same shared bytes with no barrier between
+    uninitialised_read,  // shared memory that no thread of the block has written
+    divergent_barrier,   // a barrier that not all of its threads reach
+    out_of_bounds,       // an access outside every buffer, or outside the kernel's own shared arrays
+    misaligned,          // an address that is not a multiple of the access's width
+    read_only,           // a write to a buffer that the kernel may only read
+    stack_overflow,      // local arrays larger than the emulated thread's stack
+    unsupported_access   // one that no single machine instruction makes, such as a copy of 12 bytes
+};
+
+class hazard : public error {
+public:
+    hazard(hazard_kind kind, const std::string& message) : error(message), kind_(kind) {}
+    hazard_kind kind() const { return kind_; }
+
+private:
+    hazard_kind kind_;
+};
+
+// One tile that was simulated: its operands' addresses and its valid extent in elements.
+struct sampled_tile {
+    const void* operands[kMaxOperands];
+    std::int64_t rows, cols;
+};
+
+struct line_counters {
+    std::string file;
+    int line = 0;
+    counters counts;
+};
+
+struct report {
+    std::uint64_t launches = 0;
+    extent3 grid{0, 0, 0}, block{0, 0, 0};  // of the first launch
+    counters counts;
+    std::vector<line_counters> lines;  // by file and line; filled where options::lines is set
+    std::uint64_t blocks = 0;          // in the launches
+    std::uint64_t blocks_run = 0;      // simulated; fewer where classes stood for the rest
+    std::uint64_t classes = 0;         // of blocks, where they did
+    std::uint64_t accesses = 0;        // memory accesses simulated, a lane at a time
+};
+
+struct options {
+    bool every_block = true;      // false: one block of each class, and random witnesses
+    bool lines = false;           // keep counters for each source line
+    unsigned workers = 0;         // threads; 0: one a core
+    std::uint64_t seed = 1;       // draws the witnesses
+    unsigned witnesses = 16;      // random blocks a launch that must count as their class does
+};
+
+// While a session is alive, launches made by the thread that created it run in it and add to its report.
+// Not copyable; one a thread at a time.
+class session {
+public:
+    explicit session(const options& options = {});
+    ~session();
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+
+    // Makes [data, data + bytes) global memory that kernels may read, and write if `writable`. `name` is used in errors.
+    void add_buffer(std::string name, const void* data, std::size_t bytes, bool writable);
+
+    // Called before a launch that runs only classes, with the tiles that it will touch.
+    void on_sample(std::function<void(std::span<const sampled_tile>)> callback);
+
+    const emulator::report& report() const { return report_; }
+
+private:
+    friend void launch(const launch_config&, kernel_entry, const void*);
+
+    struct buffer {
+        std::string name;
+        std::uintptr_t begin;
+        std::size_t bytes;
+        bool writable;
+    };
+
+    friend class worker;
+    friend class launch_run;
+
+    emulator::options options_;
+    std::vector<buffer> buffers_;
+    std::function<void(std::span<const sampled_tile>)> on_sample_;
+    emulator::report report_;
+};
+
+}  // namespace cornerturn::emulator

@@ -1,0 +1,110 @@
+// Shadow of shared memory: who wrote and who read each cell last, to find races and reads of nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace cornerturn::emulator {
+
+// Who touched a cell, when, and from which access site; packed into 64 bits because every shared access reads and
+// writes two of them.
+//   serial: the barrier interval, counted over all blocks of the worker; 0: never
+//   warp_syncs: the warp's count of __syncwarp and shuffles within the block
+struct touch {
+    std::uint64_t bits = 0;
+
+    static constexpr int kSerialBits = 26, kWarpSyncBits = 12, kSiteBits = 14, kThreadBits = 10;
+    static constexpr std::uint64_t kMaxSerial = (1ull << kSerialBits) - 1;
+    static constexpr unsigned kMaxSites = 1u << kSiteBits;
+
+    static touch make(std::uint64_t serial, unsigned warp_syncs, unsigned site, unsigned thread) {
+        return {serial << 38 | std::uint64_t{warp_syncs & 0xfffu} << 26 | std::uint64_t{site} << 12 |
+                std::uint64_t{thread} << 2};
+    }
+    std::uint64_t serial() const { return bits >> 38; }
+    unsigned warp_syncs() const { return bits >> 26 & 0xfff; }
+    unsigned site() const { return bits >> 12 & 0x3fff; }
+    unsigned thread() const { return bits >> 2 & 0x3ff; }
+    unsigned warp() const { return bits >> 7 & 0x1f; }
+
+    // For the readers of a cell: others than this one have read it, in this warp or in another.
+    static constexpr std::uint64_t kOtherLanes = 1, kOtherWarps = 2;
+    bool other_lanes() const { return (bits & kOtherLanes) != 0; }
+    bool other_warps() const { return (bits & kOtherWarps) != 0; }
+
+    bool same_interval(touch other) const { return bits >> 38 == other.bits >> 38; }
+    bool same_warp(touch other) const { return warp() == other.warp(); }
+    // Same barrier interval, and no __syncwarp or shuffle between them that orders lanes of one warp.
+    bool unordered_with(touch other) const {
+        return same_interval(other) && (!same_warp(other) || warp_syncs() == other.warp_syncs());
+    }
+};
+
+struct shadow_cell {
+    touch write, read;
+
+    // Notes the read and returns true if a write by another thread is not ordered before it.
+    bool note_read(touch now) {
+        const bool race = write.thread() != now.thread() && write.unordered_with(now);
+        if (read.same_interval(now) && read.thread() != now.thread()) {
+            if (!read.same_warp(now) || read.other_warps()) now.bits |= touch::kOtherWarps;
+            if (read.same_warp(now) && read.warp_syncs() == now.warp_syncs()) now.bits |= touch::kOtherLanes;
+        } else if (read.same_interval(now)) {
+            now.bits |= read.bits & touch::kOtherWarps;
+            if (read.warp_syncs() == now.warp_syncs()) now.bits |= read.bits & touch::kOtherLanes;
+        }
+        read = now;
+        return race;
+    }
+
+    struct rival {
+        touch who;  // its serial is 0 where there is no race
+        bool wrote;
+    };
+
+    // Notes the write and returns the access that it races with.
+    rival note_write(touch now) {
+        rival found{{}, false};
+        if (write.thread() != now.thread() && write.unordered_with(now)) {
+            found = {write, true};
+        } else if (read.same_interval(now)) {
+            const bool other_lane = read.thread() != now.thread() || read.other_lanes();
+            if (read.other_warps() || (other_lane && read.unordered_with(now))) found = {read, false};
+        }
+        write = now;
+        return found;
+    }
+};
+
+// The cells of a range of addresses. A cell covers `granule` bytes: 4, until an access narrower than that is seen.
+class shadow_memory {
+public:
+    void cover(std::uintptr_t begin, std::size_t bytes) {
+        begin_ = begin;
+        cells_.assign((bytes + granule_ - 1) / granule_ + 1, shadow_cell{});
+    }
+    void clear() { cells_.assign(cells_.size(), shadow_cell{}); }
+
+    // The cells of an access; sets `count`.
+    shadow_cell* cells(std::uintptr_t address, unsigned width, unsigned& count) {
+        if (width < granule_) refine(width);
+        count = width / granule_;
+        return &cells_[(address - begin_) / granule_];
+    }
+
+private:
+    void refine(unsigned granule) {
+        std::vector<shadow_cell> finer;
+        const unsigned times = granule_ / granule;
+        finer.reserve(cells_.size() * times);
+        for (const shadow_cell& cell : cells_) finer.insert(finer.end(), times, cell);
+        cells_ = std::move(finer);
+        granule_ = granule;
+    }
+
+    std::uintptr_t begin_ = 0;
+    unsigned granule_ = 4;
+    std::vector<shadow_cell> cells_;
+};
+
+}  // namespace cornerturn::emulator

@@ -1,0 +1,46 @@
+// Names and source lines of the running program's own code, from its symbol table and debug information (libdw).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cornerturn::emulator {
+
+struct source_line {
+    std::string file;  // as compiled, without directories
+    int line = 0;      // 0: unknown (the program has no debug information)
+};
+
+// A function's `static thread_local` variable: its place in the program's thread-local segment.
+struct shared_variable {
+    std::string name;
+    std::size_t offset, bytes;
+};
+
+// The line of the call that returns to `return_address`.
+source_line line_of(std::uintptr_t return_address);
+
+// "file.cu:12", or "unknown line".
+std::string to_string(const source_line& line);
+
+// "transpose_padded<unsigned int, 32, 8>" for the address of that function, without its namespaces and arguments;
+// "kernel" where the program is stripped.
+std::string function_name(const void* function);
+
+// The shared arrays that the kernel declares; empty where it declares none.
+std::vector<shared_variable> shared_variables_of(const void* kernel);
+
+// True where the program still has its symbol table, so that shared_variables_of can answer.
+bool have_symbols();
+
+struct byte_range {
+    std::uintptr_t begin;
+    std::size_t bytes;
+};
+
+// The calling thread's copy of the program's thread-local segment: where its `__shared__` arrays live.
+byte_range thread_local_segment();
+
+}  // namespace cornerturn::emulator

@@ -1,0 +1,519 @@
+#include "emulator/worker.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#define CORNERTURN_ANNOUNCE_FIBERS 1
+#else
+#define CORNERTURN_ANNOUNCE_FIBERS 0
+#endif
+
+namespace cornerturn::emulator {
+namespace {
+
+namespace fc = boost::context::detail;
+
+constexpr std::size_t kStackBytes = 64 << 10;
+// Stacks that began at the same offset in their pages would share a few cache sets; they are staggered by lines.
+constexpr std::size_t kStaggerLines = 32, kLineBytes = 64;
+// What must be left of a stack where a kernel accesses memory.
+constexpr std::size_t kStackReserve = 4 << 10;
+
+std::uint64_t pack(unsigned x, unsigned y, unsigned z) {
+    return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48;
+}
+
+const char* verb(direction op) { return op == kLoad ? "read" : "write"; }
+
+std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}, {}, {})", x, y, z); }
+
+}  // namespace
+
+thread_local constinit worker* current_worker = nullptr;
+
+worker::worker() {
+    void* memory = mmap(nullptr, kStackBytes * kMaxThreads, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    stacks_ = static_cast<char*>(memory);
+}
+
+worker::~worker() { munmap(stacks_, kStackBytes * kMaxThreads); }
+
+// ---- Fibers -------------------------------------------------------------------------------------------------------
+
+void worker::fiber_main(fc::transfer_t from) {
+    worker& self = *current_worker;
+    self.finish_switch(from);
+    for (;;) {
+        self.entry_(self.arguments_);
+        self.stop_lane(state::finished);
+    }
+}
+
+void worker::make_fibers(unsigned count) {
+    for (; fibers_made_ < count; ++fibers_made_) {
+        char* bottom = stacks_ + kStackBytes * fibers_made_;
+        const std::size_t stagger = fibers_made_ % kStaggerLines * kLineBytes;
+        fibers_[fibers_made_].context = fc::make_fcontext(bottom + kStackBytes - stagger, kStackBytes - stagger, &fiber_main);
+    }
+}
+
+void worker::switch_fiber(fiber& from, fiber& to) {
+#if CORNERTURN_ANNOUNCE_FIBERS
+    const std::size_t index = &to - fibers_.data();
+    const bool outside = index == kMaxThreads;
+    __sanitizer_start_switch_fiber(&from.asan_fake_stack, outside ? nullptr : stacks_ + kStackBytes * index,
+                                   outside ? 0 : kStackBytes);
+#endif
+    finish_switch(fc::jump_fcontext(to.context, &from));
+}
+
+void worker::finish_switch(fc::transfer_t from) {
+    static_cast<fiber*>(from.data)->context = from.fctx;
+#if CORNERTURN_ANNOUNCE_FIBERS
+    const unsigned self = current_ < last_ ? current_ : kMaxThreads;
+    __sanitizer_finish_switch_fiber(fibers_[self].asan_fake_stack, nullptr, nullptr);
+#endif
+}
+
+// Chooses the warp's next runnable lane and makes it current; run_block's own context when there is none.
+worker::fiber& worker::next_fiber() {
+    while (current_ < last_ && lanes_[current_].now != state::runnable) ++current_;
+    if (current_ == last_) return fibers_[kMaxThreads];
+    ++lane_serial_;
+    return fibers_[current_];
+}
+
+void worker::stop_lane(state now) {
+    const unsigned self = current_;
+    lanes_[self].now = now;
+    ++current_;
+    switch_fiber(fibers_[self], next_fiber());
+}
+
+void worker::raise_from_fiber(const fault& what) {
+    fault_ = what;
+    const unsigned self = current_;
+    current_ = last_;
+    switch_fiber(fibers_[self], fibers_[kMaxThreads]);
+    __builtin_unreachable();  // the block's fibers are made anew
+}
+
+// ---- A launch, a block, a warp ------------------------------------------------------------------------------------
+
+void worker::begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session) {
+    config_ = config;
+    entry_ = entry;
+    arguments_ = arguments;
+    threads_ = config.block.x * config.block.y * config.block.z;
+    packed_block_dim_ = pack(config.block.x, config.block.y, config.block.z);
+    packed_grid_dim_ = pack(config.grid.x, config.grid.y, config.grid.z);
+    for (unsigned i = 0; i < threads_; ++i) {
+        packed_thread_[i] = pack(i % config.block.x, i / config.block.x % config.block.y, i / config.block.x / config.block.y);
+    }
+    sites_.clear();
+    site_cache_.fill({});
+    pending_.clear();
+    accesses_ = 0;
+
+    regions_.clear();
+    for (const session::buffer& buffer : session.buffers_) {
+        regions_.push_back({region::global, buffer.writable, buffer.begin, buffer.bytes, buffer.name, nullptr});
+    }
+    const byte_range segment = thread_local_segment();
+    const auto add_shared = [&](std::uintptr_t begin, std::size_t bytes, const std::string& name, shadow_memory& shadow) {
+        regions_.push_back({region::shared, true, begin, bytes, name, &shadow});
+    };
+    const std::vector<shared_variable> variables = shared_variables_of(config.kernel);
+    std::uintptr_t low = std::numeric_limits<std::uintptr_t>::max(), high = 0;
+    for (const shared_variable& variable : variables) {
+        const std::uintptr_t begin = segment.begin + variable.offset;
+        add_shared(begin, variable.bytes, variable.name, static_shadow_);
+        low = std::min(low, begin);
+        high = std::max(high, begin + variable.bytes);
+    }
+    if (variables.empty() && !have_symbols()) {  // a stripped program: all of its thread-local memory is one array
+        add_shared(segment.begin, segment.bytes, "shared memory", static_shadow_);
+        low = segment.begin;
+        high = segment.begin + segment.bytes;
+    }
+    static_shadow_.cover(low, low < high ? high - low : 0);
+    if (config.dynamic_shared_bytes > 0) {
+        if (dynamic_shared_ == nullptr) dynamic_shared_ = std::make_unique<bank_row[]>(kMaxDynamicShared / sizeof(bank_row));
+        const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_shared_.get());
+        add_shared(begin, config.dynamic_shared_bytes, "dynamic shared memory", dynamic_shadow_);
+        dynamic_shadow_.cover(begin, config.dynamic_shared_bytes);
+    }
+    current_worker = this;
+}
+
+void worker::end() { current_worker = nullptr; }
+
+void worker::run_block(extent3 block) {
+    block_ = block;
+    packed_block_ = pack(block.x, block.y, block.z);
+    if (serial_ + 2 > touch::kMaxSerial) {
+        static_shadow_.clear();
+        dynamic_shadow_.clear();
+        serial_ = 0;
+    }
+    block_first_serial_ = ++serial_;
+    make_fibers(threads_);
+    for (unsigned i = 0; i < threads_; ++i) {
+        lanes_[i].now = state::runnable;
+        lanes_[i].warp_syncs = 0;
+    }
+    try {
+        do {
+            for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) run_warp(warp);
+        } while (release_barrier());
+    } catch (...) {
+        fibers_made_ = 0;  // they stand in the middle of the kernel
+        fault_.reset();
+        for (warp_instruction* instruction : pending_) instruction->active = 0;
+        pending_.clear();
+        throw;
+    }
+}
+
+void worker::run_warp(unsigned warp) {
+    first_ = warp * kWarpSize;
+    last_ = std::min(first_ + kWarpSize, threads_);
+    for (;;) {
+        current_ = first_;
+        fiber& first = next_fiber();
+        if (current_ < last_) switch_fiber(fibers_[kMaxThreads], first);
+        if (fault_) raise(*fault_);
+        settle_instructions();
+        const auto waits = [&](unsigned i) { return lanes_[i].now == state::at_warp_sync; };
+        bool any = false;
+        for (unsigned i = first_; i < last_; ++i) any |= waits(i);
+        if (!any) return;
+        release_warp_syncs(first_, last_);
+    }
+}
+
+// Lets the lanes go on whose masks' other lanes wait at a warp-level barrier too.
+void worker::release_warp_syncs(unsigned first, unsigned last) {
+    std::uint32_t waiting = 0, finished = 0;
+    for (unsigned i = first; i < last; ++i) {
+        waiting |= std::uint32_t{lanes_[i].now == state::at_warp_sync} << (i - first);
+        finished |= std::uint32_t{lanes_[i].now == state::finished} << (i - first);
+    }
+    std::uint32_t released = 0;
+    for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
+        const int i = std::countr_zero(rest);
+        const std::uint32_t mask = lanes_[first + i].mask;
+        bool agree = (mask & ~(waiting | finished)) == 0;
+        for (std::uint32_t others = mask & waiting; others != 0; others &= others - 1) {
+            agree &= lanes_[first + std::countr_zero(others)].mask == mask;
+        }
+        if (agree) released |= 1u << i;
+    }
+    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
+        lane& self = lanes_[first + std::countr_zero(rest)];
+        if (self.source < 0) continue;
+        if ((self.mask >> self.source & released >> self.source & 1) == 0) {
+            raise(hazard_kind::divergent_barrier, first + std::countr_zero(rest),
+                  fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
+                              to_string(line_of(self.sync_site))));
+        }
+        self.received = lanes_[first + self.source].offered;
+    }
+    if (released == 0) {
+        const unsigned thread = first + std::countr_zero(waiting);
+        raise(hazard_kind::divergent_barrier, thread,
+              fmt::format("waits at the warp-level barrier of {}, which not every lane of its mask reaches",
+                          to_string(line_of(lanes_[thread].sync_site))));
+    }
+    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
+        lane& self = lanes_[first + std::countr_zero(rest)];
+        self.now = state::runnable;
+        ++self.warp_syncs;
+    }
+}
+
+// After all warps stopped: opens the block's barrier, or returns false if every thread has finished.
+bool worker::release_barrier() {
+    unsigned waiting = 0, first_waiting = 0, first_finished = 0;
+    for (unsigned i = threads_; i-- > 0;) {
+        if (lanes_[i].now == state::at_barrier) {
+            ++waiting;
+            first_waiting = i;
+        } else {
+            first_finished = i;
+        }
+    }
+    if (waiting == 0) return false;
+    const std::uintptr_t barrier = lanes_[first_waiting].sync_site;
+    if (waiting < threads_) {
+        raise(hazard_kind::divergent_barrier, first_finished,
+              fmt::format("ended without reaching the barrier of {}, where thread {} waits", to_string(line_of(barrier)),
+                          name_of(first_waiting)));
+    }
+    for (unsigned i = 0; i < threads_; ++i) {
+        if (lanes_[i].sync_site != barrier) {
+            raise(hazard_kind::divergent_barrier, i,
+                  fmt::format("waits at the barrier of {}, but thread {} at that of {}",
+                              to_string(line_of(lanes_[i].sync_site)), name_of(first_waiting), to_string(line_of(barrier))));
+        }
+        lanes_[i].now = state::runnable;
+    }
+    ++serial_;
+    return true;
+}
+
+// ---- Accesses -----------------------------------------------------------------------------------------------------
+
+site& worker::find_site(std::uintptr_t return_address, unsigned width, direction op) {
+    cache_entry& entry = site_cache_[return_address * 0x9e3779b97f4a7c15ull >> 56];
+    if (entry.return_address == return_address) return *entry.found;
+    const auto found = std::find_if(sites_.begin(), sites_.end(),
+                                    [&](const site& s) { return s.return_address == return_address; });
+    site* result = found != sites_.end() ? &*found : nullptr;
+    const char* frame = static_cast<const char*>(__builtin_frame_address(0));
+    if (frame < stacks_ + kStackBytes * current_ + kStackReserve) {
+        raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
+    }
+    if (result == nullptr) {
+        result = &sites_.emplace_back();
+        result->return_address = return_address;
+        result->index = static_cast<unsigned>(sites_.size() - 1) % touch::kMaxSites;
+        result->width = width;
+        result->op = op;
+    }
+    entry = {return_address, result};
+    return *result;
+}
+
+// Finds the region that holds the access; false if none does.
+bool worker::enter_region(site& where, std::uintptr_t address) {
+    for (const region& candidate : regions_) {
+        if (address - candidate.begin >= candidate.bytes) continue;
+        if (candidate.bytes - (address - candidate.begin) < where.width) return false;
+        where.where = &candidate;
+        where.region_begin = candidate.begin;
+        where.region_span = candidate.bytes - where.width + 1;
+        return true;
+    }
+    return false;
+}
+
+void worker::access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStackBytes * kMaxThreads) return;  // a local variable
+    site& where = find_site(return_address, width, op);
+    if (address - where.region_begin >= where.region_span && !enter_region(where, address)) [[unlikely]] {
+        raise_from_fiber({hazard_kind::out_of_bounds, current_, address, width, op, return_address});
+    }
+    if ((address & (width - 1)) != 0) [[unlikely]] {
+        raise_from_fiber({hazard_kind::misaligned, current_, address, width, op, return_address});
+    }
+    if (op == kStore && !where.where->writable) [[unlikely]] {
+        raise_from_fiber({hazard_kind::read_only, current_, address, width, op, return_address});
+    }
+    if (where.lane_serial != lane_serial_) {
+        where.lane_serial = lane_serial_;
+        where.passes = 0;
+    }
+    const std::size_t pass = where.passes++;
+    if (pass == where.instructions.size()) [[unlikely]] {
+        where.instructions.push_back(std::make_unique<warp_instruction>());
+        where.instructions.back()->where = &where;
+    }
+    warp_instruction& instruction = *where.instructions[pass];
+    if (instruction.active == 0) {
+        instruction.space = where.where->space;
+        pending_.push_back(&instruction);
+    } else if (instruction.space != where.where->space) [[unlikely]] {
+        raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
+    }
+    const unsigned lane = current_ - first_;
+    instruction.active |= 1u << lane;
+    instruction.addresses[lane] = address;
+}
+
+void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address) {
+    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStackBytes * kMaxThreads) return;
+    raise_from_fiber({hazard_kind::unsupported_access, current_, address, bytes, kLoad, return_address});
+}
+
+// Counts and checks the instructions of the warp's lanes, all of which have stopped.
+void worker::settle_instructions() {
+    for (warp_instruction* instruction : pending_) {
+        site& where = *instruction->where;
+        const warp_access access{instruction->addresses, instruction->active, where.width};
+        accesses_ += std::popcount(access.active);
+        if (instruction->space == region::global) {
+            where.counts.global_requests[where.op] += 1;
+            where.counts.global_sectors[where.op] += count_sectors(access);
+        } else {
+            const unsigned wavefronts = wavefronts_.count(access, where.op);
+            const unsigned least = least_wavefronts(access.active, access.width);
+            where.counts.shared_requests[where.op] += 1;
+            where.counts.shared_wavefronts[where.op] += wavefronts;
+            where.counts.shared_conflicts[where.op] += wavefronts > least ? wavefronts - least : 0;
+            check_shared(*instruction);
+        }
+        instruction->active = 0;
+    }
+    pending_.clear();
+}
+
+void worker::check_shared(const warp_instruction& instruction) {
+    const site& where = *instruction.where;
+    shadow_memory& shadow = *where.where->shadow;
+    for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
+        const int lane = std::countr_zero(rest);
+        const unsigned thread = first_ + lane;
+        // A lane that waits at a warp-level barrier made these accesses before it.
+        const touch now = touch::make(serial_, lanes_[thread].warp_syncs, where.index, thread);
+        unsigned count = 0;
+        shadow_cell* cells = shadow.cells(instruction.addresses[lane], where.width, count);
+        for (unsigned i = 0; i < count; ++i) {
+            shadow_cell& cell = cells[i];
+            shadow_cell::rival rival{{}, true};
+            if (where.op == kStore) {
+                rival = cell.note_write(now);
+            } else {
+                if (cell.write.serial() < block_first_serial_) [[unlikely]] {
+                    raise(hazard_kind::uninitialised_read, thread,
+                          fmt::format("reads shared memory '{}' at {} that no thread of the block has written",
+                                      where.where->name, line_of_site(where.index)));
+                }
+                if (cell.note_read(now)) rival.who = cell.write;
+            }
+            if (rival.who.serial() != 0) [[unlikely]] {
+                // A cell remembers its last reader only: where that is this very thread, the rival read before it.
+                const unsigned other = rival.who.thread();
+                raise(hazard_kind::race, thread,
+                      fmt::format("{}s shared memory '{}' at {} and {} {}s the same bytes at {} with no barrier between them",
+                                  verb(where.op), where.where->name, line_of_site(where.index),
+                                  other == thread ? "another thread" : "thread " + name_of(other),
+                                  verb(rival.wrote ? kStore : kLoad), line_of_site(rival.who.site())));
+            }
+        }
+    }
+}
+
+// ---- Barriers and shuffles ----------------------------------------------------------------------------------------
+
+void worker::sync_threads(std::uintptr_t return_address) {
+    lanes_[current_].sync_site = return_address;
+    stop_lane(state::at_barrier);
+}
+
+void worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
+    lanes_[current_].source = -1;
+    wait_for_warp(mask, return_address);
+}
+
+void worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
+    const unsigned lanes = last_ - first_;
+    lane& self = lanes_[current_];
+    self.sync_site = return_address;
+    self.mask = lanes == kWarpSize ? mask : mask & ((1u << lanes) - 1);  // no lanes that the block does not have
+    if ((mask >> (current_ - first_) & 1) == 0) {
+        raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
+    }
+    stop_lane(state::at_warp_sync);
+}
+
+std::uint64_t worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
+                              std::uintptr_t return_address) {
+    lane& self = lanes_[current_];
+    // PTX's shfl: segments of `width` lanes; a source outside the segment leaves the lane its own value.
+    const int own = static_cast<int>(current_ - first_);
+    const int segment = own & ~(width - 1);
+    int source = own;
+    switch (kind) {
+        case shuffle_kind::index: source = segment | (operand & (width - 1)); break;
+        case shuffle_kind::up: source = own - operand < segment ? own : own - operand; break;
+        case shuffle_kind::down: source = own + operand >= segment + width ? own : own + operand; break;
+        case shuffle_kind::exclusive_or: source = (own ^ operand) >= segment + width ? own : own ^ operand; break;
+    }
+    self.offered = value;
+    self.source = source;
+    wait_for_warp(mask, return_address);
+    return self.received;
+}
+
+// ---- What went wrong ----------------------------------------------------------------------------------------------
+
+std::string worker::name_of(unsigned thread) const {
+    const std::uint64_t packed = packed_thread_[thread];
+    return triple(packed & 0xffffffff, packed >> 32 & 0xffff, packed >> 48);
+}
+
+std::string worker::line_of_site(unsigned index) const {
+    return to_string(line_of(sites_[index].return_address));
+}
+
+void worker::raise(hazard_kind kind, unsigned thread, const std::string& what) {
+    throw hazard(kind, fmt::format("{}: block {}, thread {} {}", function_name(config_.kernel),
+                                   triple(block_.x, block_.y, block_.z), name_of(thread), what));
+}
+
+// "makes a 4-byte write at file.cu:12 out of bounds: 4 bytes past the end of 'destination' (4096 bytes)"
+std::string worker::describe_stray(const fault& what) const {
+    const region* nearest = nullptr;
+    std::uintptr_t distance = std::numeric_limits<std::uintptr_t>::max();
+    bool before = false;
+    for (const region& candidate : regions_) {
+        const std::uintptr_t end = candidate.begin + candidate.bytes;
+        const bool below = what.address < candidate.begin;
+        const std::uintptr_t gap = below ? candidate.begin - what.address : what.address < end ? 0 : what.address - end;
+        if (gap < distance) {
+            nearest = &candidate;
+            distance = gap;
+            before = below;
+        }
+    }
+    if (nearest == nullptr) return "of memory, but was given none";
+    if (what.kind == hazard_kind::read_only) return fmt::format("to '{}', which it may only read", nearest->name);
+    return fmt::format("out of bounds: {} bytes {} '{}' ({} bytes)", distance, before ? "before" : "past the end of",
+                       nearest->name, nearest->bytes);
+}
+
+void worker::raise(const fault& what) {
+    const std::string line = to_string(line_of(what.return_address));
+    const auto access = [&](const std::string& how) {
+        return fmt::format("makes a {}-byte {} at {} {}", what.width, verb(what.op), line, how);
+    };
+    std::string text;
+    switch (what.kind) {
+        case hazard_kind::misaligned:
+            text = access(fmt::format("of an address that is not a multiple of {}", what.width));
+            break;
+        case hazard_kind::read_only:
+        case hazard_kind::out_of_bounds: text = access(describe_stray(what)); break;
+        case hazard_kind::unsupported_access:
+            text = what.width == 0
+                       ? fmt::format("accesses shared and global memory with one instruction at {}", line)
+                       : fmt::format("copies {} bytes at {}: no single instruction does; copy 1, 2, 4, 8 or 16", what.width, line);
+            break;
+        case hazard_kind::divergent_barrier:
+            text = fmt::format("is not in the mask of its own warp-level barrier at {}", line);
+            break;
+        default: text = fmt::format("overflows the emulator's stack of 64 KiB a thread with its local variables"); break;
+    }
+    raise(what.kind, what.thread, text);
+}
+
+std::vector<worker::site_counts> worker::take_counts() {
+    std::vector<site_counts> result;
+    for (site& s : sites_) {
+        result.push_back({s.return_address, s.counts});
+        s.counts = {};
+    }
+    return result;
+}
+
+}  // namespace cornerturn::emulator

@@ -1,0 +1,197 @@
+// One OS thread's share of an emulated launch: runs whole blocks, a fiber for each CUDA thread, and counts.
+//
+// A warp's lanes run one after the other up to their next barrier. Every memory access calls in here (callbacks.cpp)
+// and is filed under its call site and how often this lane has passed that site since the barrier: lanes that agree
+// in both executed one warp instruction together. When the last lane stops, the filed instructions are counted and
+// checked, and the next warp runs.
+#pragma once
+
+#include <array>
+#include <boost/context/detail/fcontext.hpp>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulator/counters.hpp"
+#include "emulator/session.hpp"
+#include "emulator/shadow.hpp"
+#include "emulator/symbols.hpp"
+
+namespace cornerturn::emulator {
+
+inline constexpr unsigned kMaxThreads = 1024;
+inline constexpr std::size_t kMaxDynamicShared = 227 << 10;  // the most a block can have on Hopper
+
+// What a memory access may touch.
+struct region {
+    enum kind : std::uint8_t { global, shared } space;
+    bool writable;
+    std::uintptr_t begin;
+    std::size_t bytes;
+    std::string name;
+    shadow_memory* shadow;  // of shared memory
+};
+
+struct site;
+
+// One warp instruction in the making.
+struct warp_instruction {
+    site* where;
+    std::uint32_t active = 0;
+    region::kind space;
+    std::uint64_t addresses[kWarpSize];
+};
+
+// A place in the kernel's code that accesses memory.
+struct site {
+    std::uintptr_t return_address;
+    unsigned index;
+    unsigned width;
+    direction op;
+    // The region that the last access fell into, to spare the search.
+    std::uintptr_t region_begin = 1;
+    std::uintptr_t region_span = 0;  // largest valid offset, plus one
+    const region* where = nullptr;
+    std::uint64_t lane_serial = 0;  // the lane run that `passes` belongs to
+    std::size_t passes = 0;
+    std::vector<std::unique_ptr<warp_instruction>> instructions;  // by pass
+    counters counts;
+};
+
+class worker {
+public:
+    worker();
+    ~worker();
+    worker(const worker&) = delete;
+    worker& operator=(const worker&) = delete;
+
+    // Prepares for a launch on the calling OS thread, which must then make all the calls below.
+    void begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session);
+    void end();
+
+    // Throws hazard.
+    void run_block(extent3 block);
+
+    // Counters of the blocks since the last call, by site; then zero.
+    struct site_counts {
+        std::uintptr_t return_address;
+        counters counts;
+        bool operator==(const site_counts&) const = default;
+    };
+    std::vector<site_counts> take_counts();
+    std::uint64_t accesses() const { return accesses_; }
+
+    // From here on called by the kernel, on a fiber.
+    void access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
+    void sync_threads(std::uintptr_t return_address);
+    void sync_warp(std::uint32_t mask, std::uintptr_t return_address);
+    std::uint64_t shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
+                          std::uintptr_t return_address);
+    void unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address);
+
+    std::uint64_t packed_thread() const { return packed_thread_[current_]; }
+    std::uint64_t packed_block() const { return packed_block_; }
+    std::uint64_t packed_block_dim() const { return packed_block_dim_; }
+    std::uint64_t packed_grid_dim() const { return packed_grid_dim_; }
+    void* dynamic_shared() { return dynamic_shared_.get(); }
+
+private:
+    enum class state : std::uint8_t { runnable, at_barrier, at_warp_sync, finished };
+
+    struct fiber {
+        boost::context::detail::fcontext_t context = nullptr;
+        void* asan_fake_stack = nullptr;
+    };
+
+    struct lane {
+        state now = state::finished;
+        std::uint16_t warp_syncs = 0;
+        std::uint32_t mask = 0;          // of the warp-level barrier it waits at
+        std::uintptr_t sync_site = 0;    // of the barrier it waits at
+        int source = -1;  // the lane that it shuffles from; -1: it only waits
+        std::uint64_t offered = 0, received = 0;
+    };
+
+    // A fault found while a fiber ran; raised once control is back in run_block.
+    struct fault {
+        hazard_kind kind;
+        unsigned thread;
+        std::uintptr_t address;
+        std::size_t width;
+        direction op;
+        std::uintptr_t return_address;
+    };
+
+    static void fiber_main(boost::context::detail::transfer_t from);
+    void make_fibers(unsigned count);
+    void switch_fiber(fiber& from, fiber& to);
+    void finish_switch(boost::context::detail::transfer_t from);
+    fiber& next_fiber();
+    void stop_lane(state now);
+    [[noreturn]] void raise_from_fiber(const fault& what);
+
+    void run_warp(unsigned warp);
+    void wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
+    void release_warp_syncs(unsigned first, unsigned last);
+    bool release_barrier();
+    site& find_site(std::uintptr_t return_address, unsigned width, direction op);
+    bool enter_region(site& where, std::uintptr_t address);
+    void settle_instructions();
+    void check_shared(const warp_instruction& instruction);
+
+    [[noreturn]] void raise(const fault& what);
+    [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
+    std::string describe_stray(const fault& what) const;
+    std::string name_of(unsigned thread) const;
+    std::string line_of_site(unsigned index) const;
+
+    // Fixed for the launch.
+    launch_config config_;
+    kernel_entry entry_ = nullptr;
+    const void* arguments_ = nullptr;
+    unsigned threads_ = 0;
+    std::array<std::uint64_t, kMaxThreads> packed_thread_{};
+    std::uint64_t packed_block_dim_ = 0, packed_grid_dim_ = 0;
+    std::deque<region> regions_;
+
+    // Fibers; fibers_[kMaxThreads] is run_block itself.
+    char* stacks_ = nullptr;
+    std::array<fiber, kMaxThreads + 1> fibers_;
+    unsigned fibers_made_ = 0;
+
+    // The block being run.
+    extent3 block_;
+    std::uint64_t packed_block_ = 0;
+    std::array<lane, kMaxThreads> lanes_;
+    std::uint64_t serial_ = 0;              // barrier intervals, over all blocks
+    std::uint64_t block_first_serial_ = 0;  // the interval in which this block began
+    std::optional<fault> fault_;
+
+    // The lane being run: threads current_ of first_.. last_ (exclusive), the warp.
+    unsigned current_ = 0, first_ = 0, last_ = 0;
+    std::uint64_t lane_serial_ = 0;
+
+    std::deque<site> sites_;
+    struct cache_entry {
+        std::uintptr_t return_address = 0;
+        site* found = nullptr;
+    };
+    std::array<cache_entry, 256> site_cache_;
+    std::vector<warp_instruction*> pending_;  // in the order of their first lane
+    wavefront_counter wavefronts_;
+    std::uint64_t accesses_ = 0;
+
+    struct alignas(128) bank_row {
+        std::byte bytes[128];
+    };
+    std::unique_ptr<bank_row[]> dynamic_shared_;
+    shadow_memory static_shadow_, dynamic_shadow_;
+};
+
+// The worker whose block runs on this OS thread; null outside a launch, when callbacks have nothing to do.
+extern thread_local constinit worker* current_worker;
+
+}  // namespace cornerturn::emulator
