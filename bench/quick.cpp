@@ -10,7 +10,7 @@ int main(int c, char** v) {
     char* pa=(char*)((((uintptr_t)a.data())+255)&~255ull); char* pb=(char*)((((uintptr_t)b.data())+255)&~255ull);
     for (auto& k : kernels()) {
         auto run = k.run(backend::emulator);
-        if (!run || !k.takes(es)) continue;
+        if (!run || !k.takes(es) || (c > 5 && k.id != v[5])) continue;
         emulator::session s({.every_block = full, .lines=true, .workers=unsigned(workers)});
         s.add_buffer("source", pa, n*n*es, false); s.add_buffer("destination", pb, n*n*es, true);
         auto t0 = std::chrono::steady_clock::now();

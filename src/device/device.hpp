@@ -120,7 +120,7 @@ struct launch_shape {
 template <class... Parameters, class... Arguments>
 void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
     // Not instrumented: reading the captured arguments is no access of the kernel's.
-    const auto call = [=]() __attribute__((no_sanitize("thread"))) { kernel(arguments...); };
+    const auto call = [=]() __attribute__((no_sanitize("thread"), always_inline)) { kernel(arguments...); };
     const auto entry = [](const void* closure) __attribute__((no_sanitize("thread"))) {
         (*static_cast<decltype(&call)>(closure))();
     };

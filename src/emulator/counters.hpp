@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
+#include <optional>
 
 namespace cornerturn::emulator {
 
@@ -40,14 +40,19 @@ struct warp_access {
     unsigned width;  // bytes: 1, 2, 4, 8 or 16
 };
 
+// The distance in bytes from each lane's address to the next lane's, where all 32 are active and it is the same.
+std::optional<std::int64_t> constant_stride(const warp_access& access);
+
 // Distinct 32-byte sectors touched. Accesses are aligned to their width, so none straddles two.
 unsigned count_sectors(const warp_access& access);
+unsigned count_sectors(const warp_access& access, std::int64_t stride);  // the same, where the stride is known
 
 // Shared-memory wavefronts. Keeps a stamp for each word of the 256 KiB that a block can see, so that telling distinct
 // words apart costs one look each.
 class wavefront_counter {
 public:
     unsigned count(const warp_access& access, direction op);
+    unsigned count(const warp_access& access, direction op, std::int64_t stride);  // the same, where the stride is known
 
 private:
     unsigned count_group(const warp_access& access, std::uint32_t group);
@@ -55,6 +60,14 @@ private:
     static constexpr std::size_t kWords = 1 << 16;
     std::array<std::uint32_t, kWords> stamp_of_word_{};
     std::uint32_t stamp_ = 0;
+
+    // Accesses of a constant stride that begin at the same place in a row of banks cost the same: remembered.
+    struct remembered {
+        std::int64_t stride;
+        std::uint32_t start_and_width;
+        unsigned wavefronts = 0;  // 0: nothing remembered
+    };
+    std::array<remembered, 256> remembered_{};
 };
 
 // The fewest wavefronts that these active lanes at this width could cost: one for each group of lanes that the

@@ -76,11 +76,12 @@ struct shadow_cell {
     }
 };
 
-// The cells of a range of addresses. A cell covers `granule` bytes: 4, until an access narrower than that is seen.
+// The cells of a range of addresses. A cell covers `granule` bytes: as many as the narrowest access so far.
 class shadow_memory {
 public:
     void cover(std::uintptr_t begin, std::size_t bytes) {
         begin_ = begin;
+        granule_ = kWidestAccess;
         cells_.assign((bytes + granule_ - 1) / granule_ + 1, shadow_cell{});
     }
     void clear() { cells_.assign(cells_.size(), shadow_cell{}); }
@@ -93,6 +94,8 @@ public:
     }
 
 private:
+    static constexpr unsigned kWidestAccess = 16;
+
     void refine(unsigned granule) {
         std::vector<shadow_cell> finer;
         const unsigned times = granule_ / granule;
@@ -103,7 +106,7 @@ private:
     }
 
     std::uintptr_t begin_ = 0;
-    unsigned granule_ = 4;
+    unsigned granule_ = kWidestAccess;
     std::vector<shadow_cell> cells_;
 };
 

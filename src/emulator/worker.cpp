@@ -8,23 +8,15 @@
 #include <limits>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#define CORNERTURN_ANNOUNCE_FIBERS 1
-#else
-#define CORNERTURN_ANNOUNCE_FIBERS 0
-#endif
-
 namespace cornerturn::emulator {
 namespace {
 
-namespace fc = boost::context::detail;
-
-constexpr std::size_t kStackBytes = 64 << 10;
 // Stacks that began at the same offset in their pages would share a few cache sets; they are staggered by lines.
 constexpr std::size_t kStaggerLines = 32, kLineBytes = 64;
 // What must be left of a stack where a kernel accesses memory.
-constexpr std::size_t kStackReserve = 4 << 10;
+constexpr std::size_t kStackReserve = 2 << 10;
+constexpr std::size_t kPrefetchLines = 6;  // that a waiting lane's frames fill
+
 
 std::uint64_t pack(unsigned x, unsigned y, unsigned z) {
     return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48;
@@ -39,71 +31,83 @@ std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}
 thread_local constinit worker* current_worker = nullptr;
 
 worker::worker() {
-    void* memory = mmap(nullptr, kStackBytes * kMaxThreads, PROT_READ | PROT_WRITE,
+    void* memory = mmap(nullptr, kStacksBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
+    madvise(memory, kStacksBytes, MADV_HUGEPAGE);
     stacks_ = static_cast<char*>(memory);
 }
 
-worker::~worker() { munmap(stacks_, kStackBytes * kMaxThreads); }
+worker::~worker() { munmap(stacks_, kStacksBytes); }
 
 // ---- Fibers -------------------------------------------------------------------------------------------------------
 
-void worker::fiber_main(fc::transfer_t from) {
-    worker& self = *current_worker;
-    self.finish_switch(from);
+void worker::fiber_main() {
+    worker& w = *current_worker;
+    fiber& self = *w.lanes_[w.current_].own;
+    self.arrived();
     for (;;) {
-        self.entry_(self.arguments_);
-        self.stop_lane(state::finished);
+        w.entry_(w.arguments_);
+        w.lanes_[w.current_].now = state::finished;
+        ++w.current_;
+        if (w.next_lane() && w.lanes_[w.current_].own == nullptr) {
+            w.lanes_[w.current_].own = &self;
+            ++w.lane_serial_;
+            w.cursor_ = 0;
+        } else {
+            w.free_fibers_.push_back(&self);
+            fiber::switch_to(self, w.next_fiber());
+        }
     }
 }
 
-void worker::make_fibers(unsigned count) {
-    for (; fibers_made_ < count; ++fibers_made_) {
-        char* bottom = stacks_ + kStackBytes * fibers_made_;
-        const std::size_t stagger = fibers_made_ % kStaggerLines * kLineBytes;
-        fibers_[fibers_made_].context = fc::make_fcontext(bottom + kStackBytes - stagger, kStackBytes - stagger, &fiber_main);
+fiber& worker::free_fiber() {
+    if (!free_fibers_.empty()) {
+        fiber& result = *free_fibers_.back();
+        free_fibers_.pop_back();
+        return result;
     }
+    fiber& result = fibers_[fibers_made_];
+    char* const bottom = stacks_ + kStackBytes * fibers_made_;
+    const std::size_t stagger = fibers_made_ % kStaggerLines * kLineBytes;
+    result.make(bottom, bottom + kStackBytes - stagger, &fiber_main);
+    ++fibers_made_;
+    return result;
 }
 
-void worker::switch_fiber(fiber& from, fiber& to) {
-#if CORNERTURN_ANNOUNCE_FIBERS
-    const std::size_t index = &to - fibers_.data();
-    const bool outside = index == kMaxThreads;
-    __sanitizer_start_switch_fiber(&from.asan_fake_stack, outside ? nullptr : stacks_ + kStackBytes * index,
-                                   outside ? 0 : kStackBytes);
-#endif
-    finish_switch(fc::jump_fcontext(to.context, &from));
-}
-
-void worker::finish_switch(fc::transfer_t from) {
-    static_cast<fiber*>(from.data)->context = from.fctx;
-#if CORNERTURN_ANNOUNCE_FIBERS
-    const unsigned self = current_ < last_ ? current_ : kMaxThreads;
-    __sanitizer_finish_switch_fiber(fibers_[self].asan_fake_stack, nullptr, nullptr);
-#endif
-}
-
-// Chooses the warp's next runnable lane and makes it current; run_block's own context when there is none.
-worker::fiber& worker::next_fiber() {
+// Moves on to the warp's next runnable lane, from current_ itself; false if there is none.
+bool worker::next_lane() {
     while (current_ < last_ && lanes_[current_].now != state::runnable) ++current_;
-    if (current_ == last_) return fibers_[kMaxThreads];
+    return current_ < last_;
+}
+
+// The fiber to go on with: the next runnable lane's, or run_block itself.
+fiber& worker::next_fiber() {
+    if (!next_lane()) return outside_;
     ++lane_serial_;
-    return fibers_[current_];
+    cursor_ = 0;
+    lane& next = lanes_[current_];
+    if (next.own == nullptr) next.own = &free_fiber();
+    // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
+    if (const fiber* soon = current_ + 2 < last_ ? lanes_[current_ + 2].own : nullptr) {
+        const char* const top = static_cast<const char*>(soon->stack_pointer());
+        for (std::size_t line = 0; line < kPrefetchLines; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
+    }
+    return *next.own;
 }
 
 void worker::stop_lane(state now) {
-    const unsigned self = current_;
-    lanes_[self].now = now;
+    lane& self = lanes_[current_];
+    self.now = now;
     ++current_;
-    switch_fiber(fibers_[self], next_fiber());
+    fiber::switch_to(*self.own, next_fiber());
 }
 
 void worker::raise_from_fiber(const fault& what) {
     fault_ = what;
-    const unsigned self = current_;
+    lane& self = lanes_[current_];
     current_ = last_;
-    switch_fiber(fibers_[self], fibers_[kMaxThreads]);
+    fiber::switch_to(*self.own, outside_);
     __builtin_unreachable();  // the block's fibers are made anew
 }
 
@@ -166,17 +170,14 @@ void worker::run_block(extent3 block) {
         serial_ = 0;
     }
     block_first_serial_ = ++serial_;
-    make_fibers(threads_);
-    for (unsigned i = 0; i < threads_; ++i) {
-        lanes_[i].now = state::runnable;
-        lanes_[i].warp_syncs = 0;
-    }
+    std::fill_n(lanes_.begin(), threads_, lane{nullptr, 0, state::runnable, 0});
     try {
         do {
             for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) run_warp(warp);
         } while (release_barrier());
     } catch (...) {
         fibers_made_ = 0;  // they stand in the middle of the kernel
+        free_fibers_.clear();
         fault_.reset();
         for (warp_instruction* instruction : pending_) instruction->active = 0;
         pending_.clear();
@@ -189,8 +190,8 @@ void worker::run_warp(unsigned warp) {
     last_ = std::min(first_ + kWarpSize, threads_);
     for (;;) {
         current_ = first_;
-        fiber& first = next_fiber();
-        if (current_ < last_) switch_fiber(fibers_[kMaxThreads], first);
+        fiber& next = next_fiber();
+        if (&next != &outside_) fiber::switch_to(outside_, next);
         if (fault_) raise(*fault_);
         settle_instructions();
         const auto waits = [&](unsigned i) { return lanes_[i].now == state::at_warp_sync; };
@@ -211,22 +212,22 @@ void worker::release_warp_syncs(unsigned first, unsigned last) {
     std::uint32_t released = 0;
     for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
         const int i = std::countr_zero(rest);
-        const std::uint32_t mask = lanes_[first + i].mask;
+        const std::uint32_t mask = waits_[i].mask;
         bool agree = (mask & ~(waiting | finished)) == 0;
         for (std::uint32_t others = mask & waiting; others != 0; others &= others - 1) {
-            agree &= lanes_[first + std::countr_zero(others)].mask == mask;
+            agree &= waits_[std::countr_zero(others)].mask == mask;
         }
         if (agree) released |= 1u << i;
     }
     for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
-        lane& self = lanes_[first + std::countr_zero(rest)];
+        warp_wait& self = waits_[std::countr_zero(rest)];
         if (self.source < 0) continue;
         if ((self.mask >> self.source & released >> self.source & 1) == 0) {
             raise(hazard_kind::divergent_barrier, first + std::countr_zero(rest),
                   fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
-                              to_string(line_of(self.sync_site))));
+                              to_string(line_of(lanes_[first + std::countr_zero(rest)].sync_site))));
         }
-        self.received = lanes_[first + self.source].offered;
+        self.received = waits_[self.source].offered;
     }
     if (released == 0) {
         const unsigned thread = first + std::countr_zero(waiting);
@@ -280,7 +281,7 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
                                     [&](const site& s) { return s.return_address == return_address; });
     site* result = found != sites_.end() ? &*found : nullptr;
     const char* frame = static_cast<const char*>(__builtin_frame_address(0));
-    if (frame < stacks_ + kStackBytes * current_ + kStackReserve) {
+    if (frame < lanes_[current_].own->bottom() + kStackReserve) {
         raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
     }
     if (result == nullptr) {
@@ -294,46 +295,48 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
     return *result;
 }
 
-// Finds the region that holds the access; false if none does.
-bool worker::enter_region(site& where, std::uintptr_t address) {
-    for (const region& candidate : regions_) {
-        if (address - candidate.begin >= candidate.bytes) continue;
-        if (candidate.bytes - (address - candidate.begin) < where.width) return false;
-        where.where = &candidate;
-        where.region_begin = candidate.begin;
-        where.region_span = candidate.bytes - where.width + 1;
-        return true;
+// Finds the region that the access falls into, or raises.
+void worker::enter_region(site& where, std::uintptr_t address) {
+    const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
+    const auto found = std::find_if(regions_.begin(), regions_.end(),
+                                    [&](const region& r) { return address - r.begin < r.bytes; });
+    if (found == regions_.end() || found->bytes - (address - found->begin) < where.width) raise_from_fiber(stray);
+    if (where.op == kStore && !found->writable) {
+        raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
     }
-    return false;
+    where.where = &*found;
+    where.region_begin = found->begin;
+    where.region_span = found->bytes - where.width + 1;
 }
 
-void worker::access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
-    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStackBytes * kMaxThreads) return;  // a local variable
+// The general case of access(): an instruction that this lane is the first to execute, or not the expected one.
+void worker::file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     site& where = find_site(return_address, width, op);
-    if (address - where.region_begin >= where.region_span && !enter_region(where, address)) [[unlikely]] {
-        raise_from_fiber({hazard_kind::out_of_bounds, current_, address, width, op, return_address});
-    }
-    if ((address & (width - 1)) != 0) [[unlikely]] {
+    if (address - where.region_begin >= where.region_span) enter_region(where, address);
+    if ((address & (width - 1)) != 0) {
         raise_from_fiber({hazard_kind::misaligned, current_, address, width, op, return_address});
-    }
-    if (op == kStore && !where.where->writable) [[unlikely]] {
-        raise_from_fiber({hazard_kind::read_only, current_, address, width, op, return_address});
     }
     if (where.lane_serial != lane_serial_) {
         where.lane_serial = lane_serial_;
         where.passes = 0;
     }
     const std::size_t pass = where.passes++;
-    if (pass == where.instructions.size()) [[unlikely]] {
+    if (pass == where.instructions.size()) {
         where.instructions.push_back(std::make_unique<warp_instruction>());
-        where.instructions.back()->where = &where;
+        *where.instructions.back() = {return_address, &where, pass, 0, region::global, {}};
     }
     warp_instruction& instruction = *where.instructions[pass];
     if (instruction.active == 0) {
         instruction.space = where.where->space;
         pending_.push_back(&instruction);
-    } else if (instruction.space != where.where->space) [[unlikely]] {
-        raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
+        cursor_ = pending_.size();
+    } else {
+        if (instruction.space != where.where->space) {
+            raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
+        }
+        // A lane that left the expected path may have come back to it.
+        const auto found = std::find(pending_.begin(), pending_.end(), &instruction);
+        cursor_ = static_cast<std::size_t>(found - pending_.begin()) + 1;
     }
     const unsigned lane = current_ - first_;
     instruction.active |= 1u << lane;
@@ -341,30 +344,35 @@ void worker::access(std::uintptr_t address, unsigned width, direction op, std::u
 }
 
 void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address) {
-    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStackBytes * kMaxThreads) return;
+    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;
     raise_from_fiber({hazard_kind::unsupported_access, current_, address, bytes, kLoad, return_address});
 }
 
 // Counts and checks the instructions of the warp's lanes, all of which have stopped.
 void worker::settle_instructions() {
     for (warp_instruction* instruction : pending_) {
-        site& where = *instruction->where;
-        const warp_access access{instruction->addresses, instruction->active, where.width};
-        accesses_ += std::popcount(access.active);
-        if (instruction->space == region::global) {
-            where.counts.global_requests[where.op] += 1;
-            where.counts.global_sectors[where.op] += count_sectors(access);
-        } else {
-            const unsigned wavefronts = wavefronts_.count(access, where.op);
-            const unsigned least = least_wavefronts(access.active, access.width);
-            where.counts.shared_requests[where.op] += 1;
-            where.counts.shared_wavefronts[where.op] += wavefronts;
-            where.counts.shared_conflicts[where.op] += wavefronts > least ? wavefronts - least : 0;
-            check_shared(*instruction);
-        }
+        count(*instruction);
+        if (instruction->space == region::shared) check_shared(*instruction);
         instruction->active = 0;
     }
     pending_.clear();
+}
+
+void worker::count(const warp_instruction& instruction) {
+    site& where = *instruction.where;
+    const warp_access access{instruction.addresses, instruction.active, where.width};
+    const std::optional<std::int64_t> stride = constant_stride(access);
+    accesses_ += std::popcount(access.active);
+    if (instruction.space == region::global) {
+        where.counts.global_requests[where.op] += 1;
+        where.counts.global_sectors[where.op] += stride ? count_sectors(access, *stride) : count_sectors(access);
+    } else {
+        const unsigned wavefronts = stride ? wavefronts_.count(access, where.op, *stride) : wavefronts_.count(access, where.op);
+        const unsigned least = least_wavefronts(access.active, access.width);
+        where.counts.shared_requests[where.op] += 1;
+        where.counts.shared_wavefronts[where.op] += wavefronts;
+        where.counts.shared_conflicts[where.op] += wavefronts > least ? wavefronts - least : 0;
+    }
 }
 
 void worker::check_shared(const warp_instruction& instruction) {
@@ -411,15 +419,14 @@ void worker::sync_threads(std::uintptr_t return_address) {
 }
 
 void worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    lanes_[current_].source = -1;
+    waits_[current_ - first_].source = -1;
     wait_for_warp(mask, return_address);
 }
 
 void worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
     const unsigned lanes = last_ - first_;
-    lane& self = lanes_[current_];
-    self.sync_site = return_address;
-    self.mask = lanes == kWarpSize ? mask : mask & ((1u << lanes) - 1);  // no lanes that the block does not have
+    lanes_[current_].sync_site = return_address;
+    waits_[current_ - first_].mask = lanes == kWarpSize ? mask : mask & ((1u << lanes) - 1);  // no lanes that the block does not have
     if ((mask >> (current_ - first_) & 1) == 0) {
         raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
     }
@@ -428,7 +435,6 @@ void worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
 
 std::uint64_t worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
                               std::uintptr_t return_address) {
-    lane& self = lanes_[current_];
     // PTX's shfl: segments of `width` lanes; a source outside the segment leaves the lane its own value.
     const int own = static_cast<int>(current_ - first_);
     const int segment = own & ~(width - 1);
@@ -439,10 +445,11 @@ std::uint64_t worker::shuffle(std::uint32_t mask, std::uint64_t value, int opera
         case shuffle_kind::down: source = own + operand >= segment + width ? own : own + operand; break;
         case shuffle_kind::exclusive_or: source = (own ^ operand) >= segment + width ? own : own ^ operand; break;
     }
-    self.offered = value;
-    self.source = source;
+    warp_wait& wait = waits_[own];
+    wait.offered = value;
+    wait.source = source;
     wait_for_warp(mask, return_address);
-    return self.received;
+    return wait.received;
 }
 
 // ---- What went wrong ----------------------------------------------------------------------------------------------
@@ -502,7 +509,7 @@ void worker::raise(const fault& what) {
         case hazard_kind::divergent_barrier:
             text = fmt::format("is not in the mask of its own warp-level barrier at {}", line);
             break;
-        default: text = fmt::format("overflows the emulator's stack of 64 KiB a thread with its local variables"); break;
+        default: text = fmt::format("overflows the emulator's stack of 16 KiB a thread with its local variables"); break;
     }
     raise(what.kind, what.thread, text);
 }

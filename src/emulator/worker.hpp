@@ -7,7 +7,6 @@
 #pragma once
 
 #include <array>
-#include <boost/context/detail/fcontext.hpp>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "emulator/counters.hpp"
+#include "emulator/fiber.hpp"
 #include "emulator/session.hpp"
 #include "emulator/shadow.hpp"
 #include "emulator/symbols.hpp"
@@ -23,6 +23,7 @@
 namespace cornerturn::emulator {
 
 inline constexpr unsigned kMaxThreads = 1024;
+inline constexpr std::size_t kStackBytes = 16 << 10, kStacksBytes = kStackBytes * kMaxThreads;
 inline constexpr std::size_t kMaxDynamicShared = 227 << 10;  // the most a block can have on Hopper
 
 // What a memory access may touch.
@@ -39,7 +40,9 @@ struct site;
 
 // One warp instruction in the making.
 struct warp_instruction {
+    std::uintptr_t return_address;
     site* where;
+    std::size_t pass;  // of the site, by each of the lanes since their last barrier
     std::uint32_t active = 0;
     region::kind space;
     std::uint64_t addresses[kWarpSize];
@@ -51,7 +54,7 @@ struct site {
     unsigned index;
     unsigned width;
     direction op;
-    // The region that the last access fell into, to spare the search.
+    // The region that the last access fell into, if the site may access it, to spare the search.
     std::uintptr_t region_begin = 1;
     std::uintptr_t region_span = 0;  // largest valid offset, plus one
     const region* where = nullptr;
@@ -85,7 +88,26 @@ public:
     std::uint64_t accesses() const { return accesses_; }
 
     // From here on called by the kernel, on a fiber.
-    void access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
+    void access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+        if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
+        // Lanes mostly do what the first lane did, in its order.
+        if (cursor_ < pending_.size()) [[likely]] {
+            warp_instruction& next = *pending_[cursor_];
+            site& where = *next.where;
+            const std::size_t pass = where.lane_serial == lane_serial_ ? where.passes : 0;
+            const std::uint32_t lane = 1u << (current_ - first_);
+            if (next.return_address == return_address && next.pass == pass &&
+                address - where.region_begin < where.region_span && (address & (width - 1)) == 0) [[likely]] {
+                ++cursor_;
+                where.lane_serial = lane_serial_;
+                where.passes = pass + 1;
+                next.active |= lane;
+                next.addresses[current_ - first_] = address;
+                return;
+            }
+        }
+        file_access(address, width, op, return_address);
+    }
     void sync_threads(std::uintptr_t return_address);
     void sync_warp(std::uint32_t mask, std::uintptr_t return_address);
     std::uint64_t shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
@@ -101,16 +123,16 @@ public:
 private:
     enum class state : std::uint8_t { runnable, at_barrier, at_warp_sync, finished };
 
-    struct fiber {
-        boost::context::detail::fcontext_t context = nullptr;
-        void* asan_fake_stack = nullptr;
-    };
-
     struct lane {
+        fiber* own = nullptr;          // that it runs on; null until it starts
+        std::uintptr_t sync_site = 0;  // of the barrier it waits at
         state now = state::finished;
         std::uint16_t warp_syncs = 0;
-        std::uint32_t mask = 0;          // of the warp-level barrier it waits at
-        std::uintptr_t sync_site = 0;    // of the barrier it waits at
+    };
+
+    // What a lane that waits at a warp-level barrier waits for.
+    struct warp_wait {
+        std::uint32_t mask = 0;
         int source = -1;  // the lane that it shuffles from; -1: it only waits
         std::uint64_t offered = 0, received = 0;
     };
@@ -125,10 +147,9 @@ private:
         std::uintptr_t return_address;
     };
 
-    static void fiber_main(boost::context::detail::transfer_t from);
-    void make_fibers(unsigned count);
-    void switch_fiber(fiber& from, fiber& to);
-    void finish_switch(boost::context::detail::transfer_t from);
+    static void fiber_main();
+    fiber& free_fiber();
+    bool next_lane();
     fiber& next_fiber();
     void stop_lane(state now);
     [[noreturn]] void raise_from_fiber(const fault& what);
@@ -137,9 +158,11 @@ private:
     void wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
     void release_warp_syncs(unsigned first, unsigned last);
     bool release_barrier();
+    [[gnu::noinline]] void file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
-    bool enter_region(site& where, std::uintptr_t address);
+    void enter_region(site& where, std::uintptr_t address);
     void settle_instructions();
+    void count(const warp_instruction& instruction);
     void check_shared(const warp_instruction& instruction);
 
     [[noreturn]] void raise(const fault& what);
@@ -157,15 +180,18 @@ private:
     std::uint64_t packed_block_dim_ = 0, packed_grid_dim_ = 0;
     std::deque<region> regions_;
 
-    // Fibers; fibers_[kMaxThreads] is run_block itself.
+    // A lane that ends without waiting leaves its fiber to the next, so kernels without barriers use one.
     char* stacks_ = nullptr;
-    std::array<fiber, kMaxThreads + 1> fibers_;
+    std::array<fiber, kMaxThreads> fibers_;
+    fiber outside_;  // run_block itself
     unsigned fibers_made_ = 0;
+    std::vector<fiber*> free_fibers_;
 
     // The block being run.
     extent3 block_;
     std::uint64_t packed_block_ = 0;
     std::array<lane, kMaxThreads> lanes_;
+    std::array<warp_wait, kWarpSize> waits_;  // of the warp being run
     std::uint64_t serial_ = 0;              // barrier intervals, over all blocks
     std::uint64_t block_first_serial_ = 0;  // the interval in which this block began
     std::optional<fault> fault_;
@@ -181,6 +207,7 @@ private:
     };
     std::array<cache_entry, 256> site_cache_;
     std::vector<warp_instruction*> pending_;  // in the order of their first lane
+    std::size_t cursor_ = 0;                  // into pending_: where the current lane is expected to go on
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 
