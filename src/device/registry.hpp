@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/work.hpp"
+
 namespace cornerturn {
 
 enum class backend { emulator, cuda, host };
-enum class operation { copy, transpose };
 
 // The fields that open every rung's file. Plain text, one sentence or two each.
 struct rung_notes {
@@ -20,15 +21,6 @@ struct rung_notes {
     const char* bytes;     // moved for a rows x cols matrix of elements of size e
     const char* limit;     // what holds it back
     const char* source;    // where the idea comes from
-};
-
-// A matrix to be moved: source is rows x cols; destination is cols x rows for a transpose, rows x cols for a copy.
-// Elements are element_size bytes (1, 2, 4, 8 or 16), aligned to that. Leading dimensions count elements.
-struct matrix_work {
-    const void* source;
-    void* destination;
-    std::int64_t rows, cols, source_ld, destination_ld;
-    int element_size;
 };
 
 // What a kernel needs beyond any CUDA GPU. `feature` is null where it needs nothing; otherwise the emulator cannot

@@ -1,0 +1,22 @@
+#include "core/dtype.hpp"
+
+#include "cornerturn/error.hpp"
+
+namespace cornerturn {
+
+const std::vector<dtype>& dtypes() {
+    static const std::vector<dtype> all = {{"u8", 1},  {"i8", 1},  {"u16", 2}, {"i16", 2}, {"f16", 2}, {"bf16", 2}, {"u32", 4},
+                                           {"i32", 4}, {"f32", 4}, {"u64", 8}, {"i64", 8}, {"f64", 8}, {"c64", 8},  {"c128", 16}};
+    return all;
+}
+
+dtype find_dtype(const std::string& name) {
+    std::string names;
+    for (const dtype& known : dtypes()) {
+        if (name == known.name) return known;
+        names += names.empty() ? known.name : std::string(", ") + known.name;
+    }
+    throw invalid_argument("dtype '" + name + "' is not known; it can be " + names);
+}
+
+}  // namespace cornerturn

@@ -1,0 +1,79 @@
+// The values that the verifier fills matrices with. Host and device code share them.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define CORNERTURN_HOST_DEVICE __host__ __device__
+#else
+#define CORNERTURN_HOST_DEVICE
+#endif
+
+namespace cornerturn {
+
+// A bijection of 64 bits in which every input bit reaches every output bit (the finaliser of SplitMix64: Steele, Lea
+// and Flood, "Fast splittable pseudorandom number generators", 2014).
+CORNERTURN_HOST_DEVICE inline std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+// The verifier's storage types, by element size.
+struct alignas(16) bits128 {
+    std::uint64_t low, high;
+    CORNERTURN_HOST_DEVICE friend bool operator==(const bits128& a, const bits128& b) {
+        return a.low == b.low && a.high == b.high;
+    }
+};
+
+// The element at `index` of a matrix: different for every index in matrices of 8- and 16-byte elements, and of up to
+// 2^32 4-byte elements; of narrower ones as different as their bits allow, without a period.
+template <class T>
+CORNERTURN_HOST_DEVICE T pattern(std::uint64_t index, std::uint64_t seed) {
+    const std::uint64_t mixed = mix(index + seed * 0x9e3779b97f4a7c15u);
+    if constexpr (sizeof(T) == 16) {
+        return T{mixed, ~mixed ^ seed};
+    } else if constexpr (sizeof(T) == 4) {
+        // A bijection of the low 32 bits: an odd factor, and shifts that can be undone.
+        std::uint32_t x = static_cast<std::uint32_t>(index);
+        x = (x ^ (x >> 16)) * 0x7feb352du;
+        x = (x ^ (x >> 15)) * 0x846ca68bu;
+        return (x ^ (x >> 16)) ^ static_cast<std::uint32_t>(mix((index >> 32) + seed));
+    } else {
+        return static_cast<T>(mixed);
+    }
+}
+
+// What a matrix holds that is filled with the pattern: indices count along the rows of the source, and `transposed`
+// says that this is the destination of a transpose.
+template <class T>
+struct pattern_elements {
+    std::int64_t source_cols;
+    std::uint64_t seed;
+    bool transposed;
+
+    CORNERTURN_HOST_DEVICE T operator()(std::int64_t row, std::int64_t col) const {
+        return pattern<T>(static_cast<std::uint64_t>(transposed ? col * source_cols + row : row * source_cols + col), seed);
+    }
+};
+
+// What stands in a destination before a run: at every element the opposite of what must come, so that an element left
+// unwritten, or left from an earlier run, never passes.
+template <class T>
+CORNERTURN_HOST_DEVICE T opposite(T value) {
+    if constexpr (sizeof(T) == 16) {
+        return T{~value.low, ~value.high};
+    } else {
+        return static_cast<T>(~value);
+    }
+}
+
+// Bytes around a matrix, and in the gaps that its leading dimension leaves: nothing may write there.
+CORNERTURN_HOST_DEVICE inline unsigned char guard_byte(std::uint64_t offset) {
+    return static_cast<unsigned char>(mix(offset + 0x6775617264u));
+}
+
+inline constexpr std::int64_t kGuardBytes = 4096;  // on each side of a buffer
+
+}  // namespace cornerturn

@@ -1,0 +1,97 @@
+// One matrix to move, with a source that tells every element apart and a destination that shows every mistake: the
+// verifier, on host memory. src/device/cuda_problem.hpp is its twin on the GPU.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/work.hpp"
+
+namespace cornerturn {
+
+// rows x cols of the source, in elements; the destination's follows from the operation. Offsets move the matrix off
+// its buffer's 256-byte boundary. A leading dimension of 0 means as small as can be.
+struct problem_shape {
+    operation does = operation::transpose;
+    std::int64_t rows = 0, cols = 0;
+    int element_size = 4;
+    std::uint64_t seed = 1;
+    std::int64_t source_ld = 0, destination_ld = 0;
+    std::int64_t source_offset = 0, destination_offset = 0;
+
+    // Fills in leading dimensions left 0. Throws invalid_argument where a size is negative, a leading dimension too
+    // small, or a product does not fit 64 bits.
+    problem_shape checked() const;
+
+    std::int64_t destination_rows() const { return does == operation::transpose ? cols : rows; }
+    std::int64_t destination_cols() const { return does == operation::transpose ? rows : cols; }
+    std::int64_t elements() const { return rows * cols; }
+    // From a buffer's first byte to the end of the matrix's last row, with the offset.
+    std::int64_t source_bytes() const;
+    std::int64_t destination_bytes() const;
+};
+
+// What a check found.
+struct verdict {
+    std::int64_t elements = 0;  // checked
+    std::string fault;          // empty: all right; else what is wrong and where first
+    bool passed() const { return fault.empty(); }
+};
+
+// A part of the source, and of the destination what comes from it.
+struct tile {
+    std::int64_t row, col, rows, cols;
+    auto operator<=>(const tile&) const = default;
+};
+
+// Memory from the system with guards on both sides, aligned to 256 bytes as cudaMalloc's is. Pages count only once
+// they are touched.
+class guarded_buffer {
+public:
+    // Throws error where the system has no such address space.
+    explicit guarded_buffer(std::int64_t bytes);
+    ~guarded_buffer();
+    guarded_buffer(const guarded_buffer&) = delete;
+    guarded_buffer& operator=(const guarded_buffer&) = delete;
+
+    unsigned char* data() const { return data_; }
+    std::int64_t size() const { return bytes_; }
+    void fill_guards();
+    // Empty, or a sentence on the first byte that changed.
+    std::string check_guards(const char* name) const;
+
+private:
+    std::int64_t bytes_, mapped_;
+    unsigned char *mapping_, *data_;
+};
+
+class host_problem {
+public:
+    explicit host_problem(const problem_shape& shape);
+
+    const problem_shape& shape() const { return shape_; }
+    matrix_work work() const;
+    const guarded_buffer& source() const { return source_; }
+    const guarded_buffer& destination() const { return destination_; }
+
+    // Before a run: everything, or only what the tiles touch.
+    void prepare();
+    void prepare(const std::vector<tile>& tiles);
+
+    // After a run: every element, gap and guard byte; or those of the tiles and the guards.
+    verdict check() const;
+    verdict check(const std::vector<tile>& tiles) const;
+
+    // The tile that begins at this address of the source.
+    tile tile_at(const void* source_address, std::int64_t rows, std::int64_t cols) const;
+
+private:
+    problem_shape shape_;
+    guarded_buffer source_, destination_;
+};
+
+// "destination (row 3, column 5) holds 0x...; it must hold 0x..., the source's (5, 3) (seed 1)"
+std::string describe_wrong_element(const problem_shape& shape, std::int64_t row, std::int64_t col, const void* found);
+
+}  // namespace cornerturn

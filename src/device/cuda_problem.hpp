@@ -1,0 +1,47 @@
+// The verifier on the GPU: core/problem.hpp's host_problem with its matrices in device memory.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/pattern.hpp"
+#include "core/problem.hpp"
+
+namespace cornerturn::device {
+
+// Device memory with guards on both sides. Throws cuda_error.
+class guarded_device_buffer {
+public:
+    explicit guarded_device_buffer(std::int64_t bytes);
+    ~guarded_device_buffer();
+    guarded_device_buffer(const guarded_device_buffer&) = delete;
+    guarded_device_buffer& operator=(const guarded_device_buffer&) = delete;
+
+    unsigned char* data() const { return allocation_ + kGuardBytes; }
+    std::int64_t size() const { return bytes_; }
+    void fill_guards(cudaStream_t stream);
+    std::string check_guards(const char* name, cudaStream_t stream) const;
+
+private:
+    std::int64_t bytes_;
+    unsigned char* allocation_ = nullptr;
+};
+
+// All calls are ordered after earlier work on the stream; check() waits for it.
+class cuda_problem {
+public:
+    cuda_problem(const problem_shape& shape, cudaStream_t stream);
+
+    const problem_shape& shape() const { return shape_; }
+    matrix_work work() const;
+
+    void prepare();
+    void prepare_destination();  // poison alone, for another run on the same source
+    verdict check() const;
+
+private:
+    problem_shape shape_;
+    cudaStream_t stream_;
+    guarded_device_buffer source_, destination_;
+};
+
+}  // namespace cornerturn::device

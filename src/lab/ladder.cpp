@@ -1,0 +1,53 @@
+#include "lab/ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cornerturn/error.hpp"
+
+namespace cornerturn::lab {
+namespace {
+
+std::string family_of(const kernel& k) { return k.id.substr(0, k.id.find('/')); }
+
+// Families that have a ladder of their own, by what their kernels do.
+constexpr const char* kLadders[] = {"transpose"};
+
+}  // namespace
+
+std::vector<const kernel*> ladder_of(const std::string& family) {
+    if (std::find(std::begin(kLadders), std::end(kLadders), family) == std::end(kLadders)) {
+        throw invalid_argument(fmt::format("no ladder is called '{}'; there is {}", family, fmt::join(kLadders, ", ")));
+    }
+    std::vector<const kernel*> rungs;
+    for (const kernel& k : kernels()) {
+        const std::string its = family_of(k);
+        if (its == family || its == "copy") rungs.push_back(&k);
+    }
+    return rungs;
+}
+
+std::vector<result> run_ladder(const std::vector<const kernel*>& rungs, runner& on, const request& what,
+                               const std::function<void(const kernel&)>& before) {
+    std::vector<result> results;
+    for (const kernel* k : rungs) {
+        before(*k);
+        if (k->takes(what.dtype.size)) {
+            results.push_back(on.run(*k, what));
+            continue;
+        }
+        result skipped;
+        skipped.kernel = k->id;
+        skipped.origin = k->origin;
+        skipped.dtype = what.dtype.name;
+        skipped.rows = what.rows;
+        skipped.cols = what.cols;
+        skipped.device = results.empty() ? device_info{} : results.front().device;
+        skipped.skipped = fmt::format("does not take elements of {} bytes", what.dtype.size);
+        results.push_back(std::move(skipped));
+    }
+    return results;
+}
+
+}  // namespace cornerturn::lab

@@ -1,0 +1,105 @@
+#include "lab/result.hpp"
+
+namespace cornerturn::lab {
+
+using nlohmann::ordered_json;
+
+const std::vector<metric>& metrics() {
+    using emulator::counters;
+    using emulator::kLoad;
+    using emulator::kStore;
+    static const std::vector<metric> all = {
+        {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", &counters::global_requests, kLoad},
+        {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", &counters::global_requests, kStore},
+        {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", &counters::global_sectors, kLoad},
+        {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", &counters::global_sectors, kStore},
+        {"smsp__sass_inst_executed_op_shared_ld.sum", &counters::shared_requests, kLoad},
+        {"smsp__sass_inst_executed_op_shared_st.sum", &counters::shared_requests, kStore},
+        {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &counters::shared_wavefronts, kLoad},
+        {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &counters::shared_wavefronts, kStore},
+    };
+    return all;
+}
+
+namespace {
+
+ordered_json triple(const emulator::extent3& e) { return {e.x, e.y, e.z}; }
+
+ordered_json metrics_of(const emulator::counters& counts) {
+    ordered_json out = ordered_json::object();
+    for (const metric& m : metrics()) out[m.name] = (counts.*m.where)[m.op];
+    return out;
+}
+
+ordered_json derived_of(const emulator::counters& counts) {
+    return {{"shared_conflicts_ld", counts.shared_conflicts[emulator::kLoad]},
+            {"shared_conflicts_st", counts.shared_conflicts[emulator::kStore]}};
+}
+
+ordered_json seconds_of(const timing& t) {
+    return {{"median_s", t.median_s}, {"p10_s", t.p10_s}, {"p90_s", t.p90_s}, {"samples", t.samples}};
+}
+
+ordered_json device_of(const device_info& device) {
+    ordered_json out = {{"kind", device.kind}};
+    if (device.kind == "cuda") {
+        out["name"] = device.name;
+        out["driver"] = device.driver;
+        out["cuda"] = device.cuda;
+    }
+    return out;
+}
+
+}  // namespace
+
+ordered_json to_json(const result& r) {
+    ordered_json out = {{"kernel", r.kernel}, {"rows", r.rows}, {"cols", r.cols}, {"dtype", r.dtype}, {"device", device_of(r.device)}};
+    if (!r.ran()) {
+        out["status"] = "skipped";
+        out["reason"] = r.skipped;
+        return out;
+    }
+    if (r.launched) {
+        out["launch"] = {{"grid", triple(r.grid)}, {"block", triple(r.block)}};
+        if (r.launches > 1) out["launch"]["launches"] = r.launches;  // slabs of that grid, the last one smaller
+    }
+    out["status"] = "ran";
+    switch (r.verified) {
+        case verification::passed: out["verified"] = true; break;
+        case verification::sampled: out["verified"] = "sampled"; break;
+        case verification::failed: out["verified"] = false; break;
+    }
+    if (!r.fault.empty()) out["fault"] = r.fault;
+    out["checked"] = {{"elements", r.checked_elements}, {"of", r.checked_of}};
+    if (r.counts) {
+        out["metrics"] = metrics_of(*r.counts);
+        out["derived"] = derived_of(*r.counts);
+        if (r.device.kind == "cuda") out["metrics_from"] = "emulator";
+    }
+    if (!r.lines.empty()) {
+        out["lines"] = ordered_json::array();
+        for (const auto& line : r.lines) {
+            out["lines"].push_back({{"file", line.file}, {"line", line.line}, {"metrics", metrics_of(line.counts)}, {"derived", derived_of(line.counts)}});
+        }
+    }
+    if (r.time) {
+        out["time"] = seconds_of(r.time->kernel);
+        out["time"]["method"] = r.time->method;
+        out["bandwidth_gbps"] = r.time->bandwidth_gbps();
+        out["yardstick"] = {{"what", r.time->yardstick_what},
+                            {"median_s", r.time->yardstick.median_s},
+                            {"p10_s", r.time->yardstick.p10_s},
+                            {"p90_s", r.time->yardstick.p90_s},
+                            {"bandwidth_gbps", r.time->yardstick_gbps()}};
+        out["ratio"] = r.time->ratio();
+    }
+    return out;
+}
+
+ordered_json to_json(const std::vector<result>& all) {
+    ordered_json out = {{"results", ordered_json::array()}};
+    for (const result& r : all) out["results"].push_back(to_json(r));
+    return out;
+}
+
+}  // namespace cornerturn::lab

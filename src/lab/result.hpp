@@ -1,0 +1,73 @@
+// What one run of one kernel gave: the object that `profile --format json` prints.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulator/counters.hpp"
+#include "emulator/session.hpp"
+
+namespace cornerturn::lab {
+
+struct device_info {
+    std::string kind = "emulator";  // "emulator", "cuda" or "host"
+    std::string name, driver, cuda;  // on cuda
+};
+
+struct timing {
+    double median_s = 0, p10_s = 0, p90_s = 0;
+    int samples = 0;
+};
+
+struct measured_time {
+    timing kernel, yardstick;
+    std::string yardstick_what;    // "memcpy"
+    std::string method;            // how it was timed, in words
+    std::int64_t bytes = 0;        // read plus written, by the kernel
+    double bandwidth_gbps() const { return static_cast<double>(bytes) / kernel.median_s / 1e9; }
+    double yardstick_gbps() const { return static_cast<double>(bytes) / yardstick.median_s / 1e9; }
+    double ratio() const { return yardstick.median_s / kernel.median_s; }
+};
+
+enum class verification { failed, sampled, passed };
+
+struct result {
+    std::string kernel, origin, dtype;
+    std::int64_t rows = 0, cols = 0;
+    int element_size = 0;
+    device_info device;
+    std::string skipped;  // the reason; empty where it ran
+
+    bool launched = false;  // false on the host, and where there was nothing to do
+    emulator::extent3 grid{0, 0, 0}, block{0, 0, 0};
+    std::uint64_t launches = 0;
+
+    verification verified = verification::failed;
+    std::string fault;  // what is wrong, where it failed
+    std::int64_t checked_elements = 0, checked_of = 0;
+
+    std::optional<emulator::counters> counts;  // by the emulator
+    std::vector<emulator::line_counters> lines;
+    std::optional<measured_time> time;
+
+    bool ran() const { return skipped.empty(); }
+    bool failed() const { return ran() && verified == verification::failed; }
+};
+
+// Nsight Compute's name of each counter, and where the emulator keeps it.
+struct metric {
+    const char* name;
+    std::array<std::uint64_t, 2> emulator::counters::*where;
+    emulator::direction op;
+};
+const std::vector<metric>& metrics();
+
+nlohmann::ordered_json to_json(const result& r);
+// {"results": [...]}; with `provenance` what a stored result needs to be made again.
+nlohmann::ordered_json to_json(const std::vector<result>& all);
+
+}  // namespace cornerturn::lab

@@ -1,0 +1,140 @@
+#include "lab/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cornerturn/error.hpp"
+#include "emulator/session.hpp"
+
+namespace cornerturn::lab {
+namespace {
+
+// Why the emulator cannot run the kernel; empty where it can.
+std::string emulator_cannot(const kernel& k) {
+    if (k.needs.feature != nullptr) return fmt::format("needs {}, which the emulator does not model", k.needs.feature);
+    if (k.run(backend::emulator) == nullptr) return "is not a kernel that the emulator can run";
+    return {};
+}
+
+// Runs the kernel and fills in what came of it. Throws hazard.
+void emulate(const kernel& k, const request& what, bool every_block, result& r) {
+    host_problem problem(shape_of(k, what));
+    emulator::session session({.every_block = every_block, .lines = what.lines, .seed = what.seed});
+    session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
+    session.add_buffer("destination", problem.destination().data(), static_cast<std::size_t>(problem.destination().size()), true);
+
+    // Where only classes run, each launch's tiles are prepared just before it and checked at the end.
+    std::vector<tile> tiles;
+    session.on_sample([&](std::span<const emulator::sampled_tile> touched) {
+        std::vector<tile> now;
+        for (const auto& t : touched) now.push_back(problem.tile_at(t.operands[0], t.rows, t.cols));
+        problem.prepare(now);
+        tiles.insert(tiles.end(), now.begin(), now.end());
+    });
+    if (every_block) problem.prepare();
+    k.run(backend::emulator)(problem.work());
+    std::sort(tiles.begin(), tiles.end());
+    tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
+    const verdict found = every_block ? problem.check() : problem.check(tiles);
+    r.fault = found.fault;
+    r.checked_elements = found.elements;
+    if (found.passed()) r.verified = found.elements == r.checked_of ? verification::passed : verification::sampled;
+    const emulator::report& report = session.report();
+    r.launched = report.launches > 0;
+    r.launches = report.launches;
+    r.grid = report.grid;
+    r.block = report.block;
+    r.counts = report.counts;
+    r.lines = report.lines;
+}
+
+class emulator_run : public runner {
+public:
+    result run(const kernel& k, const request& what) override {
+        result r = begin_result(k, what);
+        r.skipped = emulator_cannot(k);
+        if (!r.ran()) return r;
+        try {
+            emulate(k, what, what.full || r.checked_of <= kEveryBlockUpTo, r);
+        } catch (const emulator::hazard& broken) {
+            r.fault = broken.what();
+        }
+        return r;
+    }
+};
+
+class host_run : public runner {
+public:
+    result run(const kernel& k, const request& what) override {
+        result r = begin_result(k, what);
+        r.device.kind = "host";
+        if (k.run(backend::host) == nullptr) {
+            r.skipped = "does not run on the host";
+            return r;
+        }
+        host_problem problem(shape_of(k, what));
+        problem.prepare();
+        k.run(backend::host)(problem.work());
+        const verdict found = problem.check();
+        r.fault = found.fault;
+        r.checked_elements = found.elements;
+        if (found.passed()) r.verified = verification::passed;
+        return r;
+    }
+};
+
+}  // namespace
+
+result begin_result(const kernel& k, const request& what) {
+    if (!k.takes(what.dtype.size)) {
+        std::string sizes;
+        for (int size : {1, 2, 4, 8, 16}) {
+            if (k.takes(size)) sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", size);
+        }
+        throw invalid_argument(fmt::format("{} does not take dtype {} ({} bytes an element): it takes elements of {} bytes", k.id,
+                                           what.dtype.name, what.dtype.size, sizes));
+    }
+    result r;
+    r.kernel = k.id;
+    r.origin = k.origin;
+    r.dtype = what.dtype.name;
+    r.rows = what.rows;
+    r.cols = what.cols;
+    r.element_size = what.dtype.size;
+    r.checked_of = shape_of(k, what).checked().elements();
+    return r;
+}
+
+problem_shape shape_of(const kernel& k, const request& what) {
+    return {.does = k.does, .rows = what.rows, .cols = what.cols, .element_size = what.dtype.size, .seed = what.seed};
+}
+
+void count_on_emulator(const kernel& k, const request& what, result& r) {
+    if (!emulator_cannot(k).empty()) return;
+    result counted = begin_result(k, what);
+    emulate(k, what, false, counted);
+    r.launched = counted.launched;
+    r.launches = counted.launches;
+    r.grid = counted.grid;
+    r.block = counted.block;
+    r.counts = counted.counts;
+    r.lines = counted.lines;
+}
+
+std::unique_ptr<runner> emulator_runner() { return std::make_unique<emulator_run>(); }
+std::unique_ptr<runner> host_runner() { return std::make_unique<host_run>(); }
+
+#if !defined(CORNERTURN_WITH_CUDA)
+bool cuda_available(std::string& reason) {
+    reason = "this program was built without CUDA (nvcc was not found)";
+    return false;
+}
+std::unique_ptr<runner> cuda_runner() {
+    std::string reason;
+    cuda_available(reason);
+    throw unsupported("no GPU to run on: " + reason);
+}
+#endif
+
+}  // namespace cornerturn::lab

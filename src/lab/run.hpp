@@ -1,0 +1,54 @@
+// Running one registered kernel on one device: verified, counted, and on a GPU timed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/dtype.hpp"
+#include "core/problem.hpp"
+#include "device/registry.hpp"
+#include "lab/result.hpp"
+
+namespace cornerturn::lab {
+
+struct request {
+    std::int64_t rows = 0, cols = 0;
+    cornerturn::dtype dtype{"f32", 4};
+    std::uint64_t seed = 1;
+    bool full = false;   // emulator: run every block, however many
+    bool lines = false;  // emulator: counters for each source line
+    bool warm = false;   // cuda: leave the L2 cache as the run before left it
+    bool timed = true;   // cuda
+};
+
+// The emulator runs every block, and so checks every element, up to this size; one block of each class above it.
+inline constexpr std::int64_t kEveryBlockUpTo = std::int64_t{1} << 24;  // elements: a second or two
+
+// Where kernels run. Holds what is worth keeping from one run to the next, such as the GPU's buffers.
+class runner {
+public:
+    virtual ~runner() = default;
+    // Never throws for what the kernel did wrong: that is in the result. Throws for what cannot be run at all:
+    // invalid_argument (a dtype that the kernel does not take, a size that overflows), error (no memory), cuda_error.
+    virtual result run(const kernel& k, const request& what) = 0;
+};
+
+std::unique_ptr<runner> emulator_runner();
+std::unique_ptr<runner> host_runner();
+
+// Throws unsupported, saying what was found instead, where no GPU answers or the program was built without CUDA.
+std::unique_ptr<runner> cuda_runner();
+
+// True where cuda_runner() would work; else `reason` says why not.
+bool cuda_available(std::string& reason);
+
+// Fills in the launch and the counters of a kernel that runs elsewhere, from one block of each class. Leaves `r` as it
+// is where the emulator cannot run the kernel; throws hazard.
+void count_on_emulator(const kernel& k, const request& what, result& r);
+
+// The fields that are known before anything runs. Throws invalid_argument where the kernel does not take the dtype.
+result begin_result(const kernel& k, const request& what);
+problem_shape shape_of(const kernel& k, const request& what);
+
+}  // namespace cornerturn::lab

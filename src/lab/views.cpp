@@ -1,0 +1,241 @@
+#include "lab/views.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cornerturn::lab {
+namespace {
+
+using emulator::counters;
+using emulator::kLoad;
+using emulator::kStore;
+
+std::string number(double value) {
+    if (value == static_cast<std::uint64_t>(value)) return fmt::format("{}", static_cast<std::uint64_t>(value));
+    return fmt::format("{:.2f}", value);
+}
+
+// a / b, where b may be 0: then there is nothing to say.
+std::string per(std::uint64_t a, std::uint64_t b) {
+    return b == 0 ? "-" : number(static_cast<double>(a) / static_cast<double>(b));
+}
+
+std::string per_request(const counters& c, std::array<std::uint64_t, 2> counters::*what, std::array<std::uint64_t, 2> counters::*requests, emulator::direction op) {
+    return per((c.*what)[op], (c.*requests)[op]);
+}
+
+std::string extent(const emulator::extent3& e) {
+    return e.z == 1 ? fmt::format("{} x {}", e.x, e.y) : fmt::format("{} x {} x {}", e.x, e.y, e.z);
+}
+
+std::string verified_text(const result& r) {
+    if (!r.ran()) return "skipped";
+    switch (r.verified) {
+        case verification::passed: return "yes";
+        case verification::sampled: return "sampled";
+        default: return "NO";
+    }
+}
+
+std::string microseconds(double seconds) { return fmt::format("{:.2f}", seconds * 1e6); }
+
+const char* direction_word(emulator::direction op) { return op == kLoad ? "read" : "write"; }
+
+std::string read_requests(const result& r, emulator::direction op) {
+    const std::uint64_t requests = r.counts->global_requests[op];
+    if (requests == 0) return fmt::format("no global {}s", direction_word(op));
+    return fmt::format("{} elements a request", number(static_cast<double>(r.checked_of) / static_cast<double>(requests)));
+}
+
+std::string read_sectors(const result& r, emulator::direction op) {
+    const std::uint64_t requests = r.counts->global_requests[op], sectors = r.counts->global_sectors[op];
+    if (requests == 0) return fmt::format("no global {}s", direction_word(op));
+    // The fewest sectors that hold the bytes moved.
+    const double least = static_cast<double>(r.checked_of) * r.element_size / 32;
+    const double excess = static_cast<double>(sectors) / std::max(least, 1.0);
+    const double each = static_cast<double>(sectors) / static_cast<double>(requests);
+    const char* const verdict = excess <= 1.3 ? "coalesced" : each > 16 && excess > 1.9 ? "strided" : "partly coalesced";
+    return fmt::format("{} sectors a request: {}{}", number(each), verdict,
+                       excess > 1.3 ? fmt::format(", {:.1f} times the bytes needed", excess) : "");
+}
+
+std::string read_shared(const result& r, emulator::direction op) {
+    if (r.counts->shared_requests[op] == 0) return fmt::format("no shared-memory {}s", direction_word(op));
+    return fmt::format("{} for each global request", per(r.counts->shared_requests[op], r.counts->global_requests[op]));
+}
+
+std::string read_wavefronts(const result& r, emulator::direction op) {
+    const std::uint64_t requests = r.counts->shared_requests[op];
+    if (requests == 0) return fmt::format("no shared-memory {}s", direction_word(op));
+    const std::uint64_t conflicts = r.counts->shared_conflicts[op], wavefronts = r.counts->shared_wavefronts[op];
+    const std::string each = per(wavefronts, requests);
+    if (conflicts == 0) return fmt::format("{} wavefronts a request: no bank conflicts", each);
+    return fmt::format("{} wavefronts a request, {} more than needed: {}-way bank conflicts", each, per(conflicts, requests),
+                       per(wavefronts, wavefronts - conflicts));
+}
+
+std::string time_range(const timing& t) {
+    return fmt::format("{} ({}-{})", microseconds(t.median_s), microseconds(t.p10_s), microseconds(t.p90_s));
+}
+
+std::string device_text(const result& r) {
+    if (r.device.kind != "cuda") return r.device.kind;
+    return fmt::format("{} (driver {}, CUDA {})", r.device.name, r.device.driver, r.device.cuda);
+}
+
+std::string launch_text(const result& r) {
+    if (!r.launched) return "nothing launched";
+    std::string text = fmt::format("grid {}, block {}", extent(r.grid), extent(r.block));
+    if (r.launches > 1) text += fmt::format(", {} launches", r.launches);
+    return text;
+}
+
+}  // namespace
+
+std::string reading(const result& r, const metric& m) {
+    if (m.where == &counters::global_requests) return read_requests(r, m.op);
+    if (m.where == &counters::global_sectors) return read_sectors(r, m.op);
+    if (m.where == &counters::shared_requests) return read_shared(r, m.op);
+    return read_wavefronts(r, m.op);
+}
+
+std::string show_list(const std::vector<kernel>& all, format as) {
+    if (as == format::json) {
+        nlohmann::ordered_json out = {{"kernels", nlohmann::ordered_json::array()}};
+        for (const kernel& k : all) {
+            nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
+            for (int size : {1, 2, 4, 8, 16}) {
+                if (k.takes(size)) sizes.push_back(size);
+            }
+            out["kernels"].push_back({{"id", k.id},
+                                      {"idea", k.notes->idea},
+                                      {"change", k.notes->change},
+                                      {"contract", k.notes->contract},
+                                      {"bytes", k.notes->bytes},
+                                      {"limit", k.notes->limit},
+                                      {"source", k.notes->source},
+                                      {"origin", k.origin},
+                                      {"element_sizes", sizes},
+                                      {"needs", k.needs.feature != nullptr ? nlohmann::ordered_json(k.needs.feature) : nlohmann::ordered_json(nullptr)},
+                                      {"file", k.file}});
+        }
+        return out.dump(2) + "\n";
+    }
+    table t{{{"id"}, {"origin"}, {"element bytes"}, {"needs"}, {"idea"}}, {}};
+    for (const kernel& k : all) {
+        std::string sizes;
+        for (int size : {1, 2, 4, 8, 16}) {
+            if (k.takes(size)) sizes += fmt::format("{}{}", sizes.empty() ? "" : " ", size);
+        }
+        t.rows.push_back({k.id, k.origin, sizes, k.needs.feature != nullptr ? k.needs.feature : "-", k.notes->idea});
+    }
+    return t.print(as);
+}
+
+std::string show_ladder(const std::vector<result>& all, format as) {
+    if (as == format::json) return to_json(all).dump(2) + "\n";
+    const bool timed = std::any_of(all.begin(), all.end(), [](const result& r) { return r.time.has_value(); });
+    table t{{{"id"},
+             {"origin"},
+             {"grid", true},
+             {"block", true},
+             {"requests ld", true},
+             {"st", true},
+             {"sectors/request ld", true},
+             {"st", true},
+             {"wavefronts/request ld", true},
+             {"st", true},
+             {"conflicts/request ld", true},
+             {"st", true},
+             {"verified"}},
+            {}};
+    if (timed) {
+        t.columns.insert(t.columns.end(), {{"us median (p10-p90)", true}, {"GB/s", true}, {"of memcpy", true}});
+    }
+    std::size_t ran = 0, failed = 0, skipped = 0;
+    std::string reasons;
+    for (const result& r : all) {
+        std::vector<std::string> row = {r.kernel, r.origin};
+        row.push_back(r.launched ? extent(r.grid) : "-");
+        row.push_back(r.launched ? extent(r.block) : "-");
+        for (auto [what, requests] : {std::pair{&counters::global_requests, static_cast<decltype(&counters::global_requests)>(nullptr)},
+                                      {&counters::global_sectors, &counters::global_requests},
+                                      {&counters::shared_wavefronts, &counters::shared_requests},
+                                      {&counters::shared_conflicts, &counters::shared_requests}}) {
+            for (emulator::direction op : {kLoad, kStore}) {
+                if (!r.counts) {
+                    row.push_back("-");
+                } else if (requests == nullptr) {
+                    row.push_back(std::to_string(((*r.counts).*what)[op]));
+                } else {
+                    row.push_back(per_request(*r.counts, what, requests, op));
+                }
+            }
+        }
+        row.push_back(verified_text(r));
+        if (timed) {
+            row.push_back(r.time ? time_range(r.time->kernel) : "-");
+            row.push_back(r.time ? fmt::format("{:.1f}", r.time->bandwidth_gbps()) : "-");
+            row.push_back(r.time ? fmt::format("{:.3f}", r.time->ratio()) : "-");
+        }
+        t.rows.push_back(std::move(row));
+        ran += r.ran();
+        skipped += !r.ran();
+        failed += r.failed();
+        if (!r.ran()) reasons += fmt::format("skipped {}: {}\n", r.kernel, r.skipped);
+        if (r.failed()) reasons += fmt::format("FAILED {}: {}\n", r.kernel, r.fault);
+    }
+    std::string out = t.print(as);
+    if (as == format::csv || all.empty()) return out;
+    const result& any = all.front();
+    std::string heading = fmt::format("{} x {} {} on {}", any.rows, any.cols, any.dtype, device_text(any));
+    for (const result& r : all) {
+        if (!r.time) continue;
+        heading += fmt::format("; {}; memcpy {:.1f} GB/s", r.time->method, r.time->yardstick_gbps());
+        break;
+    }
+    if (timed) heading += "; counters from the emulator";
+    return heading + "\n\n" + out + fmt::format("\n{} ran, {} verified, {} failed, {} skipped\n", ran, ran - failed, failed, skipped) + reasons;
+}
+
+std::string show_profile(const result& r, format as) {
+    if (as == format::json) return to_json(r).dump(2) + "\n";
+    std::string heading = fmt::format("{}  {} x {} {} on {}\n", r.kernel, r.rows, r.cols, r.dtype, device_text(r));
+    if (!r.ran()) return heading + fmt::format("skipped: {}\n", r.skipped);
+    heading += fmt::format("{}; verified: {} ({} of {} elements)\n", launch_text(r), verified_text(r), grouped(static_cast<std::uint64_t>(r.checked_elements)),
+                           grouped(static_cast<std::uint64_t>(r.checked_of)));
+    if (!r.fault.empty()) heading += fmt::format("FAULT: {}\n", r.fault);
+    if (r.time) {
+        const measured_time& time = *r.time;
+        heading += fmt::format("{} us, {:.1f} GB/s; memcpy {} us, {:.1f} GB/s; ratio {:.3f} ({}, {} samples)\n", time_range(time.kernel),
+                               time.bandwidth_gbps(), time_range(time.yardstick), time.yardstick_gbps(), time.ratio(), time.method, time.kernel.samples);
+    }
+    table t{{{"counter"}, {"value", true}, {"reading"}}, {}};
+    if (r.counts) {
+        const auto value = [&](std::uint64_t n) { return as == format::csv ? std::to_string(n) : grouped(n); };
+        for (const metric& m : metrics()) t.rows.push_back({m.name, value(((*r.counts).*m.where)[m.op]), reading(r, m)});
+        for (emulator::direction op : {kLoad, kStore}) {
+            t.rows.push_back({fmt::format("derived: shared_conflicts_{}", op == kLoad ? "ld" : "st"), value(r.counts->shared_conflicts[op]),
+                              "wavefronts above the least that the requests could cost"});
+        }
+    }
+    std::string lines;
+    if (!r.lines.empty()) {
+        table by_line{{{"line"}, {"requests", true}, {"sectors/request", true}, {"shared requests", true}, {"wavefronts/request", true}}, {}};
+        for (const auto& line : r.lines) {
+            for (emulator::direction op : {kLoad, kStore}) {
+                const counters& c = line.counts;
+                if (c.global_requests[op] + c.shared_requests[op] == 0) continue;
+                by_line.rows.push_back({fmt::format("{}:{} {}", line.file, line.line, direction_word(op)), std::to_string(c.global_requests[op]),
+                                        per(c.global_sectors[op], c.global_requests[op]), std::to_string(c.shared_requests[op]),
+                                        per(c.shared_wavefronts[op], c.shared_requests[op])});
+            }
+        }
+        lines = "\n" + by_line.print(as);
+    }
+    if (as == format::csv) return t.print(as) + lines;
+    return heading + "\n" + (t.rows.empty() ? "" : t.print(as)) + lines;
+}
+
+}  // namespace cornerturn::lab

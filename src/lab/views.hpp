@@ -1,0 +1,25 @@
+// Results as people read them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/registry.hpp"
+#include "lab/result.hpp"
+#include "lab/table.hpp"
+
+namespace cornerturn::lab {
+
+// Every kernel: id, idea, origin, what it takes and needs.
+std::string show_list(const std::vector<kernel>& all, format as);
+
+// A row a kernel, and below it how many ran, failed and were skipped, and why.
+std::string show_ladder(const std::vector<result>& all, format as);
+
+// Every counter with a line on what it means, and the time on a GPU.
+std::string show_profile(const result& r, format as);
+
+// One line on what a counter says of the kernel, such as "32 sectors a request: strided".
+std::string reading(const result& r, const metric& m);
+
+}  // namespace cornerturn::lab

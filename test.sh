@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Installs what is missing, checks the formatting, builds, and runs the tests, once more under sanitizers.
+#   ./test.sh          all but the long tests
+#   ./test.sh --all    the long ones too
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")"
+PATH=$PATH:/usr/local/cuda/bin
+selection=(--label-exclude '^long$')
+case "$*" in
+    '') ;;
+    --all) selection=() ;;
+    *)
+        echo "usage: ./test.sh [--all]" >&2
+        exit 2
+        ;;
+esac
+
+logs=$PWD/build/logs
+mkdir -p "$logs"
+
+# stage NAME COMMAND...: runs the command and prints its seconds, and what it had to say if it failed.
+stage() {
+    local name=$1 begin=$SECONDS status=0
+    local log=$logs/${name// /-}.log
+    shift
+    printf '%-20s' "$name"
+    "$@" > "$log" 2>&1 < /dev/null || status=$?
+    printf '%5d s\n' $((SECONDS - begin))
+    if ((status != 0)); then
+        # Neither the files that were compiled nor the tests that passed.
+        grep -vE '^\[[0-9]+/[0-9]+\] |Passed +[0-9.]+ sec$' "$log" || true
+        echo "test.sh: $name failed; its whole output is in ${log#"$PWD/"}"
+    fi
+    return "$status"
+}
+
+sources() {
+    local names=('*.cpp' '*.hpp' '*.cu' '*.h') name tests=()
+    if [[ -e .git ]] && git ls-files -z -- "${names[@]}" 2> /dev/null; then return; fi
+    for name in "${names[@]}"; do tests+=(-o -name "$name"); done
+    find . \( -name '.?*' -o -path ./build \) -prune -o -type f \( "${tests[@]:1}" \) -print0
+}
+
+check_format() {
+    local file files=() wrong=()
+    mapfile -d '' files < <(sources)
+    for file in "${files[@]}"; do
+        [[ ! -f $file ]] || clang-format-14 "$file" | cmp -s - "$file" || wrong+=("$file")
+    done
+    if ((${#wrong[@]} > 0)); then
+        echo "Not formatted as .clang-format has it: ${#wrong[@]} of ${#files[@]} files. To format them:"
+        echo "    clang-format-14 -i ${wrong[*]}"
+        return 1
+    fi
+}
+
+passed=0 failed=0 skipped=0
+summary() {
+    local text="$passed passed, $failed failed"
+    if ((skipped > 0)); then text+=", $skipped skipped"; fi
+    echo "$text"
+}
+
+# run_tests PRESET OPTION...: stops with the summary where a test fails.
+run_tests() {
+    local preset=$1 status=0 ran bad unrun disabled
+    shift
+    stage "test $preset" ctest --preset "$preset" --parallel "$(nproc)" "$@" || status=$?
+    # From ctest's last lines: its JUnit file takes a test whose program is missing for a skipped one. Skipped tests are
+    # among those that ctest says it ran, disabled ones are not.
+    read -r bad ran unrun disabled < <(awk '
+        /^[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+$/ { bad = $4; ran = $NF; unrun = disabled = 0 }
+        /^\t *[0-9]+ - .* \(Skipped\)$/ { ++unrun }
+        /^\t *[0-9]+ - .* \(Disabled\)$/ { ++disabled }
+        END { print bad + 0, ran + 0, unrun + 0, disabled + 0 }' "$logs/test-$preset.log")
+    passed=$((passed + ran - bad - unrun)) failed=$((failed + bad)) skipped=$((skipped + unrun + disabled))
+    if ((status != 0)); then
+        summary
+        exit "$status"
+    fi
+}
+
+stage install scripts/install.sh --tests
+stage format check_format
+preset=cpu
+if command -v nvcc > /dev/null; then preset=cuda; fi
+stage "configure $preset" cmake --preset "$preset"
+stage "build $preset" cmake --build --preset "$preset"
+run_tests "$preset" "${selection[@]}"
+stage "configure sanitize" cmake --preset sanitize
+stage "build sanitize" cmake --build --preset sanitize
+run_tests sanitize --label-regex '^sanitize$' "${selection[@]}"
+summary
