@@ -50,7 +50,9 @@ check_format() {
     done
     if ((${#wrong[@]} > 0)); then
         echo "Not formatted as .clang-format has it: ${#wrong[@]} of ${#files[@]} files. To format them:"
-        echo "    clang-format-14 -i ${wrong[*]}"
+        printf '    clang-format-14 -i'
+        printf ' %q' "${wrong[@]}"
+        echo
         return 1
     fi
 }

@@ -13,9 +13,9 @@ struct matrix_view {
     T* data;
     std::int64_t rows, cols, ld;
 
-    operator matrix_view<const T>() const
-        requires(!std::is_const_v<T>)
-    {
+    template <class U>
+        requires(std::is_same_v<U, const T> && !std::is_const_v<T>)
+    operator matrix_view<U>() const {
         return {data, rows, cols, ld};
     }
 };

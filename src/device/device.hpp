@@ -19,7 +19,7 @@
 #ifndef CORNERTURN_BUILD
 #define CORNERTURN_BUILD emulated
 #endif
-#define CORNERTURN_KERNELS cornerturn::inline CORNERTURN_BUILD::kernels
+#define CORNERTURN_KERNELS cornerturn::inline CORNERTURN_BUILD::dialect
 
 // noipa: one copy of the kernel, with its own name, called as written.
 #define __global__ [[gnu::noipa]]
@@ -139,7 +139,7 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
 #include "device/cuda_check.hpp"
 #include "emulator/launch.hpp"
 
-#define CORNERTURN_KERNELS cornerturn::kernels
+#define CORNERTURN_KERNELS cornerturn::dialect
 #define CORNERTURN_UNROLL _Pragma("unroll")
 #define CORNERTURN_DYNAMIC_SHARED(type, name)                                    \
     extern __shared__ __align__(128) unsigned char cornerturn_dynamic_shared[]; \

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Measures the ladder on a GPU and stores what it gave, with where it came from.
+
+    scripts/measure.py times    --program build/device/bin/cornerturn --commit ID --out results/
+    scripts/measure.py counters --program build/device/bin/cornerturn --commit ID --out results/ [--ncu ncu]
+
+`times` runs `cornerturn ladder transpose` over sizes and dtypes. `counters` reads every variant's counters with
+Nsight Compute over the shapes that tests/hardware_counters_test.cpp compares the emulator with. Needs Python alone.
+"""
+
+import argparse
+import csv
+import datetime
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+TIMED_SHAPES = [(4096, 4096), (16384, 16384), (32768, 32768), (10007, 10009)]
+TIMED_DTYPES = ["f32", "f64", "u8"]
+
+COUNTED = [(4096, 4096, "f32"), (4096, 4096, "f64"), (1021, 2000, "f32"), (700, 333, "f64"),
+           (2048, 1024, "u16"), (2048, 1024, "u8"), (1000, 515, "c128")]
+
+# What the emulator knows ...
+MODELLED = [
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "smsp__sass_inst_executed_op_shared_ld.sum",
+    "smsp__sass_inst_executed_op_shared_st.sum",
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+]
+# ... and what only hardware can tell: instructions as compiled, and counters that include lost arbitration.
+HARDWARE_ONLY = [
+    "smsp__inst_executed.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+]
+RUNG_KERNELS = r"^(copy|transpose)_"
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"measure.py: {' '.join(command)} ended with {done.returncode}:\n{done.stderr or done.stdout}")
+    return done.stdout
+
+
+def ladder_command(program, rows, cols, dtype, *more):
+    return [program, "ladder", "transpose", "--rows", str(rows), "--cols", str(cols), "--dtype", dtype,
+            "--on", "cuda", "--format", "json", *more]
+
+
+def provenance(args, command, cuda):
+    return {
+        "commit": args.commit,
+        "date": datetime.date.today().isoformat(),
+        "command": " ".join(["cornerturn"] + command[1:]),
+        "cuda": cuda,
+    }
+
+
+def store(path, document):
+    """One result a line: small, and readable in a diff."""
+    head = {key: value for key, value in document.items() if key != "results"}
+    lines = ",\n".join("  " + json.dumps(result) for result in document["results"])
+    text = json.dumps(head)[:-1] + ', "results": [\n' + lines + "\n]}\n"
+    json.loads(text)
+    path.write_text(text)
+    print(path)
+
+
+def times(args):
+    for rows, cols in TIMED_SHAPES:
+        for dtype in TIMED_DTYPES:
+            command = ladder_command(args.program, rows, cols, dtype)
+            document = json.loads(run(command))
+            cuda = next(r["device"]["cuda"] for r in document["results"])
+            document["provenance"] = provenance(args, command, cuda)
+            store(args.out / f"ladder_transpose_{rows}x{cols}_{dtype}.json", document)
+
+
+def read_ncu(text):
+    """Yields (kernel name, {metric: integer}) for each kernel of `ncu --csv --page raw`."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
+    rows = csv.DictReader(io.StringIO("\n".join(lines[first:])))
+    next(rows)  # units
+    for row in rows:
+        yield row["Kernel Name"], {m: int(float(row[m].replace(",", ""))) for m in MODELLED + HARDWARE_ONLY}
+
+
+def counters(args):
+    version = re.search(r"Version (\S+)", run([args.ncu, "--version"])).group(1)
+    for rows, cols, dtype in COUNTED:
+        with tempfile.TemporaryDirectory() as scratch:
+            output = os.path.join(scratch, "ladder.json")
+            command = [args.ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
+                       "--kernel-name", "regex:" + RUNG_KERNELS, "--metrics", ",".join(MODELLED + HARDWARE_ONLY),
+                       *ladder_command(args.program, rows, cols, dtype, "--untimed")]
+            command += ["--output", output]
+            profiled = list(read_ncu(run(command)))
+            ladder = json.loads(pathlib.Path(output).read_text())["results"]
+        results = []
+        for result in ladder:
+            if result["status"] != "ran":
+                continue
+            if result["verified"] is not True:
+                sys.exit(f"measure.py: {result['kernel']} was not verified")
+            launches = result["launch"].get("launches", 1)
+            mine, profiled = profiled[:launches], profiled[launches:]
+            stem = result["kernel"].split("@")[0].replace("/", "_")
+            if any(not name.startswith(stem) for name, _ in mine):
+                sys.exit(f"measure.py: expected kernels of {result['kernel']}, profiled {[name for name, _ in mine]}")
+            total = {m: sum(metrics[m] for _, metrics in mine) for m in MODELLED + HARDWARE_ONLY}
+            results.append({"kernel": result["kernel"], "rows": rows, "cols": cols, "dtype": dtype,
+                            "device": result["device"], "launch": result["launch"],
+                            "metrics": {m: total[m] for m in MODELLED},
+                            "hardware_only": {m: total[m] for m in HARDWARE_ONLY}})
+        if profiled:
+            sys.exit(f"measure.py: kernels that belong to no rung: {[name for name, _ in profiled]}")
+        store(args.out / f"counters_transpose_{rows}x{cols}_{dtype}.json",
+              {"provenance": {**provenance(args, command[command.index(args.program):-2], results[0]["device"]["cuda"]),
+                              "ncu": version}, "results": results})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["times", "counters"])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--commit", required=True, help="of the source that the program was built from")
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--ncu", default="ncu")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    {"times": times, "counters": counters}[args.what](args)
+
+
+if __name__ == "__main__":
+    main()
