@@ -96,7 +96,8 @@ def read_ncu(text):
     rows = csv.DictReader(io.StringIO("\n".join(lines[first:])))
     next(rows)  # units
     for row in rows:
-        yield row["Kernel Name"], {m: int(float(row[m].replace(",", ""))) for m in MODELLED + HARDWARE_ONLY}
+        name = row["Kernel Name"].removeprefix("void ").split("::")[-1]
+        yield name, {m: int(float(row[m].replace(",", ""))) for m in MODELLED + HARDWARE_ONLY}
 
 
 def counters(args):

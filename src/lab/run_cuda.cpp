@@ -2,7 +2,9 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <cctype>
 #include <chrono>
+#include <fstream>
 #include <functional>
 
 #include "cornerturn/error.hpp"
@@ -21,6 +23,17 @@ constexpr int kGraphLaunches = 100;
 constexpr std::int64_t kLaunchBoundBytes = 8 << 20;
 
 std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+
+// The driver's own version, such as "580.65.06"; the newest CUDA that it supports where Linux does not tell.
+std::string driver_version() {
+    std::ifstream file("/proc/driver/nvidia/version");
+    for (std::string word; file >> word;) {
+        if (std::isdigit(static_cast<unsigned char>(word[0])) != 0 && word.find('.') != std::string::npos) return word;
+    }
+    int supports = 0;
+    CORNERTURN_CUDA(cudaDriverGetVersion(&supports));
+    return "for CUDA " + version(supports);
+}
 
 // CUDA objects that end with their scope.
 struct stream_owner {
@@ -57,10 +70,9 @@ public:
         info_.name = properties.name;
         capability_ = properties.major * 10 + properties.minor;
         flush_bytes_ = 2 * std::int64_t{properties.l2CacheSize};
-        int driver = 0, runtime = 0;
-        CORNERTURN_CUDA(cudaDriverGetVersion(&driver));
+        int runtime = 0;
         CORNERTURN_CUDA(cudaRuntimeGetVersion(&runtime));
-        info_.driver = version(driver);
+        info_.driver = driver_version();
         info_.cuda = version(runtime);
     }
 

@@ -15,13 +15,18 @@ constexpr rung_notes kCopyGlobal{
 template <class T, int kTile, int kRows>
 __global__ void copy_global(matrix_view<const T> source, matrix_view<T> destination) {
     const tile_index at = row_major::tile_of(blockIdx, gridDim);
-    const std::int64_t col = at.col * kTile + threadIdx.x;
+    const std::int64_t row0 = at.row * kTile + threadIdx.y, col = at.col * kTile + threadIdx.x;
+    // All loads before the first store: the compiler must assume that a store could change what is loaded after it.
+    T held[kTile / kRows];
     CORNERTURN_UNROLL
-    for (int i = 0; i < kTile; i += kRows) {
-        const std::int64_t row = at.row * kTile + threadIdx.y + i;
-        if (row < source.rows && col < source.cols) {
-            destination.data[row * destination.ld + col] = source.data[row * source.ld + col];
-        }
+    for (int i = 0; i < kTile / kRows; ++i) {
+        const std::int64_t row = row0 + i * kRows;
+        if (row < source.rows && col < source.cols) held[i] = source.data[row * source.ld + col];
+    }
+    CORNERTURN_UNROLL
+    for (int i = 0; i < kTile / kRows; ++i) {
+        const std::int64_t row = row0 + i * kRows;
+        if (row < source.rows && col < source.cols) destination.data[row * destination.ld + col] = held[i];
     }
 }
 
