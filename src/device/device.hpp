@@ -81,6 +81,12 @@ struct alignas(16) uint4 {
 __forceinline__ uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 __forceinline__ uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
+// CUDA's store that caches as an ordinary one does, and that nvcc never splits.
+template <class T>
+__forceinline__ void __stwb(T* address, T value) {
+    *address = value;
+}
+
 __forceinline__ void __syncthreads() { emulator::sync_threads(); }
 __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::sync_warp(mask); }
 

@@ -42,8 +42,9 @@ __global__ void transpose_vectorized(matrix_view<const element4> source, matrix_
     if (const std::int64_t row = col0 + line, col = row0 + first; row < destination.rows) {
         element4* const to = destination.data + row * destination.ld + col;
         if (kVectorWrite && col + kVectorWidth <= destination.cols) {
-            *reinterpret_cast<uint4*>(to) =
-                make_uint4(tile[first + 0][line], tile[first + 1][line], tile[first + 2][line], tile[first + 3][line]);
+            // Written as an assignment, nvcc 13 splits this store and shares its parts with the scalar path below.
+            __stwb(reinterpret_cast<uint4*>(to),
+                   make_uint4(tile[first + 0][line], tile[first + 1][line], tile[first + 2][line], tile[first + 3][line]));
         } else {
             CORNERTURN_UNROLL
             for (int i = 0; i < kVectorWidth; ++i) {
