@@ -29,5 +29,7 @@ if ! (build_program) > "$log" 2>&1; then
     exit 1
 fi
 
-"$build/bin/cornerturn" ladder transpose "$@"
-echo "To go on: build/$preset/bin/cornerturn list, or build/$preset/bin/cornerturn profile transpose/padded@32x8 --lines" >&2
+program=$build/bin/cornerturn
+"$program" ladder transpose "$@"
+program=${program#"$PWD/"}
+echo "To go on: $program list, or $program profile transpose/padded@32x8 --lines" >&2

@@ -34,12 +34,12 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const variant* variants,
+void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix, const variant* variants,
                    int variant_count) {
     std::vector<kernel>& all = registered();
     for (int i = 0; i < variant_count; ++i) {
         const variant& v = variants[i];
-        const std::string id = *v.name != '\0' ? std::string(notes.id) + "@" + v.name : notes.id;
+        const std::string id = (*v.name != '\0' ? std::string(notes.id) + "@" + v.name : notes.id) + std::string(id_suffix);
         auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
         if (found == all.end()) {
             const std::string name = std::filesystem::path(file).filename().string();

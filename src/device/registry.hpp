@@ -54,7 +54,7 @@ struct kernel {
 };
 
 // Called before main by the kernel files. The text behind the pointers must live as long as the program.
-void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const variant* variants,
+void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix, const variant* variants,
                    int variant_count);
 
 // All kernels, by the number that their file's name begins with.

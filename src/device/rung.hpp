@@ -100,10 +100,16 @@ inline constexpr backend kBuiltFor = backend::emulator;
 inline constexpr backend kBuiltFor = backend::cuda;
 #endif
 
+// Appended to the ids of a file's kernels: tests build altered copies of rungs under names of their own.
+#ifndef CORNERTURN_ID_SUFFIX
+#define CORNERTURN_ID_SUFFIX ""
+#endif
+
 struct registration {
     template <int kCount>
-    registration(const rung_notes& notes, operation does, backend built_for, const char* file, const variant (&variants)[kCount]) {
-        register_rung(notes, does, built_for, file, variants, kCount);
+    registration(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix,
+                 const variant (&variants)[kCount]) {
+        register_rung(notes, does, built_for, file, id_suffix, variants, kCount);
     }
 };
 
@@ -113,5 +119,5 @@ struct registration {
 #define CORNERTURN_RUNG(notes, does, ...)                        \
     namespace {                                                  \
     constexpr variant kVariants[] = {__VA_ARGS__};               \
-    const registration kRegistration{notes, does, kBuiltFor, __FILE__, kVariants}; \
+    const registration kRegistration{notes, does, kBuiltFor, __FILE__, CORNERTURN_ID_SUFFIX, kVariants}; \
     }

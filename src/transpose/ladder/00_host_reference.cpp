@@ -27,7 +27,7 @@ void run(const matrix_work& work) {
 }
 
 constexpr variant kVariants[] = {{"", "003 matrix_trans", 1 | 2 | 4 | 8 | 16, &run}};
-const bool kRegistered = (register_rung(kHostReference, operation::transpose, backend::host, __FILE__, kVariants, 1), true);
+const bool kRegistered = (register_rung(kHostReference, operation::transpose, backend::host, __FILE__, "", kVariants, 1), true);
 
 }  // namespace
 }  // namespace cornerturn
