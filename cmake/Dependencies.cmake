@@ -1,4 +1,4 @@
-# Libraries that the lab and the program use, all of them Debian packages (scripts/packages.txt).
+# Libraries that the lab and the program use, all of them Debian packages (scripts/install.sh).
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -16,6 +16,10 @@ if(CORNERTURN_STATIC)
         find_library(CORNERTURN_LIB_${name} NAMES lib${name}.a REQUIRED)
         list(APPEND CORNERTURN_DW_LIBRARIES ${CORNERTURN_LIB_${name}})
     endforeach()
+    find_library(CORNERTURN_LIB_zstd NAMES libzstd.a)  # where libelf was built with it (Ubuntu 24.04)
+    if(CORNERTURN_LIB_zstd)
+        list(APPEND CORNERTURN_DW_LIBRARIES ${CORNERTURN_LIB_zstd})
+    endif()
 else()
     find_library(LIBELF NAMES elf REQUIRED)
     set(CORNERTURN_DW_LIBRARIES ${LIBDW} ${LIBELF})

@@ -1,9 +1,11 @@
 #include "device/registry.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -16,6 +18,13 @@ namespace {
 std::vector<kernel>& registered() {
     static std::vector<kernel> all;
     return all;
+}
+
+// The number that a file's name begins with; files without one come last.
+int number_of(const std::string& file) {
+    int number = std::numeric_limits<int>::max();
+    std::from_chars(file.data(), file.data() + file.size(), number);
+    return number;
 }
 
 std::size_t edit_distance(const std::string& a, const std::string& b) {
@@ -44,7 +53,7 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
         if (found == all.end()) {
             const std::string name = std::filesystem::path(file).filename().string();
             kernel added{id, name, i, &notes, does, v.origin, v.element_sizes, v.needs, {}};
-            const auto key = [](const kernel& k) { return std::tuple(std::stoi(k.file), k.file, k.order); };
+            const auto key = [](const kernel& k) { return std::tuple(number_of(k.file), k.file, k.order); };
             found = all.insert(std::upper_bound(all.begin(), all.end(), added,
                                                 [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),
                                added);

@@ -1,0 +1,148 @@
+// The rules of counters.hpp against slow, plain statements of themselves, and by hand.
+#include "emulator/counters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+using namespace cornerturn::emulator;
+
+namespace {
+
+constexpr std::uint32_t kAll = 0xffffffffu;
+using addresses = std::array<std::uint64_t, kWarpSize>;
+
+addresses strided(std::uint64_t base, std::int64_t stride) {
+    addresses a;
+    for (int lane = 0; lane < kWarpSize; ++lane) a[lane] = base + static_cast<std::uint64_t>(lane * stride);
+    return a;
+}
+
+unsigned plain_sectors(const warp_access& access) {
+    std::set<std::uint64_t> sectors;
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+        if ((access.active >> lane & 1) != 0) sectors.insert(access.addresses[lane] / 32);
+    }
+    return static_cast<unsigned>(sectors.size());
+}
+
+unsigned plain_group(const warp_access& access, int first, int count) {
+    std::map<std::uint64_t, std::set<std::uint64_t>> words_of_bank;
+    for (int lane = first; lane < first + count; ++lane) {
+        if ((access.active >> lane & 1) == 0) continue;
+        for (unsigned byte = 0; byte < access.width; byte += 4) {
+            const std::uint64_t word = (access.addresses[lane] + byte) / 4;
+            words_of_bank[word % 32].insert(word);
+        }
+    }
+    std::size_t most = 0;
+    for (const auto& [bank, words] : words_of_bank) most = std::max(most, words.size());
+    return static_cast<unsigned>(most);
+}
+
+bool plain_pairs(const warp_access& access, int first, int count) {
+    for (int distance : {1, 2}) {
+        bool all = true;
+        for (int lane = first; lane < first + count; ++lane) {
+            const int partner = lane ^ distance;
+            if ((access.active >> lane & 1) == 0 || (access.active >> partner & 1) == 0) continue;
+            all &= access.addresses[lane] == access.addresses[partner];
+        }
+        if (all) return true;
+    }
+    return false;
+}
+
+unsigned plain_wavefronts(const warp_access& access, direction op) {
+    if (access.width <= 4) return plain_group(access, 0, 32);
+    unsigned total = 0;
+    if (access.width == 8) {
+        if (op == kLoad && plain_pairs(access, 0, 32)) return plain_group(access, 0, 32);
+        for (int first = 0; first < 32; first += 16) total += plain_group(access, first, 16);
+        return total;
+    }
+    for (int half = 0; half < 32; half += 16) {
+        if (op == kLoad && plain_pairs(access, half, 16)) {
+            total += plain_group(access, half, 16);
+        } else {
+            total += plain_group(access, half, 8) + plain_group(access, half + 8, 8);
+        }
+    }
+    return total;
+}
+
+TEST(counters, known_patterns) {
+    wavefront_counter wavefronts;
+    const auto cost = [&](const addresses& a, unsigned width, direction op) { return wavefronts.count({a.data(), kAll, width}, op); };
+    const addresses row = strided(0, 4), column = strided(0, 128), padded = strided(0, 132), same = strided(0, 0);
+    EXPECT_EQ(cost(row, 4, kLoad), 1u);
+    EXPECT_EQ(cost(column, 4, kLoad), 32u);
+    EXPECT_EQ(cost(padded, 4, kLoad), 1u);
+    EXPECT_EQ(cost(same, 4, kLoad), 1u);
+    EXPECT_EQ(cost(strided(0, 8), 8, kLoad), 2u);
+    EXPECT_EQ(cost(strided(0, 256), 8, kLoad), 32u);  // note 003's step2: 16 in each half-warp
+    EXPECT_EQ(cost(strided(0, 264), 8, kLoad), 2u);
+    EXPECT_EQ(cost(same, 8, kLoad), 1u);   // pairs up
+    EXPECT_EQ(cost(same, 8, kStore), 2u);  // stores never do
+    EXPECT_EQ(cost(strided(0, 16), 16, kLoad), 4u);
+    EXPECT_EQ(cost(same, 16, kLoad), 2u);
+    EXPECT_EQ(cost(strided(0, 1), 1, kStore), 1u);  // bytes of a word share it
+    EXPECT_EQ(count_sectors({row.data(), kAll, 4}), 4u);
+    EXPECT_EQ(count_sectors({column.data(), kAll, 4}), 32u);
+    EXPECT_EQ(count_sectors({same.data(), kAll, 4}), 1u);
+    const addresses shifted = strided(4, 4);
+    EXPECT_EQ(count_sectors({shifted.data(), kAll, 4}), 5u);
+    const addresses backwards = strided(4096, -4);
+    EXPECT_EQ(count_sectors({backwards.data(), kAll, 4}), 5u);
+    EXPECT_EQ(count_sectors({row.data(), 0x80000001u, 4}), 2u);
+}
+
+TEST(counters, least_wavefronts) {
+    EXPECT_EQ(least_wavefronts(kAll, 1), 1u);
+    EXPECT_EQ(least_wavefronts(kAll, 4), 1u);
+    EXPECT_EQ(least_wavefronts(kAll, 8), 2u);
+    EXPECT_EQ(least_wavefronts(kAll, 16), 4u);
+    EXPECT_EQ(least_wavefronts(0x0000ffffu, 8), 1u);
+    EXPECT_EQ(least_wavefronts(0x00010001u, 8), 2u);
+    EXPECT_EQ(least_wavefronts(0x01010000u, 16), 2u);
+    EXPECT_EQ(least_wavefronts(0x1u, 16), 1u);
+}
+
+TEST(counters, agree_with_plain_statements_of_the_rules) {
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    wavefront_counter wavefronts;
+    for (int round = 0; round < 40000; ++round) {
+        const unsigned width = 1u << random() % 5;
+        const direction op = random() % 2 != 0 ? kLoad : kStore;
+        std::uint32_t active = random() % 2 != 0 ? kAll : random();
+        if (active == 0) active = 1;
+        addresses a;
+        switch (random() % 4) {
+            case 0: a = strided(4096 * 16, (static_cast<int>(random() % 600) - 300) * static_cast<int>(width)); break;
+            case 1:  // pairs at one address, or nearly
+                for (int lane = 0; lane < 32; ++lane) a[lane] = random() % 256 * width;
+                for (int lane = 0; lane < 32; ++lane) {
+                    if (random() % 40 != 0) a[lane] = a[lane & ~(random() % 8 == 0 ? 2 : 1)];
+                }
+                break;
+            default: {
+                const unsigned spread = 1u << random() % 12;
+                for (auto& address : a) address = random() % spread * width;
+            }
+        }
+        const warp_access access{a.data(), active, width};
+        ASSERT_EQ(count_sectors(access), plain_sectors(access)) << round;
+        ASSERT_EQ(wavefronts.count(access, op), plain_wavefronts(access, op)) << round << " width " << width << " active " << active;
+        if (const auto stride = constant_stride(access)) {
+            ASSERT_EQ(count_sectors(access, *stride), plain_sectors(access)) << round << " stride " << *stride;
+            ASSERT_EQ(wavefronts.count(access, op, *stride), plain_wavefronts(access, op)) << round << " stride " << *stride;
+        }
+    }
+}
+
+}  // namespace

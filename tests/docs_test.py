@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""What README.md and HACKING.md say holds: their commands run and print what is pasted below them, the kernels that
+they name exist, links in all documents lead somewhere, and README's table is the stored measurement.
+
+    tests/docs_test.py             checks, with the program at $CORNERTURN
+    tests/docs_test.py --update    rewrites README's table from results/
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(os.environ.get("CORNERTURN_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[1]))
+COMMANDED = ["README.md", "HACKING.md"]
+# HACKING.md's example is no kernel of this program: drop_in_test.py runs the commands that name it.
+EXAMPLE = "transpose/turned_write"
+TABLE = "ladder_transpose_16384x16384_f32.json"
+MARKER = "<!-- ladder:16384x16384:f32 -->\n"
+
+
+def fenced_blocks(text):
+    """Yields (language, lines, directly) for each fenced block; directly: nothing stands between it and the last."""
+    language, lines, directly = None, [], False
+    for line in text.splitlines():
+        if language is None and line.startswith("```"):
+            language, lines = line[3:].strip(), []
+        elif language is not None and line == "```":
+            yield language, lines, directly
+            language, directly = None, True
+        elif language is not None:
+            lines.append(line)
+        elif line.strip():
+            directly = False
+
+
+def commands(text):
+    """Yields (command, pasted lines) for each line of a sh block that runs cornerturn."""
+    found = []
+    for language, lines, directly in fenced_blocks(text):
+        if language == "sh":
+            found.append([])
+            found[-1].extend([line.split("  #")[0].strip(), []] for line in lines if line.startswith("cornerturn "))
+        elif language == "text" and directly and found and found[-1]:
+            found[-1][-1][1] = [line for line in lines if line.strip() not in ("", "...")]
+    return [tuple(command) for block in found for command in block]
+
+
+def plain(line):
+    """Columns are as wide as their widest entry, which another rung may change: spaces and rulers count as one."""
+    return re.sub(r"-{3,}", "---", " ".join(line.split()))
+
+
+def run(program, command):
+    # Without a GPU, as the documents say: on one, times would stand in the tables.
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+    arguments = [program, *shlex.split(command)[1:]]
+    return subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300)
+
+
+def check_command(program, command, pasted):
+    """Yields what is wrong with a command and the lines pasted below it."""
+    done = run(program, command)
+    if done.returncode != 0:
+        yield f"`{command}` ended with {done.returncode}: {done.stderr.strip()}"
+        return
+    printed = {plain(line) for line in done.stdout.splitlines()}
+    for line in pasted:
+        if plain(line) not in printed:
+            yield f"`{command}` does not print: {line}"
+
+
+def check_commands(program, name):
+    found = commands((ROOT / name).read_text())
+    if not found:
+        yield "shows no command at all"
+    for command, pasted in found:
+        why = ("needs a GPU" if "--on cuda" in command else
+               "has a placeholder" if re.search(r"<[^>]*>", command) else
+               "names the example, which drop_in_test.py builds" if EXAMPLE in command + "".join(pasted) else None)
+        if why:
+            print(f"{name}: not run, {why}: {command}")
+            continue
+        print(f"{name}: {command} ({len(pasted)} lines)")
+        yield from check_command(program, command, pasted)
+
+
+def check_ids(program, name):
+    kernels = json.loads(run(program, "cornerturn list --format json").stdout)["kernels"]
+    known = {k["id"] for k in kernels} | {k["id"].split("@")[0] for k in kernels}
+    families = "|".join(sorted({k["id"].split("/")[0] for k in kernels} | {"gemm"}))
+    for spoken in re.findall(rf"`((?:{families})/\w+(?:@\w+)?)`", (ROOT / name).read_text()):
+        if spoken not in known and not spoken.startswith(EXAMPLE):
+            yield f"names the kernel {spoken}, which there is not"
+
+
+def documents():
+    for path in sorted(ROOT.rglob("*.md")):
+        parts = path.relative_to(ROOT).parts
+        if parts[0] != "build" and not any(part.startswith(".") for part in parts):
+            yield path
+
+
+def check_links(path):
+    prose = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"`[^`\n]*`", "", prose)
+    for target in re.findall(r"\]\(([^)\s]+)", prose):
+        if re.match(r"[a-z]+:", target) or target.startswith("#"):
+            continue
+        if not (path.parent / target.split("#")[0]).exists():
+            yield f"links to {target}, which there is not"
+
+
+def table_of(stored):
+    """README's table: one row a rung, then where it was measured."""
+    lines = ["| id | median us | GB/s | of memcpy |", "|---|---:|---:|---:|"]
+    yardsticks = []
+    for r in stored["results"]:
+        if r["status"] != "ran" or r["verified"] is not True:
+            sys.exit(f"docs_test.py: {TABLE}: {r['kernel']} did not run, or was not verified")
+        lines.append(f"| `{r['kernel']}` | {r['time']['median_s'] * 1e6:,.1f} | {r['bandwidth_gbps']:,.0f} | {r['ratio']:.3f} |")
+        yardsticks.append(r["yardstick"]["bandwidth_gbps"])
+    device, made = stored["results"][0]["device"], stored["provenance"]
+    lines += ["", f"{device['name']}, driver {device['driver']}, CUDA {device['cuda']}, {made['date']}, commit {made['commit']}; "
+                  f"memcpy {min(yardsticks):,.0f} to {max(yardsticks):,.0f} GB/s."]
+    return "\n".join(lines) + "\n"
+
+
+def replace_table(text, table):
+    before, marker, after = text.partition(MARKER)
+    if not marker:
+        sys.exit(f"docs_test.py: README.md has no line {MARKER.strip()}")
+    # What stands there: rows, an empty line, the line on where it was measured.
+    return before + marker + table + re.sub(r"\A(\|.*\n)*(\n.* commit .*\n)?", "", after)
+
+
+def check_table():
+    stored = ROOT / "results" / TABLE
+    if not stored.exists():
+        print(f"README.md: table not compared: there is no results/{TABLE}")
+        return
+    text = (ROOT / "README.md").read_text()
+    if replace_table(text, table_of(json.loads(stored.read_text()))) != text:
+        yield f"its table is not that of results/{TABLE}: run tests/docs_test.py --update"
+
+
+def main():
+    if sys.argv[1:] == ["--update"]:
+        readme, stored = ROOT / "README.md", ROOT / "results" / TABLE
+        readme.write_text(replace_table(readme.read_text(), table_of(json.loads(stored.read_text()))))
+        return
+    if sys.argv[1:]:
+        sys.exit("usage: docs_test.py [--update]")
+    program = os.environ["CORNERTURN"]
+    wrong = []
+    for name in COMMANDED:
+        wrong += [f"{name} {fault}" for fault in check_commands(program, name)]
+        wrong += [f"{name} {fault}" for fault in check_ids(program, name)]
+    for path in documents():
+        wrong += [f"{path.relative_to(ROOT)} {fault}" for fault in check_links(path)]
+    wrong += [f"README.md: {fault}" for fault in check_table()]
+    for fault in wrong:
+        print(f"FAILED: {fault}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Adding a kernel is adding one file: the example of HACKING.md, dropped into a copy of the sources, is listed, ordered,
+verified and counted as it should be; without its barrier it is caught; and nvcc takes it too, where there is one.
+
+The copy lies in the build folder and is brought up to date, not made anew, so that a second run compiles little.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import docs_test
+
+SOURCE = docs_test.ROOT
+COPIED = ["CMakeLists.txt", "cmake", "include", "src", "bench"]
+EXAMPLE_FILE = "src/transpose/ladder/75_example.cu"
+EXAMPLE_ID = "transpose/turned_write@32x8"
+BARRIER = "__syncthreads();"
+
+DTYPES = {"u8": 1, "u16": 2, "f32": 4, "f64": 8, "c128": 16}
+# Empty, tiny, ragged on one side and on both, and more than one tile either way.
+SHAPES = [(0, 5), (1, 1), (1, 1000), (1000, 1), (31, 33), (32, 32), (64, 96), (257, 129)]
+COUNTED = [(1024, 1024), (64, 96), (31, 33), (257, 129)]
+
+failures = []
+
+
+def require(holds, what):
+    print(("ok: " if holds else "FAILED: ") + what)
+    if not holds:
+        failures.append(what)
+
+
+def example():
+    """The only cpp block of HACKING.md."""
+    blocks = [lines for language, lines, _ in docs_test.fenced_blocks((SOURCE / "HACKING.md").read_text()) if language == "cpp"]
+    if len(blocks) != 1:
+        sys.exit(f"FAILED: HACKING.md has {len(blocks)} cpp blocks: one was expected")
+    return "\n".join(blocks[0]) + "\n"
+
+
+def write_if_changed(path, data):
+    if path.exists() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def copy_sources(tree):
+    """Makes `tree` hold the sources as they are now, and no other file. The example is not among them."""
+    wanted = set()
+    for name in COPIED:
+        top = SOURCE / name
+        for path in [top] if top.is_file() else sorted(p for p in top.rglob("*") if p.is_file()):
+            wanted.add(path.relative_to(SOURCE))
+            write_if_changed(tree / path.relative_to(SOURCE), path.read_bytes())
+    for path in [p for p in tree.rglob("*") if p.is_file()]:
+        if path.relative_to(tree) not in wanted:
+            path.unlink()
+
+
+def must_run(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(f"FAILED: {' '.join(map(str, command))}\n{done.stdout}")
+
+
+def setting(name):
+    """A value from the cache of the build that the test belongs to; None without one."""
+    cache = pathlib.Path(os.environ.get("CORNERTURN_BUILD_DIR", "")) / "CMakeCache.txt"
+    found = re.search(rf"^{name}:\w+=(.+)$", cache.read_text(), re.MULTILINE) if cache.exists() else None
+    return found.group(1) if found else None
+
+
+def configure(tree, build):
+    # Debug: it compiles in a third of the time, and the kernels' own flags are the same.
+    command = ["cmake", "-S", tree, "-B", build, "-DCMAKE_BUILD_TYPE=Debug", "-DCORNERTURN_CUDA=OFF", "-DCORNERTURN_TESTS=OFF"]
+    for name in ["CMAKE_GENERATOR", "CMAKE_MAKE_PROGRAM", "CMAKE_CXX_COMPILER"]:
+        if setting(name):
+            command += ["-G", setting(name)] if name == "CMAKE_GENERATOR" else [f"-D{name}={setting(name)}"]
+    must_run(command)
+
+
+def build_program(build):
+    must_run(["cmake", "--build", build, "--target", "cornerturn", "--parallel"])
+    return build / "bin" / "cornerturn"
+
+
+def ids(program):
+    return [k["id"] for k in json.loads(docs_test.run(program, "cornerturn list --format json").stdout)["kernels"]]
+
+
+def profile(program, rows, cols, dtype):
+    done = docs_test.run(program, f"cornerturn profile {EXAMPLE_ID} --rows {rows} --cols {cols} --dtype {dtype} --on emulator --format json")
+    return json.loads(done.stdout) if done.returncode == 0 else {"fault": done.stderr}
+
+
+def wavefronts(first, stride, lanes, size):
+    """Of `lanes` lanes, `stride` bytes apart: the hardware serves 128 bytes' worth of lanes at a time, and each of these
+    groups costs the most distinct words that any bank of 4 bytes must give."""
+    group = 32 if size <= 4 else 128 // size
+    total = 0
+    for begin in range(0, lanes, group):
+        banks = {}
+        for lane in range(begin, min(begin + group, lanes)):
+            for word in range((first + lane * stride) // 4, (first + lane * stride + size - 1) // 4 + 1):
+                banks.setdefault(word % 32, set()).add(word)
+        total += max(map(len, banks.values()))
+    return total
+
+
+def expected(rows, cols, size):
+    """The example's counters, from its source: 32 x 8 threads, so that a warp is one line of the tile."""
+    requests, sectors, waves = [0, 0], [0, 0], [0, 0]
+    memo = {}
+    for direction, (high, wide) in enumerate([(rows, cols), (cols, rows)]):  # the load's lines, then the store's
+        for line in range(high):
+            for left in range(0, wide, 32):
+                lanes, begin = min(32, wide - left), (line * wide + left) * size
+                requests[direction] += 1
+                sectors[direction] += (begin + lanes * size - 1) // 32 - begin // 32 + 1
+                # Shared memory is stored to down a column while loading, and loaded from along a row while storing.
+                first, stride = (line % 32 * size, 32 * size) if direction == 0 else (line % 32 * 32 * size, size)
+                if (key := (first, stride, lanes)) not in memo:
+                    memo[key] = wavefronts(*key, size)
+                waves[1 - direction] += memo[key]
+    names = ["l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum",
+             "smsp__sass_inst_executed_op_shared_{}.sum", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"]
+    return {name.format(op): values[i] for name, values in zip(names, [requests, sectors, requests[::-1], waves])
+            for i, op in enumerate(["ld", "st"])}
+
+
+def check_good(program, before):
+    after = ids(program)
+    require(EXAMPLE_ID not in before, "list does not show the example before the file is there")
+    require(EXAMPLE_ID in after and [k for k in after if k != EXAMPLE_ID] == before, "list shows it, and all else as before")
+
+    # The neighbours are those of the files 70 and 80.
+    done = docs_test.run(program, "cornerturn ladder transpose --on emulator --format json")
+    require(done.returncode == 0, f"the ladder runs {done.stderr}")
+    results = json.loads(done.stdout)["results"]
+    order = [r["kernel"].split("@")[0] for r in results]
+    at = order.index("transpose/turned_write")
+    require((order[at - 1], order[at + 1]) == ("transpose/shared", "transpose/padded"), "it stands where its file's number says")
+    require(results[at]["status"] == "ran" and results[at]["verified"] is True, "the ladder verifies it")
+
+    for dtype in DTYPES:
+        wrong = []
+        for rows, cols in SHAPES:
+            r = profile(program, rows, cols, dtype)
+            if r.get("verified") is not True or r["checked"] != {"elements": rows * cols, "of": rows * cols}:
+                wrong.append(f"{rows} x {cols}: {r.get('fault') or r}")
+        require(not wrong, f"verified at {len(SHAPES)} shapes of {dtype} {'; '.join(wrong)}")
+
+    require(expected(1024, 1024, 4) == {
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 32768, "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": 32768,
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 131072, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": 131072,
+        "smsp__sass_inst_executed_op_shared_ld.sum": 32768, "smsp__sass_inst_executed_op_shared_st.sum": 32768,
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": 32768,
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum": 32 * 32768}, "this test's own model is right by hand")
+    for dtype, size in DTYPES.items():
+        for rows, cols in COUNTED:
+            counted, model = profile(program, rows, cols, dtype).get("metrics"), expected(rows, cols, size)
+            require(counted == model, f"counted as the source says: {rows} x {cols} {dtype}" + ("" if counted == model else f": {counted}, not {model}"))
+
+    for command, pasted in docs_test.commands((SOURCE / "HACKING.md").read_text()):
+        if "--on cuda" not in command:
+            wrong = list(docs_test.check_command(program, command, pasted))
+            require(not wrong, "; ".join(wrong) or f"HACKING.md: {command}")
+
+
+def check_broken(program, text):
+    done = docs_test.run(program, f"cornerturn profile {EXAMPLE_ID} --on emulator")
+    message = done.stderr.strip()
+    print(message)
+    line = next(i for i, code in enumerate(text.splitlines(), 1) if "= tile[threadIdx.y + i]" in code)
+    require(done.returncode == 1, f"without its barrier it fails (exit code {done.returncode})")
+    for name, pattern in [("kernel", r"transpose_turned_write<.*32, 8>"), ("block", r"block \(\d+, \d+, \d+\)"),
+                          ("thread", r"thread \(\d+, \d+, \d+\)"), ("line", rf"75_example\.cu:{line}\b")]:
+        require(re.search(pattern, message) is not None, f"the message names the {name}")
+    require(message in (SOURCE / "HACKING.md").read_text().splitlines(), "it is the message that HACKING.md shows")
+    ladder = docs_test.run(program, "cornerturn ladder transpose --on emulator")
+    require(ladder.returncode == 1 and " 1 failed" in ladder.stdout, "the ladder fails too, for this rung alone")
+
+
+def check_cuda(tree, scratch):
+    nvcc = shutil.which("nvcc", path=os.environ.get("PATH", "") + ":/usr/local/cuda/bin")
+    if nvcc is None:
+        print("not compiled for the GPU: there is no nvcc")
+        return
+    done = subprocess.run([nvcc, "-std=c++20", "-c", "-arch=sm_90", "-Werror=all-warnings", "-I", tree / "include", "-I", tree / "src",
+                           tree / EXAMPLE_FILE, "-o", scratch / "example.o"], capture_output=True, text=True)
+    require(done.returncode == 0, f"nvcc compiles it {done.stderr}")
+
+
+def check_formatting(text):
+    formatter, style = shutil.which("clang-format-14"), SOURCE / ".clang-format"
+    if formatter is None:
+        print("formatting not checked: there is no clang-format-14")
+        return
+    done = subprocess.run([formatter, f"--style=file:{style}", "--assume-filename=example.cu"], input=text, capture_output=True, text=True)
+    require(done.stdout == text, "it is formatted as .clang-format has it")
+
+
+def run_in(folder):
+    tree, build = folder / "tree", folder / "build"
+    text = example()
+    check_formatting(text)
+    copy_sources(tree)
+    configure(tree, build)
+    before = ids(build_program(build))
+
+    # From here on nothing is told to CMake: it finds the file.
+    write_if_changed(tree / EXAMPLE_FILE, text.encode())
+    check_good(build_program(build), before)
+    check_cuda(tree, folder)
+
+    broken = "".join(line for line in text.splitlines(keepends=True) if BARRIER not in line)
+    require(broken.count("\n") == text.count("\n") - 1, "the example has one barrier to lose")
+    write_if_changed(tree / EXAMPLE_FILE, broken.encode())
+    check_broken(build_program(build), broken)
+
+
+def main():
+    if build := os.environ.get("CORNERTURN_BUILD_DIR"):
+        run_in(pathlib.Path(build) / "drop_in")
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            run_in(pathlib.Path(folder))
+    if failures:
+        sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))
+
+
+if __name__ == "__main__":
+    main()

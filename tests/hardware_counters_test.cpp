@@ -1,0 +1,58 @@
+// The emulator against Nsight Compute's readings of the same kernels on an H200 (results/counters_*.json, made by
+// scripts/measure.py counters): equal to the last digit. A difference that is real is named in the stored file, under
+// "differences", as {kernel, metric, why}; none of a scalar rung may be.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "core/dtype.hpp"
+#include "lab/result.hpp"
+#include "ladder_check.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+TEST(hardware_counters, equal_the_emulators) {
+    std::set<std::string> shapes, kernels_seen;
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(CORNERTURN_SOURCE_DIR) + "/results")) {
+        const std::string file = entry.path().filename().string();
+        if (!file.starts_with("counters_transpose_")) continue;
+        shapes.insert(file);
+        const auto stored = nlohmann::json::parse(std::ifstream(entry.path()));
+        std::set<std::pair<std::string, std::string>> explained;
+        for (const auto& difference : stored.value("differences", nlohmann::json::array())) {
+            EXPECT_FALSE(difference.at("why").get<std::string>().empty());
+            explained.emplace(difference.at("kernel"), difference.at("metric"));
+        }
+        std::set<std::string> kernels_here;
+        int size = 0;
+        for (const auto& result : stored.at("results")) {
+            const std::string id = result.at("kernel");
+            const kernel& k = find_kernel(id);
+            kernels_here.insert(id);
+            size = find_dtype(result.at("dtype")).size;
+            const problem_shape shape{.rows = result.at("rows"), .cols = result.at("cols"), .element_size = size};
+            const emulator::report report = tests::run_classes(k, shape).report;
+            EXPECT_EQ(result.at("launch").at("grid"), (nlohmann::json{report.grid.x, report.grid.y, report.grid.z})) << file << " " << id;
+            EXPECT_EQ(result.at("launch").at("block"), (nlohmann::json{report.block.x, report.block.y, report.block.z})) << file << " " << id;
+            for (const lab::metric& m : lab::metrics()) {
+                if (explained.contains({id, m.name})) {
+                    EXPECT_NE(k.element_sizes, 31u) << id << " is scalar: nothing may differ";
+                    continue;
+                }
+                EXPECT_EQ(result.at("metrics").at(m.name).get<std::uint64_t>(), (report.counts.*m.where)[m.op]) << file << " " << id << " " << m.name;
+            }
+        }
+        for (const kernel& k : kernels()) {
+            if (tests::in_ladder(k) && k.takes(size) && k.needs.feature == nullptr) {
+                EXPECT_TRUE(kernels_here.contains(k.id)) << k.id << " has no reading in " << file;
+            }
+        }
+    }
+    EXPECT_GE(shapes.size(), 7u) << "readings are missing from results/";
+}
+
+}  // namespace

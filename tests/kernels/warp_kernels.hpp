@@ -1,0 +1,47 @@
+// Kernels of one warp or one block that exercise what the ladder does not. Each launches on the emulator.
+#pragma once
+
+#include <cstdint>
+
+namespace cornerturn::tests {
+
+// out[kind * 32 + lane] for kind 0..3: index (lane 5), up 3, down 3, xor 16; then kind 4: index in segments of 8.
+void run_shuffles(const std::uint32_t* in, std::uint32_t* out, int lanes);
+
+// The lower half-warp alone exchanges twice, then the whole warp once.
+void run_partial_shuffles(const std::uint64_t* in, std::uint64_t* out);
+
+// Lane 0 asks a lane that does not take part.
+void run_shuffle_from_absent_lane(std::uint32_t* out);
+
+// Lane 31 never reaches the others' __syncwarp.
+void run_divergent_warp(std::uint32_t* out);
+
+// Lanes of one warp pass values through shared memory, ordered by __syncwarp, or not.
+void run_warp_exchange(std::uint32_t* out, bool with_barrier);
+
+// Reverses n <= 1024 elements in dynamic shared memory.
+void run_dynamic_shared(const std::uint16_t* in, std::uint16_t* out, int n);
+
+// A neighbour's byte of the same word: no race; and the same byte: one.
+void run_bytes_of_a_word(std::uint8_t* out, bool same_byte);
+
+// A copy of 12 bytes.
+void run_odd_copy(const void* in, void* out);
+
+// Local arrays of more than the emulator's stack.
+void run_big_frame(std::uint32_t* out);
+
+// One block of x * y * z threads writes its thread's linear index.
+void run_indices(std::uint32_t* out, unsigned x, unsigned y, unsigned z);
+
+// Every vector type of the dialect, copied once: one access each of its own width.
+void run_vector_copies(const void* in, void* out);
+
+// Shared-memory loads and stores of one warp at the given byte offsets, `width` bytes each.
+void run_shared_pattern(const std::uint32_t* offsets, std::uint32_t active, int width, void* out);
+
+// A launch whose shape CUDA refuses.
+void run_bad_launch(unsigned block_x, unsigned grid_y, std::size_t dynamic_shared_bytes);
+
+}  // namespace cornerturn::tests

@@ -1,0 +1,135 @@
+// Every rung is altered in every way that mutate.py knows; what checks the rungs must see each mistake.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "core/problem.hpp"
+#include "emulator/session.hpp"
+#include "lab/run.hpp"
+
+namespace cornerturn {
+namespace {
+
+struct mutant {
+    const char* file;
+    int line;
+    const char *rule, *suffix, *was, *is;
+};
+
+// A mutant that is as right as the rung: an id's pattern, a rule, the text that it alters ("" for any), and why.
+struct equivalent {
+    const char *id, *rule, *was, *reason;
+};
+
+#include "mutants.inc"
+
+struct shape {
+    std::int64_t rows, cols, source_gap = 0, destination_gap = 0;  // a gap lies behind each row
+};
+
+// Whole tiles, ragged ones, one element more or less than a tile, single rows and columns; then leading dimensions
+// larger than a row, two of them multiples of 4 so that rows still begin on 16 bytes.
+constexpr shape kShapes[] = {{64, 64},  {37, 41}, {33, 64}, {64, 33},          {65, 63},          {31, 95},
+                             {95, 33},  {1, 100}, {100, 1}, {36, 40},          {1, 1},            {40, 44, 5, 3},
+                             {35, 39, 1, 5}, {37, 42, 6, 7}, {34, 33, 3, 2}};
+
+std::string describe(const shape& s) {
+    return fmt::format("{} x {}{}", s.rows, s.cols, s.source_gap + s.destination_gap > 0 ? " with gaps behind the rows" : "");
+}
+
+// As lab::emulator_runner() does it, for matrices whose rows do not follow one another closely.
+std::string fault_of_strided(const kernel& k, const shape& s) {
+    problem_shape p{.does = k.does, .rows = s.rows, .cols = s.cols};
+    p.source_ld = s.cols + s.source_gap;
+    p.destination_ld = p.destination_cols() + s.destination_gap;
+    host_problem problem(p);
+    emulator::session session;
+    session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
+    session.add_buffer("destination", problem.destination().data(), static_cast<std::size_t>(problem.destination().size()), true);
+    problem.prepare();
+    try {
+        k.run(backend::emulator)(problem.work());
+    } catch (const emulator::hazard& broken) {
+        return broken.what();
+    }
+    return problem.check().fault;
+}
+
+// What is wrong with the kernel on this shape; empty where nothing is.
+std::string fault_of(const kernel& k, const shape& s, lab::runner& runner) {
+    if (s.source_gap + s.destination_gap > 0) return fault_of_strided(k, s);
+    const lab::result r = runner.run(k, {.rows = s.rows, .cols = s.cols});
+    EXPECT_TRUE(r.ran()) << k.id << " was skipped: " << r.skipped;
+    EXPECT_EQ(r.failed(), !r.fault.empty()) << k.id;
+    return r.fault;
+}
+
+const mutant* mutant_of(const kernel& k) {
+    const auto plus = k.id.find('+');
+    if (plus == std::string::npos) return nullptr;
+    for (const mutant& m : kMutants) {
+        if (k.file == m.file && k.id.substr(plus) == m.suffix) return &m;
+    }
+    ADD_FAILURE() << k.id << " is not in mutate.py's table";
+    return nullptr;
+}
+
+const equivalent* equivalent_of(const kernel& k, const mutant& m) {
+    const std::string rung = k.id.substr(0, k.id.find('+'));
+    for (const equivalent& e : kEquivalent) {
+        if (std::strcmp(e.rule, m.rule) == 0 && (*e.was == '\0' || std::strcmp(e.was, m.was) == 0) && std::regex_match(rung, std::regex(e.id))) return &e;
+    }
+    return nullptr;
+}
+
+TEST(mutants, every_shape_passes_unaltered) {
+    const auto runner = lab::emulator_runner();
+    int rungs = 0;
+    for (const kernel& k : kernels()) {
+        if (k.id.find('+') != std::string::npos || k.run(backend::emulator) == nullptr) continue;
+        ++rungs;
+        for (const shape& s : kShapes) EXPECT_EQ(fault_of(k, s, *runner), "") << k.id << ", " << describe(s);
+    }
+    EXPECT_GT(rungs, 0);
+}
+
+TEST(mutants, every_mutant_fails) {
+    const auto runner = lab::emulator_runner();
+    std::map<const mutant*, int> kernels_of;
+    std::map<const equivalent*, int> survivors_of;
+    int caught = 0, survived = 0;
+    for (const kernel& k : kernels()) {
+        const mutant* const m = mutant_of(k);
+        if (m == nullptr) continue;
+        ++kernels_of[m];
+        const std::string name = fmt::format("{} ({}:{}, `{}` made `{}`)", k.id, m->file, m->line, m->was, m->is);
+        const equivalent* const excuse = equivalent_of(k, *m);
+        std::string fault;
+        for (const shape& s : kShapes) {
+            fault = fault_of(k, s, *runner);
+            if (fault.empty()) continue;
+            fmt::print("{}\n    caught at {}: {}\n", name, describe(s), fault);
+            break;
+        }
+        ++(fault.empty() ? survived : caught);
+        if (excuse != nullptr) {
+            ++survivors_of[excuse];
+            EXPECT_EQ(fault, "") << name << " was thought to be equivalent: " << excuse->reason;
+            fmt::print("{}\n    survives: {}\n", name, excuse->reason);
+        } else {
+            EXPECT_NE(fault, "") << name << " survives: no shape here shows the mistake, or nothing looks for it";
+        }
+    }
+    fmt::print("{} mutants of {} kernels' text: {} caught, {} survived\n", caught + survived, std::size(kMutants), caught, survived);
+    for (const mutant& m : kMutants) EXPECT_GT(kernels_of[&m], 0) << m.file << m.suffix << " is in no kernel's id: it never ran";
+    for (const equivalent& e : kEquivalent) EXPECT_GT(survivors_of[&e], 0) << "nothing matches " << e.id << " " << e.rule << " any more";
+}
+
+}  // namespace
+}  // namespace cornerturn

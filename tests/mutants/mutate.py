@@ -1,0 +1,120 @@
+"""Writes altered copies ("mutants") of the ladder's kernels: each has one mistake that a kernel's author could make.
+
+    mutate.py OUTPUT_DIRECTORY RUNG.cu...
+
+CMake runs this when it configures. OUTPUT_DIRECTORY then holds one file a mutant and mutants.inc, a table for
+mutants_test.cpp. A mutant's kernels are called as the rung's are, with +RULE and a number behind. Rules are applied to the text of the
+__global__ functions, wherever they match; a rule that matches nowhere is an error, and so is a file with too few mutants.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+FEWEST_A_FILE = 3
+
+BOUND = r"(?P<left>[\w.]+(?: \+ [\w.]+)*) (?P<op><=?) (?P<right>(?:source|destination)\.(?:rows|cols))"
+TILE = r"tile(?P<a>\[[^\[\]]+\])(?P<b>\[[^\[\]]+\])"
+ADDRESS = r"\.data(?P<open>\[| \+ )(?P<row>[^;{}=]+?) \* (?P<side>%s)\.ld \+ (?P<col>[^;{}\]]+)(?P<close>[\];])"
+SWAPPED_ADDRESS = r".data\g<open>(\g<col>) * \g<side>.ld + \g<row>\g<close>"
+
+# name: (what is looked for, what takes its place)
+RULES = {
+    "barrier": (r"__syncthreads\(\);", ";"),
+    "wide": (BOUND, r"\g<left> \g<op> \g<right> + 1"),
+    "narrow": (BOUND, r"\g<left> + 1 \g<op> \g<right>"),
+    "tile_read": (TILE + r"(?! = )", r"tile\g<b>\g<a>"),
+    "tile_write": (TILE + r"(?= = )", r"tile\g<b>\g<a>"),
+    "source": (ADDRESS % "source", SWAPPED_ADDRESS),
+    "destination": (ADDRESS % "destination", SWAPPED_ADDRESS),
+    "step": (r" \+ i(?: \* \w+)?\b", ""),
+    "stride": (r"(source|destination)\.ld\b", r"\1.cols"),
+}
+
+# Mutants that are as right as the rung itself. The test demands that exactly these survive.
+# (pattern for the rung's id, rule, the text that was altered or "" for any, reason)
+EQUIVALENT = [
+    (r"(copy/shared|transpose/unindexed)@.*", "barrier", "",
+     "each thread reads back the elements that it wrote itself: the barrier protects nothing"),
+    (r".*@(\d+)x\1", "step", "", "a block as tall as its tile takes it in one step: i is always 0"),
+    (r"transpose/vectorized@.*", "narrow", "col + kVectorWidth <= source.cols",
+     "the last vector of a row is loaded by the scalar path: slower, not wrong"),
+    (r"transpose/vectorized@.*", "narrow", "col + kVectorWidth <= destination.cols",
+     "the last vector of a row is stored by the scalar path: slower, not wrong"),
+]
+
+
+def code_only(text):
+    """The text with comments, string literals and declarations of shared arrays blanked, so that positions stay."""
+    blanked = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|__shared__[^;]*;'
+    return re.sub(blanked, lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.S)
+
+
+def kernels_in(code):
+    """(begin, end) of each __global__ function's body."""
+    for start in re.finditer(r"__global__", code):
+        begin = code.index("{", start.end())
+        depth = 0
+        for end in range(begin, len(code)):
+            depth += {"{": 1, "}": -1}.get(code[end], 0)
+            if depth == 0:
+                yield begin, end + 1
+                break
+
+
+def mutants_of(text):
+    """(rule, position, what stands there, what takes its place), in the order of the text."""
+    code = code_only(text)
+    found = []
+    for begin, end in kernels_in(code):
+        for rule, (pattern, replacement) in RULES.items():
+            for match in re.finditer(pattern, code[begin:end]):
+                found.append((rule, begin + match.start(), match[0], match.expand(replacement)))
+    order = list(RULES)
+    return sorted(found, key=lambda mutant: (mutant[1], order.index(mutant[0])))
+
+
+def quoted(text):
+    return '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def main():
+    output, rungs = Path(sys.argv[1]), sorted(Path(name).resolve() for name in sys.argv[2:])
+    files, rows, used = {}, [], set()
+    for rung in rungs:
+        text = rung.read_text()
+        mutants = mutants_of(text)
+        if len(mutants) < FEWEST_A_FILE:
+            sys.exit(f"mutate.py: {rung.name} gives {len(mutants)} mutants; {FEWEST_A_FILE} are the least. Add a rule for it.")
+        number_of_file = rung.name.split("_")[0]
+        for number, (rule, position, old, new) in enumerate(mutants, 1):
+            used.add(rule)
+            suffix = f"+{rule}{number}"
+            line = text.count("\n", 0, position) + 1
+            altered = text[:position] + new + text[position + len(old):]
+            files[f"{rung.stem}_{rule}{number}.cu"] = (
+                f"#define CORNERTURN_BUILD mutant_{number_of_file}_{number}\n"
+                f'#define CORNERTURN_ID_SUFFIX "{suffix}"\n'
+                "#define CORNERTURN_ONLY_ELEMENT4\n"
+                f"#line 1 {quoted(rung)}\n" + altered)
+            rows.append(f"{{{quoted(rung.name)}, {line}, {quoted(rule)}, {quoted(suffix)}, {quoted(old)}, {quoted(new)}}},\n")
+    unused = set(RULES) - used
+    if unused:
+        sys.exit(f"mutate.py: no rung has anything that these rules match: {', '.join(sorted(unused))}")
+
+    files["mutants.inc"] = (
+        "constexpr mutant kMutants[] = {\n" + "".join(rows) + "};\n"
+        "constexpr equivalent kEquivalent[] = {\n" +
+        "".join("{" + ", ".join(map(quoted, entry)) + "},\n" for entry in EQUIVALENT) + "};\n")
+    output.mkdir(parents=True, exist_ok=True)
+    for old_file in output.iterdir():
+        if old_file.name not in files:
+            old_file.unlink()
+    for name, content in files.items():
+        path = output / name
+        if not path.exists() or path.read_text() != content:  # an unchanged mutant is not compiled again
+            path.write_text(content)
+
+
+if __name__ == "__main__":
+    main()
