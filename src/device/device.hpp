@@ -81,15 +81,16 @@ struct alignas(16) uint4 {
 __forceinline__ uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 __forceinline__ uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
-__forceinline__ void __syncthreads() { emulator::sync_threads(); }
-__forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::sync_warp(mask); }
+__forceinline__ void __syncthreads() { emulator::switch_fibers(emulator::sync_threads()); }
+__forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::switch_fibers(emulator::sync_warp(mask)); }
 
 template <class T>
 __forceinline__ T shuffle(unsigned mask, T value, int operand, int width, emulator::shuffle_kind kind) {
     static_assert(sizeof(T) <= 8, "shuffles move 4 or 8 bytes");
     std::uint64_t bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
-    bits = emulator::shuffle(mask, bits, operand, width, kind);
+    emulator::switch_fibers(emulator::shuffle(mask, bits, operand, width, kind));
+    bits = emulator::shuffled();
     __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
@@ -116,20 +117,31 @@ struct launch_shape {
     const emulator::tiling* tiles = nullptr;  // lets the emulator run one block of each class
 };
 
+// In the kernel's place, when a fiber has no lane left to run: see emulator::kernel_entry.
+template <class... Parameters>
+[[gnu::noipa]] void leave_fiber(Parameters...) {
+    emulator::switch_fibers(emulator::leave_fiber());
+}
+
 // Runs the kernel and returns when it has finished. Throws emulator::hazard where it breaks a rule of the machine.
 template <class... Parameters, class... Arguments>
 void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
     // Not instrumented: reading the captured arguments is no access of the kernel's.
-    const auto call = [=]() __attribute__((no_sanitize("thread"), always_inline)) { kernel(arguments...); };
+    const auto run_lanes = [=]() __attribute__((no_sanitize("thread"), always_inline)) {
+        for (auto* step = kernel;;) {
+            step(arguments...);
+            step = emulator::end_lane() ? kernel : &leave_fiber<Parameters...>;
+        }
+    };
     const auto entry = [](const void* closure) __attribute__((no_sanitize("thread"))) {
-        (*static_cast<decltype(&call)>(closure))();
+        (*static_cast<decltype(&run_lanes)>(closure))();
     };
     emulator::launch({{shape.grid.x, shape.grid.y, shape.grid.z},
                       {shape.block.x, shape.block.y, shape.block.z},
                       shape.dynamic_shared_bytes,
                       reinterpret_cast<const void*>(kernel),
                       shape.tiles},
-                     entry, &call);
+                     entry, &run_lanes);
 }
 
 }  // namespace CORNERTURN_KERNELS

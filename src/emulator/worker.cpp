@@ -8,6 +8,13 @@
 #include <limits>
 #include <new>
 
+#if CORNERTURN_ANNOUNCE_FIBERS
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if !CORNERTURN_OWN_FIBERS
+#include <boost/context/detail/fcontext.hpp>
+#endif
+
 namespace cornerturn::emulator {
 namespace {
 
@@ -15,8 +22,7 @@ namespace {
 constexpr std::size_t kStaggerLines = 32, kLineBytes = 64;
 // What must be left of a stack where a kernel accesses memory.
 constexpr std::size_t kStackReserve = 2 << 10;
-constexpr std::size_t kPrefetchLines = 6;  // that a waiting lane's frames fill
-
+constexpr std::size_t kPrefetchLines = 4;  // that a waiting lane's frames fill
 
 std::uint64_t pack(unsigned x, unsigned y, unsigned z) {
     return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48;
@@ -30,12 +36,41 @@ std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}
 
 thread_local constinit worker* current_worker = nullptr;
 
+#if CORNERTURN_OWN_FIBERS
+void make_fiber(fiber& made, char*, char* top, void (*main)()) {
+    // Aligned as if main had just been called.
+    made.stack_pointer = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(top) & ~std::uintptr_t{15}) - 8);
+    made.next_instruction = reinterpret_cast<void*>(main);
+}
+#else
+namespace {
+
+// A fiber learns from the one that switches to it where that one stands.
+void resumed(boost::context::detail::transfer_t by) { static_cast<handover*>(by.data)->from->stack_pointer = by.fctx; }
+
+void start(boost::context::detail::transfer_t by) {
+    void (*const main)() = static_cast<handover*>(by.data)->to->main;
+    resumed(by);
+    main();
+}
+
+}  // namespace
+
+void make_fiber(fiber& made, char* bottom, char* top, void (*main)()) {
+    made.stack_pointer = boost::context::detail::make_fcontext(top, static_cast<std::size_t>(top - bottom), &start);
+    made.main = main;
+}
+
+void switch_fibers(handover by) { resumed(boost::context::detail::jump_fcontext(by.to->stack_pointer, &by)); }
+#endif
+
 worker::worker() {
     void* memory = mmap(nullptr, kStacksBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     madvise(memory, kStacksBytes, MADV_HUGEPAGE);
     stacks_ = static_cast<char*>(memory);
+    free_all_fibers();
 }
 
 worker::~worker() { munmap(stacks_, kStacksBytes); }
@@ -43,35 +78,21 @@ worker::~worker() { munmap(stacks_, kStacksBytes); }
 // ---- Fibers -------------------------------------------------------------------------------------------------------
 
 void worker::fiber_main() {
-    worker& w = *current_worker;
-    fiber& self = *w.lanes_[w.current_].own;
-    self.arrived();
-    for (;;) {
-        w.entry_(w.arguments_);
-        w.lanes_[w.current_].now = state::finished;
-        ++w.current_;
-        if (w.next_lane() && w.lanes_[w.current_].own == nullptr) {
-            w.lanes_[w.current_].own = &self;
-            ++w.lane_serial_;
-            w.cursor_ = 0;
-        } else {
-            w.free_fibers_.push_back(&self);
-            fiber::switch_to(self, w.next_fiber());
-        }
-    }
+    const worker& w = *current_worker;
+    w.entry_(w.arguments_);
+    __builtin_unreachable();
+}
+
+void worker::free_all_fibers() {
+    free_count_ = 0;
+    for (unsigned i = kMaxThreads; i-- > 0;) free_fibers_[free_count_++] = &fibers_[i];
 }
 
 fiber& worker::free_fiber() {
-    if (!free_fibers_.empty()) {
-        fiber& result = *free_fibers_.back();
-        free_fibers_.pop_back();
-        return result;
-    }
-    fiber& result = fibers_[fibers_made_];
-    char* const bottom = stacks_ + kStackBytes * fibers_made_;
-    const std::size_t stagger = fibers_made_ % kStaggerLines * kLineBytes;
-    result.make(bottom, bottom + kStackBytes - stagger, &fiber_main);
-    ++fibers_made_;
+    fiber& result = *free_fibers_[--free_count_];
+    char* const bottom = stack_of(result);
+    const std::size_t stagger = (&result - fibers_.data()) % kStaggerLines * kLineBytes;
+    make_fiber(result, bottom, bottom + kStackBytes - stagger, &fiber_main);
     return result;
 }
 
@@ -90,24 +111,60 @@ fiber& worker::next_fiber() {
     if (next.own == nullptr) next.own = &free_fiber();
     // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
     if (const fiber* soon = current_ + 2 < last_ ? lanes_[current_ + 2].own : nullptr) {
-        const char* const top = static_cast<const char*>(soon->stack_pointer());
+        const char* const top = static_cast<const char*>(soon->stack_pointer);
         for (std::size_t line = 0; line < kPrefetchLines; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
     }
     return *next.own;
 }
 
-void worker::stop_lane(state now) {
+// The handover that the caller is about to make.
+handover worker::hand_over(fiber& from, fiber& to) {
+#if CORNERTURN_ANNOUNCE_FIBERS
+    const auto record_of = [&](fiber& f) -> announced& {
+        return announced_[&f == &outside_ ? kMaxThreads : static_cast<std::size_t>(&f - fibers_.data())];
+    };
+    announced& left = record_of(from);
+    announced& next = record_of(to);
+    if (&to != &outside_) {
+        next.bottom = stack_of(to);
+        next.bytes = kStackBytes;
+    }
+    __sanitizer_start_switch_fiber(&left.fake_stack, next.bottom, next.bytes);
+    __sanitizer_finish_switch_fiber(next.fake_stack, &left.bottom, &left.bytes);
+#endif
+    return {&from, &to};
+}
+
+handover worker::stop_lane(state now) {
     lane& self = lanes_[current_];
     self.now = now;
     ++current_;
-    fiber::switch_to(*self.own, next_fiber());
+    return hand_over(*self.own, next_fiber());
 }
+
+bool worker::end_lane() {
+    lane& self = lanes_[current_];
+    self.now = state::finished;
+    ++current_;
+    if (next_lane() && lanes_[current_].own == nullptr) {
+        lanes_[current_].own = self.own;
+        ++lane_serial_;
+        cursor_ = 0;
+        return true;
+    }
+    left_ = self.own;
+    free_fibers_[free_count_++] = self.own;
+    return false;
+}
+
+// The lane that goes on has a fiber, so the one being left is not made anew before it is left.
+handover worker::leave_fiber() { return hand_over(*left_, next_fiber()); }
 
 void worker::raise_from_fiber(const fault& what) {
     fault_ = what;
     lane& self = lanes_[current_];
     current_ = last_;
-    fiber::switch_to(*self.own, outside_);
+    switch_fibers(hand_over(*self.own, outside_));
     __builtin_unreachable();  // the block's fibers are made anew
 }
 
@@ -176,8 +233,7 @@ void worker::run_block(extent3 block) {
             for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) run_warp(warp);
         } while (release_barrier());
     } catch (...) {
-        fibers_made_ = 0;  // they stand in the middle of the kernel
-        free_fibers_.clear();
+        free_all_fibers();
         fault_.reset();
         for (warp_instruction* instruction : pending_) instruction->active = 0;
         pending_.clear();
@@ -191,7 +247,7 @@ void worker::run_warp(unsigned warp) {
     for (;;) {
         current_ = first_;
         fiber& next = next_fiber();
-        if (&next != &outside_) fiber::switch_to(outside_, next);
+        if (&next != &outside_) switch_fibers(hand_over(outside_, next));
         if (fault_) raise(*fault_);
         settle_instructions();
         const auto waits = [&](unsigned i) { return lanes_[i].now == state::at_warp_sync; };
@@ -281,7 +337,7 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
                                     [&](const site& s) { return s.return_address == return_address; });
     site* result = found != sites_.end() ? &*found : nullptr;
     const char* frame = static_cast<const char*>(__builtin_frame_address(0));
-    if (frame < lanes_[current_].own->bottom() + kStackReserve) {
+    if (frame < stack_of(*lanes_[current_].own) + kStackReserve) {
         raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
     }
     if (result == nullptr) {
@@ -413,28 +469,28 @@ void worker::check_shared(const warp_instruction& instruction) {
 
 // ---- Barriers and shuffles ----------------------------------------------------------------------------------------
 
-void worker::sync_threads(std::uintptr_t return_address) {
+handover worker::sync_threads(std::uintptr_t return_address) {
     lanes_[current_].sync_site = return_address;
-    stop_lane(state::at_barrier);
+    return stop_lane(state::at_barrier);
 }
 
-void worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
+handover worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
     waits_[current_ - first_].source = -1;
-    wait_for_warp(mask, return_address);
+    return wait_for_warp(mask, return_address);
 }
 
-void worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
+handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
     const unsigned lanes = last_ - first_;
     lanes_[current_].sync_site = return_address;
     waits_[current_ - first_].mask = lanes == kWarpSize ? mask : mask & ((1u << lanes) - 1);  // no lanes that the block does not have
     if ((mask >> (current_ - first_) & 1) == 0) {
         raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
     }
-    stop_lane(state::at_warp_sync);
+    return stop_lane(state::at_warp_sync);
 }
 
-std::uint64_t worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
-                              std::uintptr_t return_address) {
+handover worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
+                         std::uintptr_t return_address) {
     // PTX's shfl: segments of `width` lanes; a source outside the segment leaves the lane its own value.
     const int own = static_cast<int>(current_ - first_);
     const int segment = own & ~(width - 1);
@@ -448,8 +504,7 @@ std::uint64_t worker::shuffle(std::uint32_t mask, std::uint64_t value, int opera
     warp_wait& wait = waits_[own];
     wait.offered = value;
     wait.source = source;
-    wait_for_warp(mask, return_address);
-    return wait.received;
+    return wait_for_warp(mask, return_address);
 }
 
 // ---- What went wrong ----------------------------------------------------------------------------------------------

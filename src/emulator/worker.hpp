@@ -14,6 +14,12 @@
 #include <string>
 #include <vector>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define CORNERTURN_ANNOUNCE_FIBERS 1
+#else
+#define CORNERTURN_ANNOUNCE_FIBERS 0
+#endif
+
 #include "emulator/counters.hpp"
 #include "emulator/fiber.hpp"
 #include "emulator/session.hpp"
@@ -108,10 +114,13 @@ public:
         }
         file_access(address, width, op, return_address);
     }
-    void sync_threads(std::uintptr_t return_address);
-    void sync_warp(std::uint32_t mask, std::uintptr_t return_address);
-    std::uint64_t shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
-                          std::uintptr_t return_address);
+    bool end_lane();
+    handover leave_fiber();
+    handover sync_threads(std::uintptr_t return_address);
+    handover sync_warp(std::uint32_t mask, std::uintptr_t return_address);
+    handover shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
+                     std::uintptr_t return_address);
+    std::uint64_t shuffled() const { return waits_[current_ - first_].received; }
     void unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address);
 
     std::uint64_t packed_thread() const { return packed_thread_[current_]; }
@@ -148,14 +157,17 @@ private:
     };
 
     static void fiber_main();
+    void free_all_fibers();
     fiber& free_fiber();
+    char* stack_of(const fiber& f) const { return stacks_ + kStackBytes * (&f - fibers_.data()); }
     bool next_lane();
     fiber& next_fiber();
-    void stop_lane(state now);
+    handover hand_over(fiber& from, fiber& to);
+    handover stop_lane(state now);
     [[noreturn]] void raise_from_fiber(const fault& what);
 
     void run_warp(unsigned warp);
-    void wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
+    handover wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
     void release_warp_syncs(unsigned first, unsigned last);
     bool release_barrier();
     [[gnu::noinline]] void file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
@@ -182,10 +194,19 @@ private:
 
     // A lane that ends without waiting leaves its fiber to the next, so kernels without barriers use one.
     char* stacks_ = nullptr;
-    std::array<fiber, kMaxThreads> fibers_;
-    fiber outside_;  // run_block itself
-    unsigned fibers_made_ = 0;
-    std::vector<fiber*> free_fibers_;
+    std::array<fiber, kMaxThreads> fibers_{};
+    fiber outside_{};            // run_block itself
+    fiber* left_ = nullptr;      // that the last lane to end ran on
+    std::array<fiber*, kMaxThreads> free_fibers_{};
+    unsigned free_count_ = 0;
+#if CORNERTURN_ANNOUNCE_FIBERS
+    struct announced {
+        void* fake_stack = nullptr;
+        const void* bottom = nullptr;
+        std::size_t bytes = 0;
+    };
+    std::array<announced, kMaxThreads + 1> announced_;  // the last: of outside_
+#endif
 
     // The block being run.
     extent3 block_;
