@@ -28,7 +28,7 @@
 
 namespace cornerturn::emulator {
 
-inline constexpr unsigned kMaxThreads = 1024;
+inline constexpr unsigned kMaxThreads = 1024, kMaxWarps = kMaxThreads / kWarpSize;
 inline constexpr std::size_t kStackBytes = 16 << 10, kStacksBytes = kStackBytes * kMaxThreads;
 inline constexpr std::size_t kMaxDynamicShared = 227 << 10;  // the most a block can have on Hopper
 
@@ -42,32 +42,40 @@ struct region {
     shadow_memory* shadow;  // of shared memory
 };
 
-struct site;
-
-// One warp instruction in the making.
-struct warp_instruction {
-    std::uintptr_t return_address;
-    site* where;
-    std::size_t pass;  // of the site, by each of the lanes since their last barrier
-    std::uint32_t active = 0;
-    region::kind space;
-    std::uint64_t addresses[kWarpSize];
-};
-
 // A place in the kernel's code that accesses memory.
 struct site {
     std::uintptr_t return_address;
     unsigned index;
     unsigned width;
     direction op;
-    // The region that the last access fell into, if the site may access it, to spare the search.
-    std::uintptr_t region_begin = 1;
-    std::uintptr_t region_span = 0;  // largest valid offset, plus one
-    const region* where = nullptr;
+    const region* where = nullptr;  // that the last access fell into, to spare the search
     std::uint64_t lane_serial = 0;  // the lane run that `passes` belongs to
     std::size_t passes = 0;
-    std::vector<std::unique_ptr<warp_instruction>> instructions;  // by pass
     counters counts;
+};
+
+// One warp instruction in the making.
+struct warp_instruction {
+    std::uintptr_t return_address = 0;
+    std::uintptr_t region_begin = 0;
+    std::uintptr_t region_span = 0;  // largest valid offset, plus one
+    site* where = nullptr;
+    std::size_t pass = 0;  // of the site, by each of the lanes since their last barrier
+    const region* place = nullptr;
+    std::uint32_t active = 0;
+    std::uint64_t addresses[kWarpSize] = {};
+    access_costs costs;
+};
+
+// The instructions that warps have executed from one barrier (or the kernel's beginning) to the next, in their order;
+// then one that matches nothing. The next warp mostly executes the same.
+struct trace {
+    explicit trace(std::uintptr_t begin) : after(begin) { expected.push_back(&end); }
+
+    std::uintptr_t after;  // the return address of the barrier; 0: the beginning
+    warp_instruction end;
+    std::vector<warp_instruction*> expected;
+    std::vector<std::unique_ptr<warp_instruction>> owned;
 };
 
 class worker {
@@ -95,22 +103,14 @@ public:
 
     // From here on called by the kernel, on a fiber.
     void access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
-        if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
-        // Lanes mostly do what the first lane did, in its order.
-        if (cursor_ < pending_.size()) [[likely]] {
-            warp_instruction& next = *pending_[cursor_];
-            site& where = *next.where;
-            const std::size_t pass = where.lane_serial == lane_serial_ ? where.passes : 0;
-            const std::uint32_t lane = 1u << (current_ - first_);
-            if (next.return_address == return_address && next.pass == pass &&
-                address - where.region_begin < where.region_span && (address & (width - 1)) == 0) [[likely]] {
-                ++cursor_;
-                where.lane_serial = lane_serial_;
-                where.passes = pass + 1;
-                next.active |= lane;
-                next.addresses[current_ - first_] = address;
-                return;
-            }
+        // Lanes mostly do what those before them did, in their order.
+        warp_instruction& next = **cursor_;
+        if (next.return_address == return_address && address - next.region_begin < next.region_span &&
+            (address & (width - 1)) == 0) [[likely]] {
+            ++cursor_;
+            next.active |= 1u << lane_;
+            next.addresses[lane_] = address;
+            return;
         }
         file_access(address, width, op, return_address);
     }
@@ -120,23 +120,20 @@ public:
     handover sync_warp(std::uint32_t mask, std::uintptr_t return_address);
     handover shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
                      std::uintptr_t return_address);
-    std::uint64_t shuffled() const { return waits_[current_ - first_].received; }
+    std::uint64_t shuffled() const { return waits_[lane_].received; }
     void unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address);
 
-    std::uint64_t packed_thread() const { return packed_thread_[current_]; }
+    std::uint64_t packed_thread() const { return packed_thread_[first_ + lane_]; }
     std::uint64_t packed_block() const { return packed_block_; }
     std::uint64_t packed_block_dim() const { return packed_block_dim_; }
     std::uint64_t packed_grid_dim() const { return packed_grid_dim_; }
     void* dynamic_shared() { return dynamic_shared_.get(); }
 
 private:
-    enum class state : std::uint8_t { runnable, at_barrier, at_warp_sync, finished };
-
-    struct lane {
-        fiber* own = nullptr;          // that it runs on; null until it starts
-        std::uintptr_t sync_site = 0;  // of the barrier it waits at
-        state now = state::finished;
-        std::uint16_t warp_syncs = 0;
+    // What the lanes of a warp are at: a bit each. Neither waiting nor finished: runnable.
+    struct warp_state {
+        std::uint32_t lanes = 0;  // that it has
+        std::uint32_t started = 0, at_barrier = 0, at_warp_sync = 0, finished = 0;
     };
 
     // What a lane that waits at a warp-level barrier waits for.
@@ -160,22 +157,26 @@ private:
     void free_all_fibers();
     fiber& free_fiber();
     char* stack_of(const fiber& f) const { return stacks_ + kStackBytes * (&f - fibers_.data()); }
-    bool next_lane();
+    bool next_is_fresh() const { return (due_ & -due_ & ~warp_->started) != 0; }
+    void begin_lane();
     fiber& next_fiber();
     handover hand_over(fiber& from, fiber& to);
-    handover stop_lane(state now);
+    handover stop_lane(std::uint32_t& waiting, std::uintptr_t return_address);
     [[noreturn]] void raise_from_fiber(const fault& what);
 
     void run_warp(unsigned warp);
     handover wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
-    void release_warp_syncs(unsigned first, unsigned last);
+    void release_warp_syncs();
     bool release_barrier();
     [[gnu::noinline]] void file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
-    void enter_region(site& where, std::uintptr_t address);
+    const region& find_region(site& where, std::uintptr_t address);
+    warp_instruction& find_instruction(site& where);
+    void follow_trace(std::uintptr_t after);
     void settle_instructions();
-    void count(const warp_instruction& instruction);
+    void count(warp_instruction& instruction);
     void check_shared(const warp_instruction& instruction);
+    void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now);
 
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
@@ -211,14 +212,20 @@ private:
     // The block being run.
     extent3 block_;
     std::uint64_t packed_block_ = 0;
-    std::array<lane, kMaxThreads> lanes_;
+    std::array<warp_state, kMaxWarps> warps_;
+    std::array<fiber*, kMaxThreads> fiber_of_{};             // for threads that have started
+    std::array<std::uintptr_t, kMaxThreads> sync_sites_{};   // of the barrier that the thread waits at; 0: it never did
+    std::array<std::uint16_t, kMaxThreads> warp_syncs_{};    // that the thread has passed
     std::array<warp_wait, kWarpSize> waits_;  // of the warp being run
     std::uint64_t serial_ = 0;              // barrier intervals, over all blocks
     std::uint64_t block_first_serial_ = 0;  // the interval in which this block began
     std::optional<fault> fault_;
 
-    // The lane being run: threads current_ of first_.. last_ (exclusive), the warp.
-    unsigned current_ = 0, first_ = 0, last_ = 0;
+    // The warp being run, the lane being run, and the lanes to run after it.
+    warp_state* warp_ = nullptr;
+    unsigned first_ = 0;  // the warp's first thread
+    unsigned lane_ = 0;
+    std::uint32_t due_ = 0;
     std::uint64_t lane_serial_ = 0;
 
     std::deque<site> sites_;
@@ -227,8 +234,13 @@ private:
         site* found = nullptr;
     };
     std::array<cache_entry, 256> site_cache_;
-    std::vector<warp_instruction*> pending_;  // in the order of their first lane
-    std::size_t cursor_ = 0;                  // into pending_: where the current lane is expected to go on
+    std::vector<std::unique_ptr<trace>> traces_;
+    trace* trace_ = nullptr;  // that the lanes follow
+    // Into the trace: the instruction that the lane is expected to go on with. A lane that has strayed from the trace
+    // expects nothing, and has its place in it here.
+    warp_instruction* const* cursor_ = nullptr;
+    bool strayed_ = false;
+    std::size_t place_ = 0;
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 
