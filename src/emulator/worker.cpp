@@ -18,11 +18,8 @@
 namespace cornerturn::emulator {
 namespace {
 
-// Stacks that began at the same offset in their pages would share a few cache sets; they are staggered by lines.
-constexpr std::size_t kStaggerLines = 32, kLineBytes = 64;
 // What must be left of a stack where a kernel accesses memory.
 constexpr std::size_t kStackReserve = 2 << 10;
-constexpr std::size_t kPrefetchLines = 4;  // that a waiting lane's frames fill
 
 std::uint64_t pack(unsigned x, unsigned y, unsigned z) {
     return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48;
@@ -93,8 +90,7 @@ void worker::free_all_fibers() {
 fiber& worker::free_fiber() {
     fiber& result = *free_fibers_[--free_count_];
     char* const bottom = stack_of(result);
-    const std::size_t stagger = (&result - fibers_.data()) % kStaggerLines * kLineBytes;
-    make_fiber(result, bottom, bottom + kStackBytes - stagger, &fiber_main);
+    make_fiber(result, bottom, bottom + kStackBytes, &fiber_main);
     return result;
 }
 
@@ -119,7 +115,7 @@ fiber& worker::next_fiber() {
     } else if (const fiber* soon = fiber_of_[(first_ + lane_ + 2) % kMaxThreads]) {
         // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
         const char* const top = static_cast<const char*>(soon->stack_pointer);
-        for (std::size_t line = 0; line < kPrefetchLines; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
+        for (std::size_t line = 0; line < kLinesFilled; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
     }
     return *own;
 }

@@ -29,7 +29,10 @@
 namespace cornerturn::emulator {
 
 inline constexpr unsigned kMaxThreads = 1024, kMaxWarps = kMaxThreads / kWarpSize;
-inline constexpr std::size_t kStackBytes = 16 << 10, kStacksBytes = kStackBytes * kMaxThreads;
+// A lane that waits has filled about five cache lines at the top of its stack. Stacks a power of two apart would put
+// those of all lanes into a few sets of the cache; these follow one another through all of its sets.
+inline constexpr std::size_t kLineBytes = 64, kLinesFilled = 5;
+inline constexpr std::size_t kStackBytes = (16 << 10) + kLinesFilled * kLineBytes, kStacksBytes = kStackBytes * kMaxThreads;
 inline constexpr std::size_t kMaxDynamicShared = 227 << 10;  // the most a block can have on Hopper
 
 // What a memory access may touch.
@@ -252,6 +255,6 @@ private:
 };
 
 // The worker whose block runs on this OS thread; null outside a launch, when callbacks have nothing to do.
-extern thread_local constinit worker* current_worker;
+[[gnu::tls_model("initial-exec")]] extern thread_local constinit worker* current_worker;
 
 }  // namespace cornerturn::emulator
