@@ -35,13 +35,7 @@ std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}
 
 thread_local constinit worker* current_worker = nullptr;
 
-#if CORNERTURN_OWN_FIBERS
-void make_fiber(fiber& made, char*, char* top, void (*main)()) {
-    // Aligned as if main had just been called.
-    made.stack_pointer = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(top) & ~std::uintptr_t{15}) - 8);
-    made.next_instruction = reinterpret_cast<void*>(main);
-}
-#else
+#if !CORNERTURN_OWN_FIBERS
 namespace {
 
 // A fiber learns from the one that switches to it where that one stands.
@@ -69,7 +63,6 @@ worker::worker() {
     if (memory == MAP_FAILED) throw std::bad_alloc();
     madvise(memory, kStacksBytes, MADV_HUGEPAGE);
     stacks_ = static_cast<char*>(memory);
-    free_all_fibers();
 }
 
 worker::~worker() { munmap(stacks_, kStacksBytes); }
@@ -82,47 +75,8 @@ void worker::fiber_main() {
     __builtin_unreachable();
 }
 
-void worker::free_all_fibers() {
-    free_count_ = 0;
-    for (unsigned i = kMaxThreads; i-- > 0;) free_fibers_[free_count_++] = &fibers_[i];
-}
-
-fiber& worker::free_fiber() {
-    fiber& result = *free_fibers_[--free_count_];
-    char* const bottom = stack_of(result);
-    make_fiber(result, bottom, bottom + kStackBytes, &fiber_main);
-    return result;
-}
-
-// Goes on with the first lane that is due.
-void worker::begin_lane() {
-    lane_ = static_cast<unsigned>(std::countr_zero(due_));
-    due_ &= due_ - 1;
-    ++lane_serial_;
-    cursor_ = trace_->expected.data();
-    strayed_ = false;
-}
-
-// The fiber to go on with: the next lane's, or run_block itself.
-fiber& worker::next_fiber() {
-    if (due_ == 0) return outside_;
-    const bool fresh = next_is_fresh();
-    begin_lane();
-    fiber*& own = fiber_of_[first_ + lane_];
-    if (fresh) {
-        warp_->started |= 1u << lane_;
-        own = &free_fiber();
-    } else if (const fiber* soon = fiber_of_[(first_ + lane_ + 2) % kMaxThreads]) {
-        // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
-        const char* const top = static_cast<const char*>(soon->stack_pointer);
-        for (std::size_t line = 0; line < kLinesFilled; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
-    }
-    return *own;
-}
-
-// The handover that the caller is about to make.
-handover worker::hand_over(fiber& from, fiber& to) {
 #if CORNERTURN_ANNOUNCE_FIBERS
+void worker::announce(fiber& from, fiber& to) {
     const auto record_of = [&](fiber& f) -> announced& {
         return announced_[&f == &outside_ ? kMaxThreads : static_cast<std::size_t>(&f - fibers_.data())];
     };
@@ -134,33 +88,8 @@ handover worker::hand_over(fiber& from, fiber& to) {
     }
     __sanitizer_start_switch_fiber(&left.fake_stack, next.bottom, next.bytes);
     __sanitizer_finish_switch_fiber(next.fake_stack, &left.bottom, &left.bytes);
+}
 #endif
-    return {&from, &to};
-}
-
-handover worker::stop_lane(std::uint32_t& waiting, std::uintptr_t return_address) {
-    waiting |= 1u << lane_;
-    sync_sites_[first_ + lane_] = return_address;
-    fiber& own = *fiber_of_[first_ + lane_];
-    return hand_over(own, next_fiber());
-}
-
-bool worker::end_lane() {
-    warp_->finished |= 1u << lane_;
-    fiber* const own = fiber_of_[first_ + lane_];
-    if (due_ != 0 && next_is_fresh()) {
-        begin_lane();
-        warp_->started |= 1u << lane_;
-        fiber_of_[first_ + lane_] = own;
-        return true;
-    }
-    left_ = own;
-    free_fibers_[free_count_++] = own;
-    return false;
-}
-
-// The lane that goes on has a fiber, so the one being left is not made anew before it is left.
-handover worker::leave_fiber() { return hand_over(*left_, next_fiber()); }
 
 void worker::raise_from_fiber(const fault& what) {
     fault_ = what;
@@ -228,6 +157,7 @@ void worker::run_block(extent3 block) {
         serial_ = 0;
     }
     block_first_serial_ = ++serial_;
+    fibers_made_ = 0;
     for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) {
         warps_[warp] = {};
         warps_[warp].lanes = lane_mask(std::min(threads_ - warp * kWarpSize, unsigned{kWarpSize}));
@@ -239,7 +169,6 @@ void worker::run_block(extent3 block) {
             for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) run_warp(warp);
         } while (release_barrier());
     } catch (...) {
-        free_all_fibers();
         fault_.reset();
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
@@ -333,8 +262,8 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
                                     [&](const site& s) { return s.return_address == return_address; });
     site* result = found != sites_.end() ? &*found : nullptr;
     const char* frame = static_cast<const char*>(__builtin_frame_address(0));
-    if (frame < stack_of(*fiber_of_[first_ + lane_]) + kStackReserve) {
-        raise_from_fiber({hazard_kind::stack_overflow, first_ + lane_, 0, 0, op, return_address});
+    if (frame < stack_of(*fiber_of_[current_]) + kStackReserve) {
+        raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
     }
     if (result == nullptr) {
         result = &sites_.emplace_back();
@@ -351,12 +280,12 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
 const region& worker::find_region(site& where, std::uintptr_t address) {
     const auto holds = [&](const region& r) { return address - r.begin < r.bytes && r.bytes - (address - r.begin) >= where.width; };
     if (where.where != nullptr && holds(*where.where)) return *where.where;
-    const fault stray{hazard_kind::out_of_bounds, first_ + lane_, address, where.width, where.op, where.return_address};
+    const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
     const auto found = std::find_if(regions_.begin(), regions_.end(),
                                     [&](const region& r) { return address - r.begin < r.bytes; });
     if (found == regions_.end() || !holds(*found)) raise_from_fiber(stray);
     if (where.op == kStore && !found->writable) {
-        raise_from_fiber({hazard_kind::read_only, first_ + lane_, address, where.width, where.op, where.return_address});
+        raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
     }
     where.where = &*found;
     return *found;
@@ -368,16 +297,16 @@ void worker::file_access(std::uintptr_t address, unsigned width, direction op, s
     site& where = find_site(return_address, width, op);
     const region& place = find_region(where, address);
     if ((address & (width - 1)) != 0) {
-        raise_from_fiber({hazard_kind::misaligned, first_ + lane_, address, width, op, return_address});
+        raise_from_fiber({hazard_kind::misaligned, current_, address, width, op, return_address});
     }
     warp_instruction& instruction = find_instruction(where);
     if (instruction.active != 0 && instruction.place->space != place.space) {
-        raise_from_fiber({hazard_kind::unsupported_access, first_ + lane_, address, 0, op, return_address});
+        raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
     }
     instruction.place = &place;
     instruction.region_begin = place.begin;
     instruction.region_span = place.bytes - width + 1;
-    instruction.active |= 1u << lane_;
+    instruction.active |= lane_bit_;
     instruction.addresses[lane_] = address;
 }
 
@@ -389,9 +318,9 @@ warp_instruction& worker::find_instruction(site& where) {
         passed.lane_serial = lane_serial_;
         return passed.passes++;
     };
-    if (!strayed_) {
+    if (cursor_ != &strayed_) {
         if ((*cursor_)->return_address == where.return_address) return **cursor_++;
-        strayed_ = true;
+        ++lane_serial_;
         place_ = static_cast<std::size_t>(cursor_ - expected.data());
         for (std::size_t i = 0; i < place_; ++i) count_pass(*expected[i]->where);
     }
@@ -415,7 +344,8 @@ warp_instruction& worker::find_instruction(site& where) {
         }
     }
     place_ = static_cast<std::size_t>(found - expected.begin()) + 1;
-    cursor_ = &expected.back();
+    cursor_ = &strayed_;
+    trace_begin_ = expected.data();
     return **found;
 }
 
@@ -424,11 +354,12 @@ void worker::follow_trace(std::uintptr_t after) {
     if (trace_ != nullptr && trace_->after == after) return;
     const auto found = std::find_if(traces_.begin(), traces_.end(), [&](const auto& t) { return t->after == after; });
     trace_ = found != traces_.end() ? found->get() : traces_.emplace_back(std::make_unique<trace>(after)).get();
+    trace_begin_ = trace_->expected.data();
 }
 
 void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address) {
     if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;
-    raise_from_fiber({hazard_kind::unsupported_access, first_ + lane_, address, bytes, kLoad, return_address});
+    raise_from_fiber({hazard_kind::unsupported_access, current_, address, bytes, kLoad, return_address});
 }
 
 // Counts and checks the instructions of the warp's lanes, all of which have stopped.
@@ -464,12 +395,21 @@ void worker::check_shared(const warp_instruction& instruction) {
     const site& where = *instruction.where;
     shadow_memory& shadow = *instruction.place->shadow;
     const unsigned count = shadow.cells_of(where.width);
+    const std::uint64_t oldest_write = touch::make(where.op == kLoad ? block_first_serial_ : 0, 0, 0, 0).bits;
+    touch shadow_cell::*const noted = where.op == kLoad ? &shadow_cell::read : &shadow_cell::write;
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         // A lane that waits at a warp-level barrier made these accesses before it.
         const touch now = touch::make(serial_, warp_syncs_[first_ + lane], where.index, first_ + lane);
         shadow_cell* const cells = shadow.cell_at(instruction.addresses[lane]);
-        for (unsigned i = 0; i < count; ++i) check_cell(cells[i], instruction, now);
+        for (unsigned i = 0; i < count; ++i) {
+            // Mostly nobody has touched the cell since the barrier, and what is read was written before it.
+            if (cells[i].untouched_before(now) && cells[i].write.bits >= oldest_write) [[likely]] {
+                cells[i].*noted = now;
+            } else {
+                check_cell(cells[i], instruction, now);
+            }
+        }
     }
 }
 
@@ -499,8 +439,6 @@ void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, 
 
 // ---- Barriers and shuffles ----------------------------------------------------------------------------------------
 
-handover worker::sync_threads(std::uintptr_t return_address) { return stop_lane(warp_->at_barrier, return_address); }
-
 handover worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
     waits_[lane_].source = -1;
     return wait_for_warp(mask, return_address);
@@ -509,7 +447,7 @@ handover worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
 handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
     waits_[lane_].mask = mask & warp_->lanes;  // no lanes that the block does not have
     if ((mask >> lane_ & 1) == 0) {
-        raise_from_fiber({hazard_kind::divergent_barrier, first_ + lane_, 0, 0, kLoad, return_address});
+        raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
     }
     return stop_lane(warp_->at_warp_sync, return_address);
 }

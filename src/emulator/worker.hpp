@@ -111,22 +111,31 @@ public:
         if (next.return_address == return_address && address - next.region_begin < next.region_span &&
             (address & (width - 1)) == 0) [[likely]] {
             ++cursor_;
-            next.active |= 1u << lane_;
+            next.active |= lane_bit_;
             next.addresses[lane_] = address;
             return;
         }
         file_access(address, width, op, return_address);
     }
-    bool end_lane();
-    handover leave_fiber();
-    handover sync_threads(std::uintptr_t return_address);
+    // The kernel returned: true if the next lane can run where this one did.
+    bool end_lane() {
+        warp_->finished |= lane_bit_;
+        left_ = fiber_of_[current_];
+        if (!next_is_fresh()) return false;
+        begin_lane();
+        warp_->started |= lane_bit_;
+        fiber_of_[current_] = left_;
+        return true;
+    }
+    handover leave_fiber() { return hand_over(*left_, next_fiber()); }
+    handover sync_threads(std::uintptr_t return_address) { return stop_lane(warp_->at_barrier, return_address); }
     handover sync_warp(std::uint32_t mask, std::uintptr_t return_address);
     handover shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
                      std::uintptr_t return_address);
     std::uint64_t shuffled() const { return waits_[lane_].received; }
     void unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address);
 
-    std::uint64_t packed_thread() const { return packed_thread_[first_ + lane_]; }
+    std::uint64_t packed_thread() const { return packed_thread_[current_]; }
     std::uint64_t packed_block() const { return packed_block_; }
     std::uint64_t packed_block_dim() const { return packed_block_dim_; }
     std::uint64_t packed_grid_dim() const { return packed_grid_dim_; }
@@ -157,14 +166,53 @@ private:
     };
 
     static void fiber_main();
-    void free_all_fibers();
-    fiber& free_fiber();
     char* stack_of(const fiber& f) const { return stacks_ + kStackBytes * (&f - fibers_.data()); }
+
     bool next_is_fresh() const { return (due_ & -due_ & ~warp_->started) != 0; }
-    void begin_lane();
-    fiber& next_fiber();
-    handover hand_over(fiber& from, fiber& to);
-    handover stop_lane(std::uint32_t& waiting, std::uintptr_t return_address);
+
+    // Goes on with the first lane that is due.
+    void begin_lane() {
+        lane_ = static_cast<unsigned>(std::countr_zero(due_));
+        lane_bit_ = due_ & -due_;
+        due_ ^= lane_bit_;
+        current_ = first_ + lane_;
+        cursor_ = trace_begin_;
+    }
+
+    // The fiber to go on with: the next lane's, or run_block itself.
+    fiber& next_fiber() {
+        if (due_ == 0) return outside_;
+        const bool fresh = next_is_fresh();
+        begin_lane();
+        if (fresh) {
+            warp_->started |= lane_bit_;
+            fiber& made = fibers_[fibers_made_++];
+            make_fiber(made, stack_of(made), stack_of(made) + kStackBytes, &fiber_main);
+            fiber_of_[current_] = &made;
+            return made;
+        }
+        // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
+        if (const fiber* soon = fiber_of_[(current_ + 2) % kMaxThreads]) {
+            const char* const top = static_cast<const char*>(soon->stack_pointer);
+            for (std::size_t line = 0; line < kLinesFilled; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
+        }
+        return *fiber_of_[current_];
+    }
+
+    // The handover that the caller is about to make.
+    handover hand_over(fiber& from, fiber& to) {
+#if CORNERTURN_ANNOUNCE_FIBERS
+        announce(from, to);
+#endif
+        return {&from, &to};
+    }
+
+    handover stop_lane(std::uint32_t& waiting, std::uintptr_t return_address) {
+        waiting |= lane_bit_;
+        sync_sites_[current_] = return_address;
+        fiber& own = *fiber_of_[current_];
+        return hand_over(own, next_fiber());
+    }
     [[noreturn]] void raise_from_fiber(const fault& what);
 
     void run_warp(unsigned warp);
@@ -201,8 +249,7 @@ private:
     std::array<fiber, kMaxThreads> fibers_{};
     fiber outside_{};            // run_block itself
     fiber* left_ = nullptr;      // that the last lane to end ran on
-    std::array<fiber*, kMaxThreads> free_fibers_{};
-    unsigned free_count_ = 0;
+    unsigned fibers_made_ = 0;   // for this block
 #if CORNERTURN_ANNOUNCE_FIBERS
     struct announced {
         void* fake_stack = nullptr;
@@ -210,6 +257,7 @@ private:
         std::size_t bytes = 0;
     };
     std::array<announced, kMaxThreads + 1> announced_;  // the last: of outside_
+    void announce(fiber& from, fiber& to);
 #endif
 
     // The block being run.
@@ -227,8 +275,8 @@ private:
     // The warp being run, the lane being run, and the lanes to run after it.
     warp_state* warp_ = nullptr;
     unsigned first_ = 0;  // the warp's first thread
-    unsigned lane_ = 0;
-    std::uint32_t due_ = 0;
+    unsigned lane_ = 0, current_ = 0;  // within the warp, within the block
+    std::uint32_t lane_bit_ = 0, due_ = 0;
     std::uint64_t lane_serial_ = 0;
 
     std::deque<site> sites_;
@@ -239,10 +287,12 @@ private:
     std::array<cache_entry, 256> site_cache_;
     std::vector<std::unique_ptr<trace>> traces_;
     trace* trace_ = nullptr;  // that the lanes follow
+    warp_instruction* const* trace_begin_ = nullptr;
     // Into the trace: the instruction that the lane is expected to go on with. A lane that has strayed from the trace
     // expects nothing, and has its place in it here.
     warp_instruction* const* cursor_ = nullptr;
-    bool strayed_ = false;
+    warp_instruction nothing_;
+    warp_instruction* const strayed_ = &nothing_;
     std::size_t place_ = 0;
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
