@@ -5,7 +5,7 @@
 set(CORNERTURN_KERNEL_FLAGS
     -O1 -g1 -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
     -fno-exceptions -fno-tree-sra -fno-thread-jumps -fno-crossjumping -fno-tree-tail-merge
-    -ftls-model=local-exec -fno-omit-frame-pointer
+    -ftls-model=local-exec
     -Wno-unknown-pragmas -Wno-missing-field-initializers)
 
 # cornerturn_emulated_kernels(name file...): an object library of the kernels, for the emulator. A file keeps one
