@@ -395,12 +395,14 @@ void worker::check_shared(const warp_instruction& instruction) {
     const site& where = *instruction.where;
     shadow_memory& shadow = *instruction.place->shadow;
     const unsigned count = shadow.cells_of(where.width);
+    const std::uint64_t serial = serial_;
+    const unsigned first = first_;  // the stores below could change members, for all that the compiler knows
     const std::uint64_t oldest_write = touch::make(where.op == kLoad ? block_first_serial_ : 0, 0, 0, 0).bits;
     touch shadow_cell::*const noted = where.op == kLoad ? &shadow_cell::read : &shadow_cell::write;
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         // A lane that waits at a warp-level barrier made these accesses before it.
-        const touch now = touch::make(serial_, warp_syncs_[first_ + lane], where.index, first_ + lane);
+        const touch now = touch::make(serial, warp_syncs_[first + lane], where.index, first + lane);
         shadow_cell* const cells = shadow.cell_at(instruction.addresses[lane]);
         for (unsigned i = 0; i < count; ++i) {
             // Mostly nobody has touched the cell since the barrier, and what is read was written before it.
