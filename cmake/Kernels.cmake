@@ -1,12 +1,13 @@
 # Kernel files are compiled once by nvcc, for the GPU, and once by g++, for the emulator. Dropping a file into a kernel
 # folder is all that it takes to add one: the folder is globbed, and object libraries keep every registration.
 
-# What makes g++ report each memory access of a kernel at its full width, and keep one call site an access.
+# What makes g++ report each memory access of a kernel at its full width, and keep one call site an access. An emulated
+# thread's stack holds 16 KiB: a kernel whose locals come near that is refused here.
 set(CORNERTURN_KERNEL_FLAGS
-    -O1 -g1 -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
+    -O1 -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
     -fno-exceptions -fno-tree-sra -fno-thread-jumps -fno-crossjumping -fno-tree-tail-merge
-    -ftls-model=local-exec -fno-omit-frame-pointer
-    -Wno-unknown-pragmas -Wno-missing-field-initializers)
+    -ftls-model=local-exec
+    -Wframe-larger-than=8192 -Wno-unknown-pragmas -Wno-missing-field-initializers)
 
 # cornerturn_emulated_kernels(name file...): an object library of the kernels, for the emulator. A file keeps one
 # language in a directory, so g++ compiles a one-line file that includes it.
@@ -20,6 +21,7 @@ function(cornerturn_emulated_kernels name)
     endforeach()
     add_library(${name} OBJECT ${sources})
     target_link_libraries(${name} PUBLIC cornerturn_options)
+    set_target_properties(${name} PROPERTIES CORNERTURN_EMULATED ON)
     target_compile_definitions(${name} PRIVATE CORNERTURN_EMULATED)
     target_compile_options(${name} PRIVATE ${CORNERTURN_KERNEL_FLAGS})
 endfunction()

@@ -116,8 +116,15 @@ TEST(counters, agree_with_plain_statements_of_the_rules) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     wavefront_counter wavefronts;
+    access_costs sector_costs, wavefront_costs[2];
+    unsigned last_width = 0;
     for (int round = 0; round < 40000; ++round) {
         const unsigned width = 1u << random() % 5;
+        if (width != last_width) {  // an instruction has one width
+            sector_costs = {};
+            wavefront_costs[kLoad] = wavefront_costs[kStore] = {};
+            last_width = width;
+        }
         const direction op = random() % 2 != 0 ? kLoad : kStore;
         std::uint32_t active = random() % 2 != 0 ? kAll : random();
         if (active == 0) active = 1;
@@ -138,9 +145,13 @@ TEST(counters, agree_with_plain_statements_of_the_rules) {
         const warp_access access{a.data(), active, width};
         ASSERT_EQ(count_sectors(access), plain_sectors(access)) << round;
         ASSERT_EQ(wavefronts.count(access, op), plain_wavefronts(access, op)) << round << " width " << width << " active " << active;
-        if (const auto stride = constant_stride(access)) {
-            ASSERT_EQ(count_sectors(access, *stride), plain_sectors(access)) << round << " stride " << *stride;
-            ASSERT_EQ(wavefronts.count(access, op, *stride), plain_wavefronts(access, op)) << round << " stride " << *stride;
+        // The same distances anywhere else: what is remembered must be what would be counted.
+        for (int move = 0; move < 3; ++move) {
+            ASSERT_EQ(sector_costs.of(access, count_sectors), plain_sectors(access)) << round << " moved " << move;
+            const auto count = [&](const warp_access& moved) { return wavefronts.count(moved, op); };
+            ASSERT_EQ(wavefront_costs[op].of(access, count), plain_wavefronts(access, op)) << round << " moved " << move;
+            const std::uint64_t by = random() % 300 * width;
+            for (auto& address : a) address += by;
         }
     }
 }

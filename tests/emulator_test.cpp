@@ -99,6 +99,13 @@ TEST(shared_memory, bytes_of_one_word_do_not_race_but_one_byte_does) {
     EXPECT_EQ(caught([&] { tests::run_bytes_of_a_word(r->out.data(), true); }).kind(), hazard_kind::race);
 }
 
+TEST(shared_memory, a_lane_may_be_the_first_at_an_instruction_in_the_middle) {
+    auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
+    tests::run_late_first_lane(r->out.data());
+    EXPECT_EQ(r->out[0], 4u);
+    EXPECT_EQ(r->out[1], 5u);
+}
+
 TEST(accesses, of_vector_types_are_one_each_of_their_width) {
     auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
     tests::run_vector_copies(r->in.data(), r->out.data());
@@ -120,7 +127,7 @@ TEST(accesses, that_no_instruction_makes_are_a_hazard) {
 
 TEST(accesses, beyond_the_stack_are_a_hazard) {
     auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
-    EXPECT_EQ(caught([&] { tests::run_big_frame(r->out.data()); }).kind(), hazard_kind::stack_overflow);
+    EXPECT_EQ(caught([&] { tests::run_deep_recursion(r->out.data()); }).kind(), hazard_kind::stack_overflow);
 }
 
 TEST(indices, in_three_dimensions_and_partial_warps) {

@@ -87,33 +87,34 @@ __forceinline__ void __stwb(T* address, T value) {
     *address = value;
 }
 
-__forceinline__ void __syncthreads() { emulator::sync_threads(); }
-__forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::sync_warp(mask); }
+__forceinline__ void __syncthreads() { emulator::switch_fibers(emulator::sync_threads()); }
+__forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::switch_fibers(emulator::sync_warp(mask)); }
 
 template <class T>
-__forceinline__ T shuffle(unsigned mask, T value, int operand, int width, emulator::shuffle_kind kind) {
+__forceinline__ T exchange(unsigned mask, T value, int operand, int width, emulator::shuffle_kind kind) {
     static_assert(sizeof(T) <= 8, "shuffles move 4 or 8 bytes");
     std::uint64_t bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
-    bits = emulator::shuffle(mask, bits, operand, width, kind);
+    emulator::switch_fibers(emulator::shuffle(mask, bits, operand, width, kind));
+    bits = emulator::shuffled();
     __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
 template <class T>
 __forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize) {
-    return shuffle(mask, value, source, width, emulator::shuffle_kind::index);
+    return exchange(mask, value, source, width, emulator::shuffle_kind::index);
 }
 template <class T>
 __forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
-    return shuffle(mask, value, static_cast<int>(delta), width, emulator::shuffle_kind::up);
+    return exchange(mask, value, static_cast<int>(delta), width, emulator::shuffle_kind::up);
 }
 template <class T>
 __forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
-    return shuffle(mask, value, static_cast<int>(delta), width, emulator::shuffle_kind::down);
+    return exchange(mask, value, static_cast<int>(delta), width, emulator::shuffle_kind::down);
 }
 template <class T>
 __forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = warpSize) {
-    return shuffle(mask, value, lanes, width, emulator::shuffle_kind::exclusive_or);
+    return exchange(mask, value, lanes, width, emulator::shuffle_kind::exclusive_or);
 }
 
 struct launch_shape {
@@ -122,20 +123,31 @@ struct launch_shape {
     const emulator::tiling* tiles = nullptr;  // lets the emulator run one block of each class
 };
 
+// In the kernel's place, when a fiber has no lane left to run: see emulator::kernel_entry.
+template <class... Parameters>
+[[gnu::noipa]] void leave_fiber(Parameters...) {
+    emulator::switch_fibers(emulator::leave_fiber());
+}
+
 // Runs the kernel and returns when it has finished. Throws emulator::hazard where it breaks a rule of the machine.
 template <class... Parameters, class... Arguments>
 void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
     // Not instrumented: reading the captured arguments is no access of the kernel's.
-    const auto call = [=]() __attribute__((no_sanitize("thread"), always_inline)) { kernel(arguments...); };
+    const auto run_lanes = [=]() __attribute__((no_sanitize("thread"), always_inline)) {
+        for (auto* step = kernel;;) {
+            step(arguments...);
+            step = emulator::end_lane() ? kernel : &leave_fiber<Parameters...>;
+        }
+    };
     const auto entry = [](const void* closure) __attribute__((no_sanitize("thread"))) {
-        (*static_cast<decltype(&call)>(closure))();
+        (*static_cast<decltype(&run_lanes)>(closure))();
     };
     emulator::launch({{shape.grid.x, shape.grid.y, shape.grid.z},
                       {shape.block.x, shape.block.y, shape.block.z},
                       shape.dynamic_shared_bytes,
                       reinterpret_cast<const void*>(kernel),
                       shape.tiles},
-                     entry, &call);
+                     entry, &run_lanes);
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -54,11 +54,14 @@ std::uint64_t packed_thread_index() { return current_worker->packed_thread(); }
 std::uint64_t packed_block_index() { return current_worker->packed_block(); }
 std::uint64_t packed_block_dim() { return current_worker->packed_block_dim(); }
 std::uint64_t packed_grid_dim() { return current_worker->packed_grid_dim(); }
-void sync_threads() { current_worker->sync_threads(CORNERTURN_RETURN_ADDRESS); }
-void sync_warp(unsigned mask) { current_worker->sync_warp(mask, CORNERTURN_RETURN_ADDRESS); }
-std::uint64_t shuffle(unsigned mask, std::uint64_t value, int operand, int width, shuffle_kind kind) {
+bool end_lane() { return current_worker->end_lane(); }
+handover leave_fiber() { return current_worker->leave_fiber(); }
+handover sync_threads() { return current_worker->sync_threads(CORNERTURN_RETURN_ADDRESS); }
+handover sync_warp(unsigned mask) { return current_worker->sync_warp(mask, CORNERTURN_RETURN_ADDRESS); }
+handover shuffle(unsigned mask, std::uint64_t value, int operand, int width, shuffle_kind kind) {
     return current_worker->shuffle(mask, value, operand, width, kind, CORNERTURN_RETURN_ADDRESS);
 }
+std::uint64_t shuffled() { return current_worker->shuffled(); }
 void* dynamic_shared() { return current_worker->dynamic_shared(); }
 
 }  // namespace cornerturn::emulator

@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::uint32_t kFullWarp = 0xffffffffu;
 constexpr int kSectorBytes = 32;
-constexpr std::uint32_t kBankRowBytes = 128;
 
 // The groups of lanes that the hardware serves one after the other: each a mask of consecutive lanes.
 constexpr int lanes_per_group(unsigned width) { return width <= 4 ? 32 : width == 8 ? 16 : 8; }
@@ -34,23 +33,6 @@ bool pairs_up(const warp_access& access, std::uint32_t group) {
 }
 
 }  // namespace
-
-std::optional<std::int64_t> constant_stride(const warp_access& access) {
-    if (access.active != kFullWarp) return std::nullopt;
-    const std::uint64_t* const a = access.addresses;
-    const std::uint64_t stride = a[1] - a[0];
-    std::uint64_t differences = 0;
-    for (int i = 1; i < kWarpSize; ++i) differences |= (a[i] - a[i - 1]) ^ stride;
-    if (differences != 0) return std::nullopt;
-    return static_cast<std::int64_t>(stride);
-}
-
-unsigned count_sectors(const warp_access& access, std::int64_t stride) {
-    if (stride >= kSectorBytes || stride <= -kSectorBytes) return kWarpSize;
-    const auto first = static_cast<std::int64_t>(access.addresses[0] / kSectorBytes);
-    const auto last = static_cast<std::int64_t>(access.addresses[kWarpSize - 1] / kSectorBytes);
-    return static_cast<unsigned>(first < last ? last - first : first - last) + 1;  // none between is passed over
-}
 
 unsigned count_sectors(const warp_access& access) {
     std::array<std::uint64_t, kWarpSize> sectors;
@@ -115,12 +97,20 @@ unsigned wavefront_counter::count(const warp_access& access, direction op) {
     return total;
 }
 
-unsigned wavefront_counter::count(const warp_access& access, direction op, std::int64_t stride) {
-    const std::uint32_t start = static_cast<std::uint32_t>(access.addresses[0]) % kBankRowBytes;
-    const std::uint32_t key = start | access.width << 8 | static_cast<std::uint32_t>(op) << 16;
-    remembered& slot = remembered_[(static_cast<std::uint64_t>(stride) * 0x9e3779b97f4a7c15u ^ key * 0x85ebca6bu) >> 8 & 0xff];
-    if (slot.wavefronts == 0 || slot.stride != stride || slot.start_and_width != key) slot = {stride, key, count(access, op)};
-    return slot.wavefronts;
+// Lanes that are not active may hold any address, and at worst make an access look new.
+bool access_costs::keeps_distances(const warp_access& access) const {
+    const std::uint64_t first = access.addresses[std::countr_zero(access.active)];
+    const int end = std::bit_width(access.active);
+    std::uint64_t differences = access.active ^ active_;
+    for (int lane = 0; lane < end; ++lane) differences |= (access.addresses[lane] - first) ^ distances_[lane];
+    return differences == 0;
+}
+
+void access_costs::note_distances(const warp_access& access) {
+    const std::uint64_t first = access.addresses[std::countr_zero(access.active)];
+    active_ = access.active;
+    for (int lane = 0; lane < kWarpSize; ++lane) distances_[lane] = access.addresses[lane] - first;
+    costs_.fill(0);
 }
 
 unsigned least_wavefronts(std::uint32_t active, unsigned width) {

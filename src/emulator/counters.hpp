@@ -2,12 +2,13 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
-#include <optional>
 
 namespace cornerturn::emulator {
 
 inline constexpr int kWarpSize = 32;
+inline constexpr std::uint32_t kBankRowBytes = 128;
 
 enum direction : int { kLoad = 0, kStore = 1 };
 
@@ -40,19 +41,14 @@ struct warp_access {
     unsigned width;  // bytes: 1, 2, 4, 8 or 16
 };
 
-// The distance in bytes from each lane's address to the next lane's, where all 32 are active and it is the same.
-std::optional<std::int64_t> constant_stride(const warp_access& access);
-
 // Distinct 32-byte sectors touched. Accesses are aligned to their width, so none straddles two.
 unsigned count_sectors(const warp_access& access);
-unsigned count_sectors(const warp_access& access, std::int64_t stride);  // the same, where the stride is known
 
 // Shared-memory wavefronts. Keeps a stamp for each word of the 256 KiB that a block can see, so that telling distinct
 // words apart costs one look each.
 class wavefront_counter {
 public:
     unsigned count(const warp_access& access, direction op);
-    unsigned count(const warp_access& access, direction op, std::int64_t stride);  // the same, where the stride is known
 
 private:
     unsigned count_group(const warp_access& access, std::uint32_t group);
@@ -60,14 +56,27 @@ private:
     static constexpr std::size_t kWords = 1 << 16;
     std::array<std::uint32_t, kWords> stamp_of_word_{};
     std::uint32_t stamp_ = 0;
+};
 
-    // Accesses of a constant stride that begin at the same place in a row of banks cost the same: remembered.
-    struct remembered {
-        std::int64_t stride;
-        std::uint32_t start_and_width;
-        unsigned wavefronts = 0;  // 0: nothing remembered
-    };
-    std::array<remembered, 256> remembered_{};
+// What a warp instruction's accesses cost, remembered while its lanes keep their distances: sectors and wavefronts then
+// depend only on where in a row of banks the first lane's address lies.
+class access_costs {
+public:
+    template <class Count>
+    unsigned of(const warp_access& access, Count count) {
+        if (!keeps_distances(access)) note_distances(access);
+        std::uint8_t& cost = costs_[access.addresses[std::countr_zero(access.active)] % kBankRowBytes];
+        if (cost == 0) cost = static_cast<std::uint8_t>(count(access));
+        return cost;
+    }
+
+private:
+    bool keeps_distances(const warp_access& access) const;
+    void note_distances(const warp_access& access);
+
+    std::uint32_t active_ = 0;
+    std::uint64_t distances_[kWarpSize] = {};  // from the first active lane
+    std::array<std::uint8_t, kBankRowBytes> costs_{};  // 0: not counted yet
 };
 
 // The fewest wavefronts that these active lanes at this width could cost: one for each group of lanes that the

@@ -1,11 +1,14 @@
 // What a kernel compiled for the emulator calls: the launch, the indices, the barriers, the shuffles.
 //
 // Instrumented files include this header, so it holds plain data and declarations only: an inline function or
-// a standard container here could be merged with an instrumented copy of itself and be traced, or trace itself.
+// a standard container here could be merged with an instrumented copy of itself and be traced, or trace itself. What is
+// always inlined and touches no variable in memory is safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "emulator/fiber.hpp"
 
 namespace cornerturn::emulator {
 
@@ -44,7 +47,13 @@ struct launch_config {
     const tiling* tiles = nullptr;  // without it every block runs
 };
 
+// What a fiber runs: calls the kernel, for lane after lane, for as long as end_lane() says so. Then it leaves the fiber
+// for good by switch_fibers(leave_fiber()), out of a function called from where the kernel is: the fiber that goes on is
+// about to return from the kernel to that same place, and the processor then predicts its return.
 using kernel_entry = void (*)(const void* arguments);
+
+bool end_lane();          // the kernel returned; true: call it again, for the next lane
+handover leave_fiber();
 
 // Runs the kernel for every block, or for one block of each class, within the session that is active on the calling
 // thread (session.hpp). Throws hazard where the kernel breaks a rule of the machine. Synchronous.
@@ -57,11 +66,13 @@ void launch(const launch_config& config, kernel_entry entry, const void* argumen
 [[gnu::const]] std::uint64_t packed_block_dim();
 [[gnu::const]] std::uint64_t packed_grid_dim();
 
-void sync_threads();
-void sync_warp(unsigned mask);
+// Barriers: the caller then makes the handover, and goes on once the barrier has opened.
+handover sync_threads();
+handover sync_warp(unsigned mask);
 
 enum class shuffle_kind { index, up, down, exclusive_or };
-std::uint64_t shuffle(unsigned mask, std::uint64_t value, int operand, int width, shuffle_kind kind);
+handover shuffle(unsigned mask, std::uint64_t value, int operand, int width, shuffle_kind kind);
+std::uint64_t shuffled();  // after the handover: the value received
 
 void* dynamic_shared();
 

@@ -1,6 +1,8 @@
 // Shadow of shared memory: who wrote and who read each cell last, to find races and reads of nothing.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct touch {
     static constexpr int kSerialBits = 26, kWarpSyncBits = 12, kSiteBits = 14, kThreadBits = 10;
     static constexpr std::uint64_t kMaxSerial = (1ull << kSerialBits) - 1;
     static constexpr unsigned kMaxSites = 1u << kSiteBits;
+    static constexpr std::uint64_t kIntervalBits = ~std::uint64_t{0} << 38;
 
     static touch make(std::uint64_t serial, unsigned warp_syncs, unsigned site, unsigned thread) {
         return {serial << 38 | std::uint64_t{warp_syncs & 0xfffu} << 26 | std::uint64_t{site} << 12 |
@@ -42,6 +45,12 @@ struct touch {
 
 struct shadow_cell {
     touch write, read;
+
+    // Nobody has touched it in the interval of `now`, so nothing races with that.
+    bool untouched_before(touch now) const {
+        const std::uint64_t interval = now.bits & touch::kIntervalBits;
+        return write.bits < interval && read.bits < interval;
+    }
 
     // Notes the read and returns true if a write by another thread is not ordered before it.
     bool note_read(touch now) {
@@ -81,32 +90,37 @@ class shadow_memory {
 public:
     void cover(std::uintptr_t begin, std::size_t bytes) {
         begin_ = begin;
-        granule_ = kWidestAccess;
-        cells_.assign((bytes + granule_ - 1) / granule_ + 1, shadow_cell{});
+        bytes_ = bytes;
+        granule_log2_ = kWidestLog2;
+        cells_.assign((bytes >> granule_log2_) + 2, shadow_cell{});
     }
     void clear() { cells_.assign(cells_.size(), shadow_cell{}); }
 
-    // The cells of an access; sets `count`.
-    shadow_cell* cells(std::uintptr_t address, unsigned width, unsigned& count) {
-        if (width < granule_) refine(width);
-        count = width / granule_;
-        return &cells_[(address - begin_) / granule_];
+    bool covers(std::uintptr_t address) const { return address - begin_ < bytes_; }
+
+    // How many cells an access of `width` bytes has, from here on.
+    unsigned cells_of(unsigned width) {
+        const auto log2 = static_cast<unsigned>(std::countr_zero(width));
+        if (log2 < granule_log2_) refine(log2);
+        return 1u << (log2 - granule_log2_);
     }
+    shadow_cell* cell_at(std::uintptr_t address) { return &cells_[(address - begin_) >> granule_log2_]; }
 
 private:
-    static constexpr unsigned kWidestAccess = 16;
+    static constexpr unsigned kWidestLog2 = 4;  // 16 bytes
 
-    void refine(unsigned granule) {
+    void refine(unsigned granule_log2) {
         std::vector<shadow_cell> finer;
-        const unsigned times = granule_ / granule;
+        const unsigned times = 1u << (granule_log2_ - granule_log2);
         finer.reserve(cells_.size() * times);
         for (const shadow_cell& cell : cells_) finer.insert(finer.end(), times, cell);
         cells_ = std::move(finer);
-        granule_ = granule;
+        granule_log2_ = granule_log2;
     }
 
     std::uintptr_t begin_ = 0;
-    unsigned granule_ = kWidestAccess;
+    std::size_t bytes_ = 0;
+    unsigned granule_log2_ = kWidestLog2;  // of the bytes that a cell covers
     std::vector<shadow_cell> cells_;
 };
 

@@ -1,6 +1,7 @@
 #include "emulator/symbols.hpp"
 
 #include <cxxabi.h>
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <link.h>
 #include <unistd.h>
@@ -16,6 +17,9 @@
 namespace cornerturn::emulator {
 namespace {
 
+// Its inlined words are shown where a kernel uses them.
+constexpr const char* kDialectFile = "device.hpp";
+
 std::string demangle(const char* mangled) {
     int status = 0;
     std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
@@ -23,7 +27,9 @@ std::string demangle(const char* mangled) {
 }
 
 // Drops return type, namespaces and parameters: "void a::b::kernel<int, 8>(int const*)" becomes "kernel<int, 8>".
-std::string short_name(const std::string& full) {
+std::string short_name(std::string full) {
+    const std::string anonymous = "(anonymous namespace)::";
+    for (std::size_t at; (at = full.find(anonymous)) != std::string::npos;) full.erase(at, anonymous.size());
     int depth = 0;
     std::size_t begin = 0, end = full.size();
     for (std::size_t i = 0; i < full.size(); ++i) {
@@ -54,10 +60,10 @@ public:
         source_line found;
         if (Dwfl_Line* line = module_ != nullptr ? dwfl_module_getsrc(module_, address) : nullptr) {
             if (const char* file = dwfl_lineinfo(line, nullptr, &found.line, nullptr, nullptr, nullptr)) {
-                found.file = std::filesystem::path(file).filename().string();
+                found.file = file_name(file);
             }
         }
-        return found;
+        return found.file == kDialectFile ? caller_of_inlined(address, found) : found;
     }
 
     std::string mangled_name(const void* function) {
@@ -89,6 +95,32 @@ public:
     }
 
 private:
+    static std::string file_name(const char* path) { return std::filesystem::path(path).filename().string(); }
+
+    // Where the code at `address`, inlined from the dialect's header, was called from: the first line outside of it.
+    source_line caller_of_inlined(Dwarf_Addr address, source_line found) {
+        Dwarf_Addr bias = 0;
+        Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
+        Dwarf_Files* files = nullptr;
+        if (unit == nullptr || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
+        using die_list = std::unique_ptr<Dwarf_Die, void (*)(void*)>;
+        Dwarf_Die *innermost = nullptr, *scopes = nullptr;
+        if (dwarf_getscopes(unit, address - bias, &innermost) <= 0) return found;
+        const die_list owner_of_innermost(innermost, std::free);
+        // What that returned goes on with where an inlined function stands in the source; this, with where it was inlined.
+        const int count = dwarf_getscopes_die(innermost, &scopes);
+        const die_list owner(scopes, std::free);
+        for (int i = 0; i < count && found.file == kDialectFile; ++i) {
+            if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
+            Dwarf_Attribute attribute;
+            Dwarf_Word file = 0, line = 0;
+            if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &file) != 0) break;
+            if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &line) != 0) break;
+            if (const char* name = dwarf_filesrc(files, file, nullptr, nullptr)) found = {file_name(name), static_cast<int>(line)};
+        }
+        return found;
+    }
+
     program() {
         callbacks_.find_elf = dwfl_linux_proc_find_elf;
         callbacks_.find_debuginfo = dwfl_standard_find_debuginfo;

@@ -8,19 +8,24 @@
 #include <limits>
 #include <new>
 
+#if CORNERTURN_ANNOUNCE_FIBERS
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if !CORNERTURN_OWN_FIBERS
+#include <boost/context/detail/fcontext.hpp>
+#endif
+
 namespace cornerturn::emulator {
 namespace {
 
-// Stacks that began at the same offset in their pages would share a few cache sets; they are staggered by lines.
-constexpr std::size_t kStaggerLines = 32, kLineBytes = 64;
 // What must be left of a stack where a kernel accesses memory.
 constexpr std::size_t kStackReserve = 2 << 10;
-constexpr std::size_t kPrefetchLines = 6;  // that a waiting lane's frames fill
-
 
 std::uint64_t pack(unsigned x, unsigned y, unsigned z) {
     return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48;
 }
+
+constexpr std::uint32_t lane_mask(unsigned lanes) { return lanes == kWarpSize ? ~0u : (1u << lanes) - 1; }
 
 const char* verb(direction op) { return op == kLoad ? "read" : "write"; }
 
@@ -29,6 +34,28 @@ std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}
 }  // namespace
 
 thread_local constinit worker* current_worker = nullptr;
+
+#if !CORNERTURN_OWN_FIBERS
+namespace {
+
+// A fiber learns from the one that switches to it where that one stands.
+void resumed(boost::context::detail::transfer_t by) { static_cast<handover*>(by.data)->from->stack_pointer = by.fctx; }
+
+void start(boost::context::detail::transfer_t by) {
+    void (*const main)() = static_cast<handover*>(by.data)->to->main;
+    resumed(by);
+    main();
+}
+
+}  // namespace
+
+void make_fiber(fiber& made, char* bottom, char* top, void (*main)()) {
+    made.stack_pointer = boost::context::detail::make_fcontext(top, static_cast<std::size_t>(top - bottom), &start);
+    made.main = main;
+}
+
+void switch_fibers(handover by) { resumed(boost::context::detail::jump_fcontext(by.to->stack_pointer, &by)); }
+#endif
 
 worker::worker() {
     void* memory = mmap(nullptr, kStacksBytes, PROT_READ | PROT_WRITE,
@@ -43,71 +70,30 @@ worker::~worker() { munmap(stacks_, kStacksBytes); }
 // ---- Fibers -------------------------------------------------------------------------------------------------------
 
 void worker::fiber_main() {
-    worker& w = *current_worker;
-    fiber& self = *w.lanes_[w.current_].own;
-    self.arrived();
-    for (;;) {
-        w.entry_(w.arguments_);
-        w.lanes_[w.current_].now = state::finished;
-        ++w.current_;
-        if (w.next_lane() && w.lanes_[w.current_].own == nullptr) {
-            w.lanes_[w.current_].own = &self;
-            ++w.lane_serial_;
-            w.cursor_ = 0;
-        } else {
-            w.free_fibers_.push_back(&self);
-            fiber::switch_to(self, w.next_fiber());
-        }
+    const worker& w = *current_worker;
+    w.entry_(w.arguments_);
+    __builtin_unreachable();
+}
+
+#if CORNERTURN_ANNOUNCE_FIBERS
+void worker::announce(fiber& from, fiber& to) {
+    const auto record_of = [&](fiber& f) -> announced& {
+        return announced_[&f == &outside_ ? kMaxThreads : static_cast<std::size_t>(&f - fibers_.data())];
+    };
+    announced& left = record_of(from);
+    announced& next = record_of(to);
+    if (&to != &outside_) {
+        next.bottom = stack_of(to);
+        next.bytes = kStackBytes;
     }
+    __sanitizer_start_switch_fiber(&left.fake_stack, next.bottom, next.bytes);
+    __sanitizer_finish_switch_fiber(next.fake_stack, &left.bottom, &left.bytes);
 }
-
-fiber& worker::free_fiber() {
-    if (!free_fibers_.empty()) {
-        fiber& result = *free_fibers_.back();
-        free_fibers_.pop_back();
-        return result;
-    }
-    fiber& result = fibers_[fibers_made_];
-    char* const bottom = stacks_ + kStackBytes * fibers_made_;
-    const std::size_t stagger = fibers_made_ % kStaggerLines * kLineBytes;
-    result.make(bottom, bottom + kStackBytes - stagger, &fiber_main);
-    ++fibers_made_;
-    return result;
-}
-
-// Moves on to the warp's next runnable lane, from current_ itself; false if there is none.
-bool worker::next_lane() {
-    while (current_ < last_ && lanes_[current_].now != state::runnable) ++current_;
-    return current_ < last_;
-}
-
-// The fiber to go on with: the next runnable lane's, or run_block itself.
-fiber& worker::next_fiber() {
-    if (!next_lane()) return outside_;
-    ++lane_serial_;
-    cursor_ = 0;
-    lane& next = lanes_[current_];
-    if (next.own == nullptr) next.own = &free_fiber();
-    // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
-    if (const fiber* soon = current_ + 2 < last_ ? lanes_[current_ + 2].own : nullptr) {
-        const char* const top = static_cast<const char*>(soon->stack_pointer());
-        for (std::size_t line = 0; line < kPrefetchLines; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
-    }
-    return *next.own;
-}
-
-void worker::stop_lane(state now) {
-    lane& self = lanes_[current_];
-    self.now = now;
-    ++current_;
-    fiber::switch_to(*self.own, next_fiber());
-}
+#endif
 
 void worker::raise_from_fiber(const fault& what) {
     fault_ = what;
-    lane& self = lanes_[current_];
-    current_ = last_;
-    fiber::switch_to(*self.own, outside_);
+    switch_fibers(hand_over(*fiber_of_[what.thread], outside_));
     __builtin_unreachable();  // the block's fibers are made anew
 }
 
@@ -123,9 +109,10 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     for (unsigned i = 0; i < threads_; ++i) {
         packed_thread_[i] = pack(i % config.block.x, i / config.block.x % config.block.y, i / config.block.x / config.block.y);
     }
+    traces_.clear();
+    trace_ = nullptr;
     sites_.clear();
     site_cache_.fill({});
-    pending_.clear();
     accesses_ = 0;
 
     regions_.clear();
@@ -170,104 +157,100 @@ void worker::run_block(extent3 block) {
         serial_ = 0;
     }
     block_first_serial_ = ++serial_;
-    std::fill_n(lanes_.begin(), threads_, lane{nullptr, 0, state::runnable, 0});
+    fibers_made_ = 0;
+    for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) {
+        warps_[warp] = {};
+        warps_[warp].lanes = lane_mask(std::min(threads_ - warp * kWarpSize, unsigned{kWarpSize}));
+    }
+    std::fill_n(sync_sites_.begin(), threads_, 0);
+    std::fill_n(warp_syncs_.begin(), threads_, 0);
     try {
         do {
             for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) run_warp(warp);
+            if (unwritten_) raise_unwritten();
         } while (release_barrier());
     } catch (...) {
-        fibers_made_ = 0;  // they stand in the middle of the kernel
-        free_fibers_.clear();
         fault_.reset();
-        for (warp_instruction* instruction : pending_) instruction->active = 0;
-        pending_.clear();
+        unwritten_.reset();
+        for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
     }
 }
 
 void worker::run_warp(unsigned warp) {
+    warp_ = &warps_[warp];
     first_ = warp * kWarpSize;
-    last_ = std::min(first_ + kWarpSize, threads_);
     for (;;) {
-        current_ = first_;
-        fiber& next = next_fiber();
-        if (&next != &outside_) fiber::switch_to(outside_, next);
-        if (fault_) raise(*fault_);
-        settle_instructions();
-        const auto waits = [&](unsigned i) { return lanes_[i].now == state::at_warp_sync; };
-        bool any = false;
-        for (unsigned i = first_; i < last_; ++i) any |= waits(i);
-        if (!any) return;
-        release_warp_syncs(first_, last_);
+        due_ = warp_->lanes & ~(warp_->at_barrier | warp_->at_warp_sync | warp_->finished);
+        if (due_ != 0) {
+            follow_trace(sync_sites_[first_ + static_cast<unsigned>(std::countr_zero(due_))]);
+            switch_fibers(hand_over(outside_, next_fiber()));
+            if (fault_) raise(*fault_);
+            settle_instructions();
+        }
+        if (warp_->at_warp_sync == 0) return;
+        release_warp_syncs();
     }
 }
 
 // Lets the lanes go on whose masks' other lanes wait at a warp-level barrier too.
-void worker::release_warp_syncs(unsigned first, unsigned last) {
-    std::uint32_t waiting = 0, finished = 0;
-    for (unsigned i = first; i < last; ++i) {
-        waiting |= std::uint32_t{lanes_[i].now == state::at_warp_sync} << (i - first);
-        finished |= std::uint32_t{lanes_[i].now == state::finished} << (i - first);
-    }
+void worker::release_warp_syncs() {
+    const std::uint32_t waiting = warp_->at_warp_sync;
     std::uint32_t released = 0;
     for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
         const int i = std::countr_zero(rest);
         const std::uint32_t mask = waits_[i].mask;
-        bool agree = (mask & ~(waiting | finished)) == 0;
+        bool agree = (mask & ~(waiting | warp_->finished)) == 0;
         for (std::uint32_t others = mask & waiting; others != 0; others &= others - 1) {
             agree &= waits_[std::countr_zero(others)].mask == mask;
         }
         if (agree) released |= 1u << i;
     }
     for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
-        warp_wait& self = waits_[std::countr_zero(rest)];
+        const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
+        warp_wait& self = waits_[thread - first_];
         if (self.source < 0) continue;
         if ((self.mask >> self.source & released >> self.source & 1) == 0) {
-            raise(hazard_kind::divergent_barrier, first + std::countr_zero(rest),
+            raise(hazard_kind::divergent_barrier, thread,
                   fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
-                              to_string(line_of(lanes_[first + std::countr_zero(rest)].sync_site))));
+                              to_string(line_of(sync_sites_[thread]))));
         }
         self.received = waits_[self.source].offered;
     }
     if (released == 0) {
-        const unsigned thread = first + std::countr_zero(waiting);
+        const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(waiting));
         raise(hazard_kind::divergent_barrier, thread,
               fmt::format("waits at the warp-level barrier of {}, which not every lane of its mask reaches",
-                          to_string(line_of(lanes_[thread].sync_site))));
+                          to_string(line_of(sync_sites_[thread]))));
     }
-    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
-        lane& self = lanes_[first + std::countr_zero(rest)];
-        self.now = state::runnable;
-        ++self.warp_syncs;
-    }
+    warp_->at_warp_sync &= ~released;
+    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) ++warp_syncs_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
 }
 
 // After all warps stopped: opens the block's barrier, or returns false if every thread has finished.
 bool worker::release_barrier() {
-    unsigned waiting = 0, first_waiting = 0, first_finished = 0;
-    for (unsigned i = threads_; i-- > 0;) {
-        if (lanes_[i].now == state::at_barrier) {
-            ++waiting;
-            first_waiting = i;
-        } else {
-            first_finished = i;
-        }
+    const unsigned warps = (threads_ + kWarpSize - 1) / kWarpSize;
+    unsigned first_waiting = threads_, first_finished = threads_;
+    for (unsigned warp = warps; warp-- > 0;) {
+        const warp_state& w = warps_[warp];
+        if (w.at_barrier != 0) first_waiting = warp * kWarpSize + static_cast<unsigned>(std::countr_zero(w.at_barrier));
+        if (w.finished != 0) first_finished = warp * kWarpSize + static_cast<unsigned>(std::countr_zero(w.finished));
     }
-    if (waiting == 0) return false;
-    const std::uintptr_t barrier = lanes_[first_waiting].sync_site;
-    if (waiting < threads_) {
+    if (first_waiting == threads_) return false;
+    const std::uintptr_t barrier = sync_sites_[first_waiting];
+    if (first_finished < threads_) {
         raise(hazard_kind::divergent_barrier, first_finished,
               fmt::format("ended without reaching the barrier of {}, where thread {} waits", to_string(line_of(barrier)),
                           name_of(first_waiting)));
     }
     for (unsigned i = 0; i < threads_; ++i) {
-        if (lanes_[i].sync_site != barrier) {
+        if (sync_sites_[i] != barrier) {
             raise(hazard_kind::divergent_barrier, i,
                   fmt::format("waits at the barrier of {}, but thread {} at that of {}",
-                              to_string(line_of(lanes_[i].sync_site)), name_of(first_waiting), to_string(line_of(barrier))));
+                              to_string(line_of(sync_sites_[i])), name_of(first_waiting), to_string(line_of(barrier))));
         }
-        lanes_[i].now = state::runnable;
     }
+    for (unsigned warp = 0; warp < warps; ++warp) warps_[warp].at_barrier = 0;
     ++serial_;
     return true;
 }
@@ -280,10 +263,6 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
     const auto found = std::find_if(sites_.begin(), sites_.end(),
                                     [&](const site& s) { return s.return_address == return_address; });
     site* result = found != sites_.end() ? &*found : nullptr;
-    const char* frame = static_cast<const char*>(__builtin_frame_address(0));
-    if (frame < lanes_[current_].own->bottom() + kStackReserve) {
-        raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
-    }
     if (result == nullptr) {
         result = &sites_.emplace_back();
         result->return_address = return_address;
@@ -295,52 +274,89 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
     return *result;
 }
 
-// Finds the region that the access falls into, or raises.
-void worker::enter_region(site& where, std::uintptr_t address) {
+// The region that the access falls into and may touch; raises if there is none.
+const region& worker::find_region(site& where, std::uintptr_t address) {
+    const auto holds = [&](const region& r) { return address - r.begin < r.bytes && r.bytes - (address - r.begin) >= where.width; };
+    if (where.where != nullptr && holds(*where.where)) return *where.where;
     const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
     const auto found = std::find_if(regions_.begin(), regions_.end(),
                                     [&](const region& r) { return address - r.begin < r.bytes; });
-    if (found == regions_.end() || found->bytes - (address - found->begin) < where.width) raise_from_fiber(stray);
+    if (found == regions_.end() || !holds(*found)) raise_from_fiber(stray);
     if (where.op == kStore && !found->writable) {
         raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
     }
     where.where = &*found;
-    where.region_begin = found->begin;
-    where.region_span = found->bytes - where.width + 1;
+    return *found;
 }
 
-// The general case of access(): an instruction that this lane is the first to execute, or not the expected one.
+// The general case of access(): a local variable, or an instruction that is not the expected one, or elsewhere.
 void worker::file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
+    const char* frame = static_cast<const char*>(__builtin_frame_address(0));
+    if (frame < stack_of(*fiber_of_[current_]) + kStackReserve) {
+        raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
+    }
     site& where = find_site(return_address, width, op);
-    if (address - where.region_begin >= where.region_span) enter_region(where, address);
+    const region& place = find_region(where, address);
     if ((address & (width - 1)) != 0) {
         raise_from_fiber({hazard_kind::misaligned, current_, address, width, op, return_address});
     }
-    if (where.lane_serial != lane_serial_) {
-        where.lane_serial = lane_serial_;
-        where.passes = 0;
+    warp_instruction& instruction = find_instruction(where);
+    if (instruction.active != 0 && instruction.place->space != place.space) {
+        raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
     }
-    const std::size_t pass = where.passes++;
-    if (pass == where.instructions.size()) {
-        where.instructions.push_back(std::make_unique<warp_instruction>());
-        *where.instructions.back() = {return_address, &where, pass, 0, region::global, {}};
+    instruction.place = &place;
+    instruction.region_begin = place.begin;
+    instruction.region_span = place.bytes - width + 1;
+    instruction.active |= lane_bit_;
+    instruction.addresses[lane_] = address;
+}
+
+// The instruction that the lane executes at this site, which is a new one if no lane has been here as often.
+warp_instruction& worker::find_instruction(site& where) {
+    std::vector<warp_instruction*>& expected = trace_->expected;
+    const auto count_pass = [&](site& passed) {
+        if (passed.lane_serial != lane_serial_) passed.passes = 0;
+        passed.lane_serial = lane_serial_;
+        return passed.passes++;
+    };
+    if (cursor_ != &strayed_) {
+        if ((*cursor_)->return_address == where.return_address) return **cursor_++;
+        ++lane_serial_;
+        place_ = static_cast<std::size_t>(cursor_ - expected.data());
+        for (std::size_t i = 0; i < place_; ++i) count_pass(*expected[i]->where);
     }
-    warp_instruction& instruction = *where.instructions[pass];
-    if (instruction.active == 0) {
-        instruction.space = where.where->space;
-        pending_.push_back(&instruction);
-        cursor_ = pending_.size();
-    } else {
-        if (instruction.space != where.where->space) {
-            raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
+    const std::size_t pass = count_pass(where);
+    const auto begin = expected.begin(), end = expected.end() - 1, place = begin + static_cast<std::ptrdiff_t>(place_);
+    const auto is = [&](std::size_t wanted) {
+        return [&where, wanted](const warp_instruction* i) { return i->where == &where && i->pass == wanted; };
+    };
+    auto found = std::find_if(place, end, is(pass));
+    if (found == end) {
+        found = std::find_if(begin, place, is(pass));
+        if (found == place) {
+            // Behind what this lane has just executed, and behind the site's earlier passes.
+            const auto earlier = pass > 0 ? std::find_if(place, end, is(pass - 1)) : end;
+            trace_->owned.push_back(std::make_unique<warp_instruction>());
+            warp_instruction* const added = trace_->owned.back().get();
+            added->return_address = where.return_address;
+            added->where = &where;
+            added->pass = pass;
+            found = expected.insert(earlier == end ? place : earlier + 1, added);
         }
-        // A lane that left the expected path may have come back to it.
-        const auto found = std::find(pending_.begin(), pending_.end(), &instruction);
-        cursor_ = static_cast<std::size_t>(found - pending_.begin()) + 1;
     }
-    const unsigned lane = current_ - first_;
-    instruction.active |= 1u << lane;
-    instruction.addresses[lane] = address;
+    place_ = static_cast<std::size_t>(found - expected.begin()) + 1;
+    cursor_ = &strayed_;
+    trace_begin_ = expected.data();
+    return **found;
+}
+
+// Makes the trace that begins at this barrier the one to follow.
+void worker::follow_trace(std::uintptr_t after) {
+    if (trace_ != nullptr && trace_->after == after) return;
+    const auto found = std::find_if(traces_.begin(), traces_.end(), [&](const auto& t) { return t->after == after; });
+    trace_ = found != traces_.end() ? found->get() : traces_.emplace_back(std::make_unique<trace>(after)).get();
+    trace_begin_ = trace_->expected.data();
 }
 
 void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address) {
@@ -350,24 +366,26 @@ void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::
 
 // Counts and checks the instructions of the warp's lanes, all of which have stopped.
 void worker::settle_instructions() {
-    for (warp_instruction* instruction : pending_) {
-        count(*instruction);
-        if (instruction->space == region::shared) check_shared(*instruction);
-        instruction->active = 0;
+    const std::vector<warp_instruction*>& executed = trace_->expected;
+    for (std::size_t i = 0; i + 1 < executed.size(); ++i) {
+        warp_instruction& instruction = *executed[i];
+        if (instruction.active == 0) continue;
+        count(instruction);
+        if (instruction.place->space == region::shared) check_shared(instruction);
+        instruction.active = 0;
     }
-    pending_.clear();
 }
 
-void worker::count(const warp_instruction& instruction) {
+void worker::count(warp_instruction& instruction) {
     site& where = *instruction.where;
     const warp_access access{instruction.addresses, instruction.active, where.width};
-    const std::optional<std::int64_t> stride = constant_stride(access);
-    accesses_ += std::popcount(access.active);
-    if (instruction.space == region::global) {
+    accesses_ += static_cast<unsigned>(std::popcount(access.active));
+    if (instruction.place->space == region::global) {
         where.counts.global_requests[where.op] += 1;
-        where.counts.global_sectors[where.op] += stride ? count_sectors(access, *stride) : count_sectors(access);
+        where.counts.global_sectors[where.op] += instruction.costs.of(access, count_sectors);
     } else {
-        const unsigned wavefronts = stride ? wavefronts_.count(access, where.op, *stride) : wavefronts_.count(access, where.op);
+        const unsigned wavefronts =
+            instruction.costs.of(access, [&](const warp_access& a) { return wavefronts_.count(a, where.op); });
         const unsigned least = least_wavefronts(access.active, access.width);
         where.counts.shared_requests[where.op] += 1;
         where.counts.shared_wavefronts[where.op] += wavefronts;
@@ -377,66 +395,67 @@ void worker::count(const warp_instruction& instruction) {
 
 void worker::check_shared(const warp_instruction& instruction) {
     const site& where = *instruction.where;
-    shadow_memory& shadow = *where.where->shadow;
+    shadow_memory& shadow = *instruction.place->shadow;
+    const unsigned count = shadow.cells_of(where.width);
+    const std::uint64_t serial = serial_;
+    const unsigned first = first_;  // the stores below could change members, for all that the compiler knows
+    const std::uint64_t oldest_write = touch::make(where.op == kLoad ? block_first_serial_ : 0, 0, 0, 0).bits;
+    touch shadow_cell::*const noted = where.op == kLoad ? &shadow_cell::read : &shadow_cell::write;
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
-        const int lane = std::countr_zero(rest);
-        const unsigned thread = first_ + lane;
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         // A lane that waits at a warp-level barrier made these accesses before it.
-        const touch now = touch::make(serial_, lanes_[thread].warp_syncs, where.index, thread);
-        unsigned count = 0;
-        shadow_cell* cells = shadow.cells(instruction.addresses[lane], where.width, count);
+        const touch now = touch::make(serial, warp_syncs_[first + lane], where.index, first + lane);
+        shadow_cell* const cells = shadow.cell_at(instruction.addresses[lane]);
         for (unsigned i = 0; i < count; ++i) {
-            shadow_cell& cell = cells[i];
-            shadow_cell::rival rival{{}, true};
-            if (where.op == kStore) {
-                rival = cell.note_write(now);
+            // Mostly nobody has touched the cell since the barrier, and what is read was written before it.
+            if (cells[i].untouched_before(now) && cells[i].write.bits >= oldest_write) [[likely]] {
+                cells[i].*noted = now;
             } else {
-                if (cell.write.serial() < block_first_serial_) [[unlikely]] {
-                    raise(hazard_kind::uninitialised_read, thread,
-                          fmt::format("reads shared memory '{}' at {} that no thread of the block has written",
-                                      where.where->name, line_of_site(where.index)));
-                }
-                if (cell.note_read(now)) rival.who = cell.write;
-            }
-            if (rival.who.serial() != 0) [[unlikely]] {
-                // A cell remembers its last reader only: where that is this very thread, the rival read before it.
-                const unsigned other = rival.who.thread();
-                raise(hazard_kind::race, thread,
-                      fmt::format("{}s shared memory '{}' at {} and {} {}s the same bytes at {} with no barrier between them",
-                                  verb(where.op), where.where->name, line_of_site(where.index),
-                                  other == thread ? "another thread" : "thread " + name_of(other),
-                                  verb(rival.wrote ? kStore : kLoad), line_of_site(rival.who.site())));
+                check_cell(cells[i], instruction, now);
             }
         }
     }
 }
 
+void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now) {
+    const site& where = *instruction.where;
+    shadow_cell::rival rival{{}, true};
+    if (where.op == kStore) {
+        rival = cell.note_write(now);
+    } else {
+        if (cell.write.serial() < block_first_serial_ && !unwritten_) unwritten_ = {now.thread(), where.index, instruction.place};
+        if (cell.note_read(now)) rival.who = cell.write;
+    }
+    if (rival.who.serial() != 0) [[unlikely]] {
+        // A cell remembers its last reader only: where that is this very thread, the rival read before it.
+        const unsigned other = rival.who.thread();
+        raise(hazard_kind::race, now.thread(),
+              fmt::format("{}s shared memory '{}' at {} and {} {}s the same bytes at {} with no barrier between them",
+                          verb(where.op), instruction.place->name, line_of_site(where.index),
+                          other == now.thread() ? "another thread" : "thread " + name_of(other),
+                          verb(rival.wrote ? kStore : kLoad), line_of_site(rival.who.site())));
+    }
+}
+
 // ---- Barriers and shuffles ----------------------------------------------------------------------------------------
 
-void worker::sync_threads(std::uintptr_t return_address) {
-    lanes_[current_].sync_site = return_address;
-    stop_lane(state::at_barrier);
+handover worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
+    waits_[lane_].source = -1;
+    return wait_for_warp(mask, return_address);
 }
 
-void worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    waits_[current_ - first_].source = -1;
-    wait_for_warp(mask, return_address);
-}
-
-void worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    const unsigned lanes = last_ - first_;
-    lanes_[current_].sync_site = return_address;
-    waits_[current_ - first_].mask = lanes == kWarpSize ? mask : mask & ((1u << lanes) - 1);  // no lanes that the block does not have
-    if ((mask >> (current_ - first_) & 1) == 0) {
+handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
+    waits_[lane_].mask = mask & warp_->lanes;  // no lanes that the block does not have
+    if ((mask >> lane_ & 1) == 0) {
         raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
     }
-    stop_lane(state::at_warp_sync);
+    return stop_lane(warp_->at_warp_sync, return_address);
 }
 
-std::uint64_t worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
-                              std::uintptr_t return_address) {
+handover worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
+                         std::uintptr_t return_address) {
     // PTX's shfl: segments of `width` lanes; a source outside the segment leaves the lane its own value.
-    const int own = static_cast<int>(current_ - first_);
+    const int own = static_cast<int>(lane_);
     const int segment = own & ~(width - 1);
     int source = own;
     switch (kind) {
@@ -448,8 +467,7 @@ std::uint64_t worker::shuffle(std::uint32_t mask, std::uint64_t value, int opera
     warp_wait& wait = waits_[own];
     wait.offered = value;
     wait.source = source;
-    wait_for_warp(mask, return_address);
-    return wait.received;
+    return wait_for_warp(mask, return_address);
 }
 
 // ---- What went wrong ----------------------------------------------------------------------------------------------
@@ -489,7 +507,14 @@ std::string worker::describe_stray(const fault& what) const {
                        nearest->name, nearest->bytes);
 }
 
+void worker::raise_unwritten() {
+    raise(hazard_kind::uninitialised_read, unwritten_->thread,
+          fmt::format("reads shared memory '{}' at {} that no thread of the block has written", unwritten_->place->name,
+                      line_of_site(unwritten_->site)));
+}
+
 void worker::raise(const fault& what) {
+    if (unwritten_) raise_unwritten();  // what it read may be what led it astray
     const std::string line = to_string(line_of(what.return_address));
     const auto access = [&](const std::string& how) {
         return fmt::format("makes a {}-byte {} at {} {}", what.width, verb(what.op), line, how);

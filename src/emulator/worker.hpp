@@ -14,6 +14,12 @@
 #include <string>
 #include <vector>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define CORNERTURN_ANNOUNCE_FIBERS 1
+#else
+#define CORNERTURN_ANNOUNCE_FIBERS 0
+#endif
+
 #include "emulator/counters.hpp"
 #include "emulator/fiber.hpp"
 #include "emulator/session.hpp"
@@ -22,8 +28,11 @@
 
 namespace cornerturn::emulator {
 
-inline constexpr unsigned kMaxThreads = 1024;
-inline constexpr std::size_t kStackBytes = 16 << 10, kStacksBytes = kStackBytes * kMaxThreads;
+inline constexpr unsigned kMaxThreads = 1024, kMaxWarps = kMaxThreads / kWarpSize;
+// A lane that waits has filled about five cache lines at the top of its stack. Stacks a power of two apart would put
+// those of all lanes into a few sets of the cache; these follow one another through all of its sets.
+inline constexpr std::size_t kLineBytes = 64, kLinesFilled = 5;
+inline constexpr std::size_t kStackBytes = (16 << 10) + kLinesFilled * kLineBytes, kStacksBytes = kStackBytes * kMaxThreads;
 inline constexpr std::size_t kMaxDynamicShared = 227 << 10;  // the most a block can have on Hopper
 
 // What a memory access may touch.
@@ -36,32 +45,40 @@ struct region {
     shadow_memory* shadow;  // of shared memory
 };
 
-struct site;
-
-// One warp instruction in the making.
-struct warp_instruction {
-    std::uintptr_t return_address;
-    site* where;
-    std::size_t pass;  // of the site, by each of the lanes since their last barrier
-    std::uint32_t active = 0;
-    region::kind space;
-    std::uint64_t addresses[kWarpSize];
-};
-
 // A place in the kernel's code that accesses memory.
 struct site {
     std::uintptr_t return_address;
     unsigned index;
     unsigned width;
     direction op;
-    // The region that the last access fell into, if the site may access it, to spare the search.
-    std::uintptr_t region_begin = 1;
-    std::uintptr_t region_span = 0;  // largest valid offset, plus one
-    const region* where = nullptr;
+    const region* where = nullptr;  // that the last access fell into, to spare the search
     std::uint64_t lane_serial = 0;  // the lane run that `passes` belongs to
     std::size_t passes = 0;
-    std::vector<std::unique_ptr<warp_instruction>> instructions;  // by pass
     counters counts;
+};
+
+// One warp instruction in the making.
+struct warp_instruction {
+    std::uintptr_t return_address = 0;
+    std::uintptr_t region_begin = 0;
+    std::uintptr_t region_span = 0;  // largest valid offset, plus one
+    site* where = nullptr;
+    std::size_t pass = 0;  // of the site, by each of the lanes since their last barrier
+    const region* place = nullptr;
+    std::uint32_t active = 0;
+    std::uint64_t addresses[kWarpSize] = {};
+    access_costs costs;
+};
+
+// The instructions that warps have executed from one barrier (or the kernel's beginning) to the next, in their order;
+// then one that matches nothing. The next warp mostly executes the same.
+struct trace {
+    explicit trace(std::uintptr_t begin) : after(begin) { expected.push_back(&end); }
+
+    std::uintptr_t after;  // the return address of the barrier; 0: the beginning
+    warp_instruction end;
+    std::vector<warp_instruction*> expected;
+    std::vector<std::unique_ptr<warp_instruction>> owned;
 };
 
 class worker {
@@ -89,29 +106,33 @@ public:
 
     // From here on called by the kernel, on a fiber.
     void access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
-        if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
-        // Lanes mostly do what the first lane did, in its order.
-        if (cursor_ < pending_.size()) [[likely]] {
-            warp_instruction& next = *pending_[cursor_];
-            site& where = *next.where;
-            const std::size_t pass = where.lane_serial == lane_serial_ ? where.passes : 0;
-            const std::uint32_t lane = 1u << (current_ - first_);
-            if (next.return_address == return_address && next.pass == pass &&
-                address - where.region_begin < where.region_span && (address & (width - 1)) == 0) [[likely]] {
-                ++cursor_;
-                where.lane_serial = lane_serial_;
-                where.passes = pass + 1;
-                next.active |= lane;
-                next.addresses[current_ - first_] = address;
-                return;
-            }
+        // Lanes mostly do what those before them did, in their order.
+        warp_instruction& next = **cursor_;
+        if (next.return_address == return_address && address - next.region_begin < next.region_span &&
+            (address & (width - 1)) == 0) [[likely]] {
+            ++cursor_;
+            next.active |= lane_bit_;
+            next.addresses[lane_] = address;
+            return;
         }
         file_access(address, width, op, return_address);
     }
-    void sync_threads(std::uintptr_t return_address);
-    void sync_warp(std::uint32_t mask, std::uintptr_t return_address);
-    std::uint64_t shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
-                          std::uintptr_t return_address);
+    // The kernel returned: true if the next lane can run where this one did.
+    bool end_lane() {
+        warp_->finished |= lane_bit_;
+        left_ = fiber_of_[current_];
+        if (!next_is_fresh()) return false;
+        begin_lane();
+        warp_->started |= lane_bit_;
+        fiber_of_[current_] = left_;
+        return true;
+    }
+    handover leave_fiber() { return hand_over(*left_, next_fiber()); }
+    handover sync_threads(std::uintptr_t return_address) { return stop_lane(warp_->at_barrier, return_address); }
+    handover sync_warp(std::uint32_t mask, std::uintptr_t return_address);
+    handover shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
+                     std::uintptr_t return_address);
+    std::uint64_t shuffled() const { return waits_[lane_].received; }
     void unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address);
 
     std::uint64_t packed_thread() const { return packed_thread_[current_]; }
@@ -121,13 +142,10 @@ public:
     void* dynamic_shared() { return dynamic_shared_.get(); }
 
 private:
-    enum class state : std::uint8_t { runnable, at_barrier, at_warp_sync, finished };
-
-    struct lane {
-        fiber* own = nullptr;          // that it runs on; null until it starts
-        std::uintptr_t sync_site = 0;  // of the barrier it waits at
-        state now = state::finished;
-        std::uint16_t warp_syncs = 0;
+    // What the lanes of a warp are at: a bit each. Neither waiting nor finished: runnable.
+    struct warp_state {
+        std::uint32_t lanes = 0;  // that it has
+        std::uint32_t started = 0, at_barrier = 0, at_warp_sync = 0, finished = 0;
     };
 
     // What a lane that waits at a warp-level barrier waits for.
@@ -148,25 +166,72 @@ private:
     };
 
     static void fiber_main();
-    fiber& free_fiber();
-    bool next_lane();
-    fiber& next_fiber();
-    void stop_lane(state now);
+    char* stack_of(const fiber& f) const { return stacks_ + kStackBytes * (&f - fibers_.data()); }
+
+    bool next_is_fresh() const { return (due_ & -due_ & ~warp_->started) != 0; }
+
+    // Goes on with the first lane that is due.
+    void begin_lane() {
+        lane_ = static_cast<unsigned>(std::countr_zero(due_));
+        lane_bit_ = due_ & -due_;
+        due_ ^= lane_bit_;
+        current_ = first_ + lane_;
+        cursor_ = trace_begin_;
+    }
+
+    // The fiber to go on with: the next lane's, or run_block itself.
+    fiber& next_fiber() {
+        if (due_ == 0) return outside_;
+        const bool fresh = next_is_fresh();
+        begin_lane();
+        if (fresh) {
+            warp_->started |= lane_bit_;
+            fiber& made = fibers_[fibers_made_++];
+            make_fiber(made, stack_of(made), stack_of(made) + kStackBytes, &fiber_main);
+            fiber_of_[current_] = &made;
+            return made;
+        }
+        // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
+        if (const fiber* soon = fiber_of_[(current_ + 2) % kMaxThreads]) {
+            const char* const top = static_cast<const char*>(soon->stack_pointer);
+            for (std::size_t line = 0; line < kLinesFilled; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
+        }
+        return *fiber_of_[current_];
+    }
+
+    // The handover that the caller is about to make.
+    handover hand_over(fiber& from, fiber& to) {
+#if CORNERTURN_ANNOUNCE_FIBERS
+        announce(from, to);
+#endif
+        return {&from, &to};
+    }
+
+    handover stop_lane(std::uint32_t& waiting, std::uintptr_t return_address) {
+        waiting |= lane_bit_;
+        sync_sites_[current_] = return_address;
+        fiber& own = *fiber_of_[current_];
+        return hand_over(own, next_fiber());
+    }
     [[noreturn]] void raise_from_fiber(const fault& what);
 
     void run_warp(unsigned warp);
-    void wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
-    void release_warp_syncs(unsigned first, unsigned last);
+    handover wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
+    void release_warp_syncs();
     bool release_barrier();
     [[gnu::noinline]] void file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
-    void enter_region(site& where, std::uintptr_t address);
+    const region& find_region(site& where, std::uintptr_t address);
+    warp_instruction& find_instruction(site& where);
+    void follow_trace(std::uintptr_t after);
     void settle_instructions();
-    void count(const warp_instruction& instruction);
+    void count(warp_instruction& instruction);
     void check_shared(const warp_instruction& instruction);
+    void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now);
 
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
+    [[noreturn]] void raise_unwritten();
     std::string describe_stray(const fault& what) const;
     std::string name_of(unsigned thread) const;
     std::string line_of_site(unsigned index) const;
@@ -182,22 +247,44 @@ private:
 
     // A lane that ends without waiting leaves its fiber to the next, so kernels without barriers use one.
     char* stacks_ = nullptr;
-    std::array<fiber, kMaxThreads> fibers_;
-    fiber outside_;  // run_block itself
-    unsigned fibers_made_ = 0;
-    std::vector<fiber*> free_fibers_;
+    std::array<fiber, kMaxThreads> fibers_{};
+    fiber outside_{};            // run_block itself
+    fiber* left_ = nullptr;      // that the last lane to end ran on
+    unsigned fibers_made_ = 0;   // for this block
+#if CORNERTURN_ANNOUNCE_FIBERS
+    struct announced {
+        void* fake_stack = nullptr;
+        const void* bottom = nullptr;
+        std::size_t bytes = 0;
+    };
+    std::array<announced, kMaxThreads + 1> announced_;  // the last: of outside_
+    void announce(fiber& from, fiber& to);
+#endif
 
     // The block being run.
     extent3 block_;
     std::uint64_t packed_block_ = 0;
-    std::array<lane, kMaxThreads> lanes_;
+    std::array<warp_state, kMaxWarps> warps_;
+    std::array<fiber*, kMaxThreads> fiber_of_{};             // for threads that have started
+    std::array<std::uintptr_t, kMaxThreads> sync_sites_{};   // of the barrier that the thread waits at; 0: it never did
+    std::array<std::uint16_t, kMaxThreads> warp_syncs_{};    // that the thread has passed
     std::array<warp_wait, kWarpSize> waits_;  // of the warp being run
     std::uint64_t serial_ = 0;              // barrier intervals, over all blocks
     std::uint64_t block_first_serial_ = 0;  // the interval in which this block began
     std::optional<fault> fault_;
+    // A read of shared memory that nobody had written. Raised once its barrier interval is over: a later write in it
+    // shows that the fault is a race.
+    struct unwritten_read {
+        unsigned thread, site;
+        const region* place;
+    };
+    std::optional<unwritten_read> unwritten_;
 
-    // The lane being run: threads current_ of first_.. last_ (exclusive), the warp.
-    unsigned current_ = 0, first_ = 0, last_ = 0;
+    // The warp being run, the lane being run, and the lanes to run after it.
+    warp_state* warp_ = nullptr;
+    unsigned first_ = 0;  // the warp's first thread
+    unsigned lane_ = 0, current_ = 0;  // within the warp, within the block
+    std::uint32_t lane_bit_ = 0, due_ = 0;
     std::uint64_t lane_serial_ = 0;
 
     std::deque<site> sites_;
@@ -206,8 +293,15 @@ private:
         site* found = nullptr;
     };
     std::array<cache_entry, 256> site_cache_;
-    std::vector<warp_instruction*> pending_;  // in the order of their first lane
-    std::size_t cursor_ = 0;                  // into pending_: where the current lane is expected to go on
+    std::vector<std::unique_ptr<trace>> traces_;
+    trace* trace_ = nullptr;  // that the lanes follow
+    warp_instruction* const* trace_begin_ = nullptr;
+    // Into the trace: the instruction that the lane is expected to go on with. A lane that has strayed from the trace
+    // expects nothing, and has its place in it here.
+    warp_instruction* const* cursor_ = nullptr;
+    warp_instruction nothing_;
+    warp_instruction* const strayed_ = &nothing_;
+    std::size_t place_ = 0;
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 
@@ -219,6 +313,6 @@ private:
 };
 
 // The worker whose block runs on this OS thread; null outside a launch, when callbacks have nothing to do.
-extern thread_local constinit worker* current_worker;
+[[gnu::tls_model("initial-exec")]] extern thread_local constinit worker* current_worker;
 
 }  // namespace cornerturn::emulator

@@ -69,10 +69,23 @@ struct three_words {
 
 __global__ void odd_copy(const three_words* in, three_words* out) { out[threadIdx.x] = in[threadIdx.x]; }
 
-__global__ void big_frame(std::uint32_t* out) {
-    volatile std::uint32_t local[8000];
-    for (int i = 0; i < 8000; ++i) local[i] = i;
-    out[threadIdx.x] = local[threadIdx.x];
+// noipa: a frame of its own for each call, however deep.
+[[gnu::noipa]] __device__ void recurse(std::uint32_t* out, int depth) {
+    volatile std::uint32_t local[200];
+    local[depth % 200] = static_cast<std::uint32_t>(depth);
+    out[threadIdx.x] = local[depth % 200];
+    if (depth > 0) recurse(out, depth - 1);
+    out[threadIdx.x] += local[depth % 200];
+}
+
+__global__ void deep_recursion(std::uint32_t* out) { recurse(out, 1000); }
+
+// Only lane 1 writes what lane 1 then reads; lane 0 reads what all have written.
+__global__ void late_first_lane(std::uint32_t* out) {
+    __shared__ std::uint32_t held[32];
+    if (threadIdx.x == 0) held[0] = 4;
+    if (threadIdx.x == 1) held[1] = 5;
+    if (threadIdx.x < 2) out[threadIdx.x] = held[threadIdx.x];
 }
 
 __global__ void indices(std::uint32_t* out) {
@@ -132,7 +145,8 @@ void run_bytes_of_a_word(std::uint8_t* out, bool same_byte) { launch({1, 64}, by
 void run_odd_copy(const void* in, void* out) {
     launch({1, 4}, odd_copy, static_cast<const three_words*>(in), static_cast<three_words*>(out));
 }
-void run_big_frame(std::uint32_t* out) { launch({1, 32}, big_frame, out); }
+void run_deep_recursion(std::uint32_t* out) { launch({1, 32}, deep_recursion, out); }
+void run_late_first_lane(std::uint32_t* out) { launch({1, 32}, late_first_lane, out); }
 void run_indices(std::uint32_t* out, unsigned x, unsigned y, unsigned z) { launch({1, dim3(x, y, z)}, indices, out); }
 void run_vector_copies(const void* in, void* out) { launch({1, 32}, vector_copies, in, out); }
 void run_shared_pattern(const std::uint32_t* offsets, std::uint32_t active, int width, void* out) {

@@ -29,8 +29,11 @@ void run_bytes_of_a_word(std::uint8_t* out, bool same_byte);
 // A copy of 12 bytes.
 void run_odd_copy(const void* in, void* out);
 
-// Local arrays of more than the emulator's stack.
-void run_big_frame(std::uint32_t* out);
+// Calls nested until the emulator's stack is full.
+void run_deep_recursion(std::uint32_t* out);
+
+// Each of two lanes reads back what it alone has written, the second by an instruction that the first skips.
+void run_late_first_lane(std::uint32_t* out);
 
 // One block of x * y * z threads writes its thread's linear index.
 void run_indices(std::uint32_t* out, unsigned x, unsigned y, unsigned z);

@@ -18,7 +18,7 @@ TILE = r"tile(?P<a>\[[^\[\]]+\])(?P<b>\[[^\[\]]+\])"
 ADDRESS = r"\.data(?P<open>\[| \+ )(?P<row>[^;{}=]+?) \* (?P<side>%s)\.ld \+ (?P<col>[^;{}\]]+)(?P<close>[\];])"
 SWAPPED_ADDRESS = r".data\g<open>(\g<col>) * \g<side>.ld + \g<row>\g<close>"
 
-# name: (what is looked for, what takes its place)
+# name: (what is looked for, what takes its place: as in re.sub)
 RULES = {
     "barrier": (r"__syncthreads\(\);", ";"),
     "wide": (BOUND, r"\g<left> \g<op> \g<right> + 1"),
@@ -28,6 +28,7 @@ RULES = {
     "source": (ADDRESS % "source", SWAPPED_ADDRESS),
     "destination": (ADDRESS % "destination", SWAPPED_ADDRESS),
     "step": (r" \+ i(?: \* \w+)?\b", ""),
+    "block": (r"\bat\.(?:row|col)\b", lambda match: {"at.row": "at.col", "at.col": "at.row"}[match[0]]),
     "stride": (r"(source|destination)\.ld\b", r"\1.cols"),
 }
 
@@ -69,7 +70,7 @@ def mutants_of(text):
     for begin, end in kernels_in(code):
         for rule, (pattern, replacement) in RULES.items():
             for match in re.finditer(pattern, code[begin:end]):
-                found.append((rule, begin + match.start(), match[0], match.expand(replacement)))
+                found.append((rule, begin + match.start(), match[0], replacement(match) if callable(replacement) else match.expand(replacement)))
     order = list(RULES)
     return sorted(found, key=lambda mutant: (mutant[1], order.index(mutant[0])))
 

@@ -1,0 +1,426 @@
+"""What the cornerturn program prints, writes and refuses."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import random
+import re
+import resource
+import stat
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = os.environ["CORNERTURN"]
+SOURCE_DIR = Path(os.environ["CORNERTURN_SOURCE_DIR"])
+
+COPIES = ["copy/global@32x8", "copy/shared@32x8"]
+TRANSPOSES = [
+    "transpose/naive_read@16x16", "transpose/naive_read@32x32", "transpose/naive_read@32x8",
+    "transpose/naive_write@32x32", "transpose/unindexed@32x8",
+    "transpose/reindexed@2x2", "transpose/reindexed@3x4", "transpose/reindexed@32x8", "transpose/reindexed@8x32",
+    "transpose/shared@16x16", "transpose/shared@32x32", "transpose/shared@32x8",
+    "transpose/padded@16x16", "transpose/padded@32x32", "transpose/padded@32x8",
+    "transpose/diagonal@32x8", "transpose/vectorized@8x32",
+]
+ONLY_4_BYTES = {"transpose/vectorized@8x32"}
+FORMATS = ["table", "markdown", "csv", "json"]
+DTYPES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "f16": 2, "bf16": 2, "u32": 4, "i32": 4, "f32": 4, "u64": 8, "i64": 8,
+          "f64": 8, "c64": 8, "c128": 16}
+
+REQUESTS_LD = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+REQUESTS_ST = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"
+SECTORS_LD = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+SECTORS_ST = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
+SHARED_LD = "smsp__sass_inst_executed_op_shared_ld.sum"
+SHARED_ST = "smsp__sass_inst_executed_op_shared_st.sum"
+WAVEFRONTS_LD = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+WAVEFRONTS_ST = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
+METRICS = {REQUESTS_LD, REQUESTS_ST, SECTORS_LD, SECTORS_ST, SHARED_LD, SHARED_ST, WAVEFRONTS_LD, WAVEFRONTS_ST}
+DERIVED = {"shared_conflicts_ld", "shared_conflicts_st"}
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=300, **options)
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def succeed(self, *arguments):
+        ran = run(*arguments)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""), f"cornerturn {' '.join(map(str, arguments))}")
+        return ran.stdout
+
+    def profile(self, kernel, rows, cols, *more):
+        """On the emulator, or on the host where the kernel runs there."""
+        return json.loads(self.succeed("profile", kernel, "--rows", rows, "--cols", cols, "--on", "emulator", "--format", "json", *more))
+
+    def assert_one_line(self, stderr, *parts):
+        self.assertRegex(stderr, r"\Acornerturn: [^\n]+\n\Z", "one line on stderr that begins with the program's name")
+        for part in parts:
+            self.assertIn(part, stderr)
+
+    def refuse(self, status, parts, *arguments):
+        """Exits with `status`, prints nothing, and says on one line all of `parts`: the value, and what would be right."""
+        ran = run(*arguments)
+        with self.subTest(command=" ".join(map(str, arguments)), said=ran.stderr):
+            self.assertEqual(ran.returncode, status)
+            self.assertEqual(ran.stdout, "")
+            self.assert_one_line(ran.stderr, *parts)
+
+    def assert_is_emulated_result(self, result, kernel, rows, cols, dtype):
+        self.assertEqual(list(result), ["kernel", "rows", "cols", "dtype", "device", "launch", "status", "verified", "checked", "metrics", "derived"])
+        self.assertEqual([result[key] for key in ("kernel", "rows", "cols", "dtype")], [kernel, rows, cols, dtype])
+        self.assertEqual(result["device"], {"kind": "emulator"})
+        self.assertEqual(set(result["launch"]), {"grid", "block"})
+        for extent in result["launch"].values():
+            self.assertEqual(len(extent), 3)
+            self.assertTrue(all(isinstance(n, int) and n > 0 for n in extent), extent)
+        variant = re.search(r"@(\d+)x(\d+)$", kernel)
+        self.assertEqual(result["launch"]["block"], [int(variant[1]), int(variant[2]), 1])
+        self.assertEqual(result["status"], "ran")
+        self.assertEqual(set(result["metrics"]), METRICS)
+        self.assertEqual(set(result["derived"]), DERIVED)
+        for value in [*result["metrics"].values(), *result["derived"].values()]:
+            self.assertIs(type(value), int)
+            self.assertGreaterEqual(value, 0)
+
+
+class List(Case):
+    def test_names_every_kernel(self):
+        wanted = ["host/reference", *COPIES, *TRANSPOSES]
+        listed = json.loads(self.succeed("list", "--format", "json"))["kernels"]
+        ids = [kernel["id"] for kernel in listed]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertLessEqual(set(wanted), set(ids))
+        for kernel in listed:
+            for field in ("idea", "change", "contract", "bytes", "limit", "source", "origin", "file"):
+                self.assertTrue(kernel[field], f"{kernel['id']} has no {field}")
+        for name in ("table", "markdown", "csv"):
+            text = self.succeed("list", "--format", name)
+            for id in wanted:
+                self.assertIn(id, text, name)
+        rows = list(csv.reader(io.StringIO(self.succeed("list", "--format", "csv"))))
+        self.assertEqual([row[0] for row in rows[1:]], ids)
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+
+    def test_help_and_version(self):
+        self.assertIn("profile", self.succeed("--help"))
+        self.assertRegex(self.succeed("--version"), r"^\d+\.\d+\.\d+\n$")
+        for command in ("list", "show", "ladder", "profile"):
+            text = self.succeed(command, "--help")
+            for option in ("--format", "--seed", "--output", "--help"):
+                self.assertIn(option, text, command)
+
+
+class Show(Case):
+    def matrices(self, shape, *more):
+        shown = json.loads(self.succeed("show", shape, "--format", "json", *more))
+        return shown, shown["original"], shown["transposed"]
+
+    def test_4x8(self):
+        shown, original, transposed = self.matrices("4x8")
+        self.assertEqual((shown["rows"], shown["cols"], shown["dtype"]), (4, 8, "i32"))
+        self.assertEqual([len(row) for row in original], [8] * 4)
+        self.assertEqual(transposed, [list(column) for column in zip(*original)])
+        self.assertGreater(len({digit for row in original for digit in row}), 2, "random digits")
+
+    def test_every_dtype(self):
+        for dtype in DTYPES:
+            shown, original, transposed = self.matrices("5x3", "--dtype", dtype)
+            self.assertEqual(shown["dtype"], dtype)
+            self.assertEqual([len(row) for row in original], [3] * 5)
+            self.assertEqual(transposed, [list(column) for column in zip(*original)], dtype)
+
+    def test_every_format_shows_the_same(self):
+        _, original, transposed = self.matrices("3x5")
+        as_words = lambda rows: [[str(value) for value in row] for row in rows]
+        for name in ("table", "csv", "markdown"):
+            text = self.succeed("show", "3x5", "--format", name)
+            head, first, second = re.split(r"Original:\n|Transposed:\n", text)
+            self.assertEqual(head, "")
+            for part, rows in ((first, original), (second, transposed)):
+                lines = [line for line in part.splitlines() if line.strip()]
+                if name == "markdown":
+                    lines = [line.strip("|") for line in lines[2:]]
+                self.assertEqual([re.split(r"[\s,|]+", line.strip()) for line in lines], as_words(rows), name)
+
+    def test_empty(self):
+        shown, original, transposed = self.matrices("0x5")
+        self.assertEqual((shown["rows"], shown["cols"], original, transposed), (0, 5, [], [[]] * 5))
+        shown, original, transposed = self.matrices("5x0")
+        self.assertEqual((shown["rows"], shown["cols"], original, transposed), (5, 0, [[]] * 5, []))
+        for name in FORMATS:
+            self.succeed("show", "0x5", "--format", name)
+            self.succeed("show", "5x0", "--format", name)
+
+    def test_seed(self):
+        self.assertEqual(self.succeed("show", "9x9", "--seed", 7), self.succeed("show", "9x9", "--seed", 7))
+        self.assertNotEqual(self.succeed("show", "9x9", "--seed", 7), self.succeed("show", "9x9", "--seed", 8))
+
+
+class Ladder(Case):
+    ROWS, COLS = 70, 45
+
+    def ladder(self, name, *more):
+        return self.succeed("ladder", "transpose", "--on", "emulator", "--rows", self.ROWS, "--cols", self.COLS, "--format", name, *more)
+
+    def test_json_has_every_variant(self):
+        results = json.loads(self.ladder("json"))
+        self.assertEqual(list(results), ["results"])
+        by_id = {result["kernel"]: result for result in results["results"]}
+        self.assertEqual(len(by_id), len(results["results"]))
+        self.assertLessEqual({*COPIES, *TRANSPOSES}, set(by_id))
+        for id in (*COPIES, *TRANSPOSES):
+            with self.subTest(kernel=id):
+                self.assert_is_emulated_result(by_id[id], id, self.ROWS, self.COLS, "f32")
+                self.assertIs(by_id[id]["verified"], True)
+                self.assertEqual(by_id[id]["checked"], {"elements": self.ROWS * self.COLS, "of": self.ROWS * self.COLS})
+
+    def test_csv(self):
+        rows = list(csv.reader(io.StringIO(self.ladder("csv"))))
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+        verified = rows[0].index("verified")
+        self.assertEqual({row[0]: row[verified] for row in rows[1:]} | {id: "yes" for id in (*COPIES, *TRANSPOSES)},
+                         {row[0]: "yes" for row in rows[1:]})
+
+    def test_table_and_markdown(self):
+        for name in ("table", "markdown"):
+            text = self.ladder(name)
+            for id in (*COPIES, *TRANSPOSES):
+                self.assertIn(id, text, name)
+            self.assertRegex(text, r"(\d+) ran, \1 verified, 0 failed, 0 skipped")
+            self.assertNotIn("\r", text, "no progress bar in a pipe")
+
+    def test_a_rung_that_does_not_take_the_dtype_is_skipped(self):
+        by_id = {result["kernel"]: result for result in json.loads(self.ladder("json", "--dtype", "f64"))["results"]}
+        for id in (*COPIES, *TRANSPOSES):
+            skipped = id in ONLY_4_BYTES
+            self.assertEqual(by_id[id]["status"], "skipped" if skipped else "ran", id)
+            self.assertEqual("reason" in by_id[id], skipped, id)
+            if not skipped:
+                self.assertIs(by_id[id]["verified"], True, id)
+        self.assertRegex(self.ladder("table", "--dtype", "f64"), r"0 failed, 1 skipped")
+
+
+class Profile(Case):
+    def test_exact_counters(self):
+        result = self.profile("transpose/shared@32x32", 4096, 4096, "--dtype", "f64")
+        self.assert_is_emulated_result(result, "transpose/shared@32x32", 4096, 4096, "f64")
+        self.assertEqual(result["launch"], {"grid": [128, 128, 1], "block": [32, 32, 1]})
+        self.assertIs(result["verified"], True)
+        self.assertEqual(result["checked"], {"elements": 4096 * 4096, "of": 4096 * 4096})
+        self.assertEqual(result["metrics"], {
+            REQUESTS_LD: 524288, REQUESTS_ST: 524288, SECTORS_LD: 4194304, SECTORS_ST: 4194304,
+            SHARED_LD: 524288, SHARED_ST: 524288, WAVEFRONTS_LD: 16777216, WAVEFRONTS_ST: 1048576})
+        self.assertEqual(result["derived"], {"shared_conflicts_ld": 16777216 - 1048576, "shared_conflicts_st": 0})
+
+    def test_large_matrices_are_sampled(self):
+        result = self.profile("transpose/shared@32x32", 65536, 65536)
+        self.assert_is_emulated_result(result, "transpose/shared@32x32", 65536, 65536, "f32")
+        self.assertEqual(result["verified"], "sampled")
+        self.assertEqual(result["checked"]["of"], 65536 * 65536)
+        self.assertGreater(result["checked"]["elements"], 0)
+        self.assertLess(result["checked"]["elements"], result["checked"]["of"])
+        self.assertEqual(result["metrics"][REQUESTS_LD], 65536 * 65536 // 32)
+        self.assertEqual(result["metrics"][SECTORS_LD], 65536 * 65536 // 8)
+        peak_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # of any child so far
+        self.assertLess(peak_kib, 2 << 20, "32 GiB of matrices must not be touched")
+
+    def test_full_runs_every_block_and_counts_the_same(self):
+        rows, cols = 4096, 4100  # just more than the size above which blocks are sampled
+        sampled = self.profile("transpose/padded@32x32", rows, cols)
+        full = self.profile("transpose/padded@32x32", rows, cols, "--full")
+        self.assertEqual(sampled["verified"], "sampled")
+        self.assertIs(full["verified"], True)
+        self.assertEqual(full["checked"], {"elements": rows * cols, "of": rows * cols})
+        for key in ("metrics", "derived", "launch"):
+            self.assertEqual(sampled[key], full[key])
+
+    def test_lines(self):
+        result = self.profile("transpose/padded@32x8", 100, 33, "--lines")
+        lines = result["lines"]
+        self.assertGreaterEqual(len(lines), 2)
+        for family, key in (("metrics", METRICS), ("derived", DERIVED)):
+            for name in key:
+                self.assertEqual(sum(line[family][name] for line in lines), result[family][name], name)
+        for line in lines:
+            self.assertEqual(set(line), {"file", "line", "metrics", "derived"})
+            text = (SOURCE_DIR / "src/transpose/ladder" / line["file"]).read_text().splitlines()[line["line"] - 1]
+            self.assertRegex(text, r"tile\[|\.data\[", f"{line['file']}:{line['line']} is an access to memory")
+        for name in ("table", "markdown", "csv"):
+            text = self.succeed("profile", "transpose/padded@32x8", "--rows", 100, "--on", "emulator", "--lines", "--format", name)
+            self.assertRegex(text, r"80_padded\.cu:\d+", name)
+        self.assertNotIn("lines", self.profile("transpose/padded@32x8", 100, 33))
+
+    def test_every_format_has_every_counter(self):
+        for name in FORMATS:
+            text = self.succeed("profile", "transpose/shared@32x8", "--rows", 64, "--on", "emulator", "--format", name)
+            for metric in METRICS | DERIVED:
+                self.assertIn(metric, text, name)
+
+    def test_seed(self):
+        first = self.profile("transpose/shared@32x8", 50, 60, "--seed", 1)
+        self.assertEqual(first, self.profile("transpose/shared@32x8", 50, 60, "--seed", 2**63 - 1), "counters depend on no data")
+        self.assertIs(first["verified"], True)
+
+    def test_smallest_sizes(self):
+        for rows, cols in ((0, 5), (5, 0), (0, 0), (1, 1)):
+            for id in ("host/reference", *COPIES, *TRANSPOSES):
+                with self.subTest(kernel=id, rows=rows, cols=cols):
+                    result = self.profile(id, rows, cols)
+                    self.assertEqual(result["status"], "ran")
+                    self.assertIs(result["verified"], True)
+                    self.assertEqual(result["checked"], {"elements": rows * cols, "of": rows * cols})
+
+    def test_host_reference(self):
+        result = self.profile("host/reference", 30, 40, "--dtype", "c128")
+        self.assertEqual(result["device"], {"kind": "host"})
+        self.assertIs(result["verified"], True)
+
+    def test_one_size_stands_for_both(self):
+        for option in ("--rows", "--cols"):
+            result = json.loads(self.succeed("profile", COPIES[0], option, 40, "--on", "emulator", "--format", "json"))
+            self.assertEqual((result["rows"], result["cols"]), (40, 40))
+
+    def test_random_requests(self):
+        seed = random.SystemRandom().getrandbits(32)
+        draw = random.Random(seed)
+        for _ in range(25):
+            id = draw.choice([*COPIES, *TRANSPOSES])
+            dtype = draw.choice([name for name, size in DTYPES.items() if size == 4 or id not in ONLY_4_BYTES])
+            rows, cols = draw.randint(1, 200), draw.randint(1, 200)
+            with self.subTest(test_seed=seed, kernel=id, dtype=dtype, rows=rows, cols=cols):
+                result = self.profile(id, rows, cols, "--dtype", dtype, "--seed", draw.getrandbits(60))
+                self.assert_is_emulated_result(result, id, rows, cols, dtype)
+                self.assertIs(result["verified"], True)
+
+
+class Output(Case):
+    COMMAND = ("ladder", "transpose", "--on", "emulator", "--rows", 33, "--format", "json")
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def test_the_file_is_whole(self):
+        target = self.directory / "results.json"
+        target.write_text("what was here before")
+        self.assertEqual(self.succeed(*self.COMMAND, "--output", target), "")
+        self.assertEqual(target.read_text(), self.succeed(*self.COMMAND))
+        self.assertEqual(list(self.directory.iterdir()), [target], "no partial file beside it")
+
+    def test_a_file_that_cannot_be_written(self):
+        absent = self.directory / "absent" / "results.json"
+        self.refuse(1, [str(absent)], *self.COMMAND, "--output", absent)
+        self.refuse(1, [str(self.directory)], *self.COMMAND, "--output", self.directory)
+        self.assertEqual(list(self.directory.iterdir()), [], "no partial file left")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_a_directory_without_permission(self):
+        self.directory.chmod(0o555)
+        self.refuse(1, [str(self.directory)], *self.COMMAND, "--output", self.directory / "results.json")
+        self.assertEqual(list(self.directory.iterdir()), [])
+        self.directory.chmod(0o755)
+
+    def test_a_bad_request_leaves_an_old_file_alone(self):
+        target = self.directory / "results.json"
+        target.write_text("what was here before")
+        self.refuse(2, ["bogus"], "list", "--format", "bogus", "--output", target)
+        self.assertEqual(target.read_text(), "what was here before")
+
+    def test_a_full_disk(self):
+        with contextlib.suppress(FileNotFoundError):
+            if stat.S_ISCHR(os.stat("/dev/full").st_mode):
+                for command in (("list",), ("show", "4x8"), self.COMMAND):
+                    with open("/dev/full", "w") as full:
+                        ran = subprocess.run([PROGRAM, *map(str, command)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                    self.assertEqual(ran.returncode, 1, command)
+                    self.assert_one_line(ran.stderr, "standard output", "No space left")
+                return
+        self.skipTest("this system has no /dev/full")
+
+
+class Refusals(Case):
+    KERNEL = ("profile", "copy/global@32x8", "--on", "emulator")
+
+    def test_unknown_id(self):
+        self.refuse(2, ["transpose/shard@32x32", "transpose/shared@32x32"], "profile", "transpose/shard@32x32")
+        self.refuse(2, ["transpose/paded@32x8", "transpose/padded@32x8"], "profile", "transpose/paded@32x8")
+
+    def test_unknown_command(self):
+        self.refuse(2, ["bogus", "--help"], "bogus")
+        self.refuse(2, ["--help"])
+
+    def test_unknown_option(self):
+        for command in (("list",), ("show", "4x8"), ("ladder", "transpose"), self.KERNEL):
+            self.refuse(2, ["--bogus", "--help"], *command, "--bogus")
+        self.refuse(2, ["extra", "--help"], "list", "extra")
+
+    def test_missing_arguments(self):
+        self.refuse(2, ["ID"], "profile")
+        self.refuse(2, ["FAMILY"], "ladder")
+        self.refuse(2, ["SHAPE"], "show")
+        self.refuse(2, ["--rows"], *self.KERNEL, "--rows")
+
+    def test_sizes(self):
+        for option in ("--rows", "--cols"):
+            self.refuse(2, [option, "-1", "negative"], *self.KERNEL, f"{option}=-1")
+            self.refuse(2, [option, "-1", "negative"], *self.KERNEL, option, "-1")
+            for word in ("ten", "1e3", "12.5", "7x", "0x10", " 5"):
+                self.refuse(2, [option, word, "whole number"], *self.KERNEL, option, word)
+            self.refuse(2, [option, str(2**63), "2^63"], *self.KERNEL, option, 2**63)
+            self.refuse(2, [option, str(10**30), "2^63"], *self.KERNEL, option, 10**30)
+
+    def test_products(self):
+        most = str(2**63 - 1)
+        self.refuse(2, [most, "64 bits"], *self.KERNEL, "--rows", most, "--cols", 2)
+        self.refuse(2, [str(2**62), "64 bits"], *self.KERNEL, "--rows", 2**31, "--cols", 2**31, "--dtype", "f64")
+        self.refuse(2, [str(2**32), "64 bits"], "show", f"{2**32}x{2**32}")
+
+    def test_dtypes(self):
+        for command in (self.KERNEL, ("show", "4x8"), ("ladder", "transpose")):
+            self.refuse(2, ["f33", *DTYPES], *command, "--dtype", "f33")
+        self.refuse(2, ["transpose/vectorized@8x32", "f64", "4 bytes"],
+                    "profile", "transpose/vectorized@8x32", "--on", "emulator", "--dtype", "f64")
+
+    def test_format(self):
+        for command in (("list",), ("show", "4x8"), ("ladder", "transpose"), self.KERNEL):
+            self.refuse(2, ["bogus", *FORMATS], *command, "--format", "bogus")
+
+    def test_seed(self):
+        for command in (("show", "4x8"), self.KERNEL):
+            self.refuse(2, ["--seed", "soon", "whole number"], *command, "--seed", "soon")
+            self.refuse(2, ["--seed", "-1", "negative"], *command, "--seed=-1")
+
+    def test_device(self):
+        for command in (("profile", COPIES[0]), ("profile", "host/reference"), ("ladder", "transpose")):
+            self.refuse(2, ["bogus", "emulator", "cuda"], *command, "--on", "bogus")
+
+    def test_no_gpu(self):
+        if run("profile", COPIES[0], "--on", "cuda", "--rows", 32, "--untimed").returncode == 0:
+            self.skipTest("there is a GPU")
+        for command in (("profile", COPIES[0]), ("ladder", "transpose")):
+            self.refuse(1, ["no GPU", ":"], *command, "--on", "cuda")
+
+    def test_shape(self):
+        for shape in ("4", "4X8", "4,8", ""):
+            self.refuse(2, [shape, "ROWSxCOLS"], "show", shape)
+        for shape, part in (("4x8x2", "8x2"), ("axb", "ROWS is 'a'"), ("4 x 8", "'4 '"), ("x", "ROWS"), ("4x", "COLS"), ("x4", "ROWS")):
+            self.refuse(2, [part, "whole number"], "show", shape)
+        self.refuse(2, ["-4", "negative"], "show", "-4x8")
+        self.refuse(2, [str(2**63), "2^63"], "show", f"{2**63}x1")
+        self.refuse(2, ["5000 x 5000", "at most"], "show", "5000x5000")
+
+    def test_family(self):
+        self.refuse(2, ["bogus", "transpose"], "ladder", "bogus")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,74 @@
+"""Kernel objects for the emulator are instrumented: every access to memory in them is reported. The linker keeps one
+copy of each function that several objects define weakly, and must never hand an instrumented copy to the rest of the
+program, nor the reverse. So whatever these objects define weakly must live in a namespace of its own."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+BUILD_DIR = Path(os.environ["CORNERTURN_BUILD_DIR"])
+
+# Definitions that the linker may merge with another object's: weak ones, and GNU's unique ones.
+MERGED = "WVuw"
+# The inline namespaces that instrumented code is put into, right behind cornerturn in a mangled name.
+OWN = re.compile(r"_Z(?:TLS|T[VIST]|TW|TH|GV|GR|Z)*N[rVKRO]*10cornerturn(?:8emulated|\d+mutant_)")
+
+
+def symbols(objects):
+    """(object, kind, mangled name), the undefined ones among them."""
+    listed = subprocess.run(["nm", "-A", *map(str, objects)], check=True, capture_output=True, text=True).stdout
+    for line in listed.splitlines():
+        if match := re.match(r"(.*?):[0-9a-f ]* ([A-Za-z?]) (\S+)$", line):
+            yield match[1], match[2], match[3]
+
+
+def may_be_merged(kind, name):
+    """True where the linker might replace this definition, or replace another's by it."""
+    return kind in MERGED and not OWN.match(name)
+
+
+@unittest.skipUnless(shutil.which("nm"), "there is no nm here")
+class InstrumentedSymbols(unittest.TestCase):
+    def test_nothing_is_shared_with_uninstrumented_code(self):
+        objects = sorted(BUILD_DIR.rglob("*.o"))
+        self.assertTrue(objects, f"no object files below {BUILD_DIR}")
+        found = list(symbols(objects))
+        instrumented = {object for object, kind, name in found if kind == "U" and name == "__tsan_init"}
+        rungs = {Path(object).stem for object in instrumented if "cornerturn_ladder_emulated" in object}
+        self.assertGreaterEqual(len(rungs), 10, f"the ladder's instrumented objects were not found: {sorted(rungs)}")
+        shared = [f"{Path(object).relative_to(BUILD_DIR)} defines {demangled(name)}"
+                  for object, kind, name in found
+                  if object in instrumented and may_be_merged(kind, name) and not is_defined_nowhere(kind)]
+        self.assertEqual(shared, [], "\n" + "\n".join(shared))
+
+    def test_the_rule(self):
+        for kind, name, shared in (
+            ("W", "_ZNSt6vectorIiSaIiEE9push_backERKi", True),
+            ("W", "_ZSt4moveIRiEONSt16remove_referenceIT_E4typeEOS2_", True),
+            ("V", "_ZTISt9exception", True),
+            ("u", "_ZZNSt8__detail4findEvE5table", True),
+            ("W", "_ZN10cornerturn13device_helperEv", True),
+            ("W", "_ZN10cornerturn8emulator6helperEv", True),
+            ("W", "_ZN10cornerturn8emulated7dialect6unpackEm", False),
+            ("u", "_ZZN10cornerturn8emulated7dialect6kernelIjEEvvE4tile", False),
+            ("W", "_ZN10cornerturn11mutant_80_37dialect6kernelIjEEvv", False),
+            ("T", "_ZNSt6vectorIiSaIiEE9push_backERKi", False),
+        ):
+            self.assertEqual(may_be_merged(kind, name), shared, name)
+
+
+def is_defined_nowhere(kind):
+    return kind == "w"  # a weak reference, not a definition
+
+
+def demangled(name):
+    if not shutil.which("c++filt"):
+        return name
+    return subprocess.run(["c++filt", name], capture_output=True, text=True).stdout.strip() or name
+
+
+if __name__ == "__main__":
+    unittest.main()
