@@ -114,6 +114,8 @@ guarded_buffer::guarded_buffer(std::int64_t bytes) : bytes_(bytes), mapped_(byte
 guarded_buffer::~guarded_buffer() { munmap(mapping_, static_cast<std::size_t>(mapped_)); }
 
 void guarded_buffer::fill_guards() {
+    if (guards_filled_) return;
+    guards_filled_ = true;
     for (std::int64_t i = 0; i < kGuardBytes; ++i) {
         mapping_[i] = guard_byte(i);
         data_[bytes_ + i] = guard_byte(i);

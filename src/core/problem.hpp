@@ -64,6 +64,7 @@ public:
 private:
     std::int64_t bytes_, mapped_;
     unsigned char *mapping_, *data_;
+    bool guards_filled_ = false;  // once is enough: a kernel that changes them is wrong
 };
 
 class host_problem {

@@ -171,7 +171,13 @@ std::string function_name(const void* function) {
 }
 
 std::vector<shared_variable> shared_variables_of(const void* kernel) {
-    return program::self().locals_of(program::self().mangled_name(kernel));
+    // Kept: a matrix of many slabs is as many launches of one kernel.
+    static std::mutex mutex;
+    static std::unordered_map<const void*, std::vector<shared_variable>> known;
+    std::lock_guard lock(mutex);
+    const auto [found, is_new] = known.try_emplace(kernel);
+    if (is_new) found->second = program::self().locals_of(program::self().mangled_name(kernel));
+    return found->second;
 }
 
 bool have_symbols() { return program::self().has_symbols(); }

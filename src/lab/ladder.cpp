@@ -44,7 +44,7 @@ std::vector<result> run_ladder(const std::vector<const kernel*>& rungs, runner& 
         skipped.rows = what.rows;
         skipped.cols = what.cols;
         skipped.device = results.empty() ? device_info{} : results.front().device;
-        skipped.skipped = fmt::format("does not take elements of {} bytes", what.dtype.size);
+        skipped.skipped = fmt::format("does not take {}-byte elements", what.dtype.size);
         results.push_back(std::move(skipped));
     }
     return results;

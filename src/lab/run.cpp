@@ -17,7 +17,7 @@ std::string emulator_cannot(const kernel& k) {
     return {};
 }
 
-// Runs the kernel and fills in what came of it. Throws hazard.
+// Runs the kernel and fills in what came of it. A hazard is a fault of the result, which then has no counters.
 void emulate(const kernel& k, const request& what, bool every_block, result& r) {
     host_problem problem(shape_of(k, what));
     emulator::session session({.every_block = every_block, .lines = what.lines, .seed = what.seed});
@@ -33,20 +33,29 @@ void emulate(const kernel& k, const request& what, bool every_block, result& r) 
         tiles.insert(tiles.end(), now.begin(), now.end());
     });
     if (every_block) problem.prepare();
-    k.run(backend::emulator)(problem.work());
+    const emulator::report& report = session.report();
+    const auto note_launch = [&] {
+        r.launched = report.launches > 0;
+        r.launches = report.launches;
+        r.grid = report.grid;
+        r.block = report.block;
+    };
+    try {
+        k.run(backend::emulator)(problem.work());
+    } catch (const emulator::hazard& broken) {
+        note_launch();
+        r.fault = broken.what();
+        return;
+    }
+    note_launch();
+    r.counts = report.counts;
+    r.lines = report.lines;
     std::sort(tiles.begin(), tiles.end());
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
     const verdict found = every_block ? problem.check() : problem.check(tiles);
     r.fault = found.fault;
     r.checked_elements = found.elements;
     if (found.passed()) r.verified = found.elements == r.checked_of ? verification::passed : verification::sampled;
-    const emulator::report& report = session.report();
-    r.launched = report.launches > 0;
-    r.launches = report.launches;
-    r.grid = report.grid;
-    r.block = report.block;
-    r.counts = report.counts;
-    r.lines = report.lines;
 }
 
 class emulator_run : public runner {
@@ -54,12 +63,7 @@ public:
     result run(const kernel& k, const request& what) override {
         result r = begin_result(k, what);
         r.skipped = emulator_cannot(k);
-        if (!r.ran()) return r;
-        try {
-            emulate(k, what, what.full || r.checked_of <= kEveryBlockUpTo, r);
-        } catch (const emulator::hazard& broken) {
-            r.fault = broken.what();
-        }
+        if (r.ran()) emulate(k, what, what.full || r.checked_of <= kEveryBlockUpTo, r);
         return r;
     }
 };
@@ -120,6 +124,10 @@ void count_on_emulator(const kernel& k, const request& what, result& r) {
     r.block = counted.block;
     r.counts = counted.counts;
     r.lines = counted.lines;
+    if (counted.failed()) {
+        r.verified = verification::failed;
+        r.fault = counted.fault;
+    }
 }
 
 std::unique_ptr<runner> emulator_runner() { return std::make_unique<emulator_run>(); }
@@ -127,7 +135,7 @@ std::unique_ptr<runner> host_runner() { return std::make_unique<host_run>(); }
 
 #if !defined(CORNERTURN_WITH_CUDA)
 bool cuda_available(std::string& reason) {
-    reason = "this program was built without CUDA (nvcc was not found)";
+    reason = "this program was built without CUDA";
     return false;
 }
 std::unique_ptr<runner> cuda_runner() {

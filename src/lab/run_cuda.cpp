@@ -95,7 +95,7 @@ public:
         problem.prepare();
         k.run(backend::cuda)(problem.work());
         settle(r, problem.check());
-        count(k, what, r);
+        count_on_emulator(k, what, r);
         if (!r.failed() && what.timed && shape.elements() > 0) {
             problem.prepare_destination();
             r.time = measure(problem, [&] { k.run(backend::cuda)(problem.work()); }, what.warm);
@@ -109,16 +109,6 @@ private:
         r.verified = found.passed() ? verification::passed : verification::failed;
         r.fault = found.fault;
         r.checked_elements = found.elements;
-    }
-
-    // The launch and the counters of the same work, which the emulator knows.
-    static void count(const kernel& k, const request& what, result& r) {
-        try {
-            count_on_emulator(k, what, r);
-        } catch (const emulator::hazard& broken) {
-            r.verified = verification::failed;
-            r.fault = broken.what();
-        }
     }
 
     void require_memory(std::int64_t bytes) const {

@@ -60,12 +60,11 @@ __global__ void planted_fault(matrix_view<const element4> source, matrix_view<el
     } else if (kFault != fault::missing_barrier) {
         __syncthreads();
     }
-    if (kFault == fault::stale_output) return;
     for (int i = 0; i < kTile; i += kRows) {
         const std::int64_t row = col0 + ty + i, col = row0 + tx;
         const bool last = row + 1 == destination.rows && col + 1 == destination.cols;
         if (row >= destination.rows + (kFault == fault::past_the_end ? 1 : 0) || col >= destination.cols) continue;
-        if (kFault == fault::unwritten_tail && last) continue;
+        if (kFault == fault::stale_output || (kFault == fault::unwritten_tail && last)) continue;
         const int line = kFault == fault::swapped_rows ? (ty + i) ^ 1 : ty + i;
         element4 value = kFault == fault::wrong_index ? tile[line][tx] : tile[tx][line];
         if (kFault == fault::nan && last) value = 0x7fc00000u;

@@ -33,7 +33,7 @@ RULES = {
 }
 
 # Mutants that are as right as the rung itself. The test demands that exactly these survive.
-# (pattern for the rung's id, rule, the text that was altered or "" for any, reason)
+# (pattern for the rung's id, rule, the text that is altered or "" for any, reason)
 EQUIVALENT = [
     (r"(copy/shared|transpose/unindexed)@.*", "barrier", "",
      "each thread reads back the elements that it wrote itself: the barrier protects nothing"),
@@ -70,9 +70,17 @@ def mutants_of(text):
     for begin, end in kernels_in(code):
         for rule, (pattern, replacement) in RULES.items():
             for match in re.finditer(pattern, code[begin:end]):
-                found.append((rule, begin + match.start(), match[0], replacement(match) if callable(replacement) else match.expand(replacement)))
+                new = replacement(match) if callable(replacement) else match.expand(replacement)
+                found.append((rule, begin + match.start(), match[0], new))
     order = list(RULES)
     return sorted(found, key=lambda mutant: (mutant[1], order.index(mutant[0])))
+
+
+def ids_of(text):
+    """The ids that a rung's file registers: one a variant."""
+    name = re.search(r'\.id = "([^"]+)"', text)[1]
+    variants = re.findall(r'>\("([^"]*)"', text[text.index("CORNERTURN_RUNG("):])
+    return [f"{name}@{variant}" if variant else name for variant in variants]
 
 
 def quoted(text):
@@ -81,32 +89,38 @@ def quoted(text):
 
 def main():
     output, rungs = Path(sys.argv[1]), sorted(Path(name).resolve() for name in sys.argv[2:])
-    files, rows, used = {}, [], set()
+    files, rows, survivors, used, excused = {}, [], [], set(), set()
     for rung in rungs:
         text = rung.read_text()
         mutants = mutants_of(text)
         if len(mutants) < FEWEST_A_FILE:
             sys.exit(f"mutate.py: {rung.name} gives {len(mutants)} mutants; {FEWEST_A_FILE} are the least. Add a rule for it.")
-        number_of_file = rung.name.split("_")[0]
+        of_file = re.sub(r"\W", "_", rung.stem)
         for number, (rule, position, old, new) in enumerate(mutants, 1):
             used.add(rule)
             suffix = f"+{rule}{number}"
             line = text.count("\n", 0, position) + 1
             altered = text[:position] + new + text[position + len(old):]
             files[f"{rung.stem}_{rule}{number}.cu"] = (
-                f"#define CORNERTURN_BUILD mutant_{number_of_file}_{number}\n"
+                f"#define CORNERTURN_BUILD mutant_{of_file}_{number}\n"
                 f'#define CORNERTURN_ID_SUFFIX "{suffix}"\n'
                 "#define CORNERTURN_ONLY_ELEMENT4\n"
                 f"#line 1 {quoted(rung)}\n" + altered)
-            rows.append(f"{{{quoted(rung.name)}, {line}, {quoted(rule)}, {quoted(suffix)}, {quoted(old)}, {quoted(new)}}},\n")
+            for entry in EQUIVALENT:
+                for id in ids_of(text):
+                    if re.fullmatch(entry[0], id) and entry[1] == rule and entry[2] in ("", old):
+                        survivors.append(f"{{{quoted(id + suffix)}, {quoted(entry[3])}}},\n")
+                        excused.add(entry)
+            rows.append(f"{{{quoted(rung.name)}, {line}, {quoted(suffix)}, {quoted(old)}, {quoted(new)}}},\n")
     unused = set(RULES) - used
     if unused:
         sys.exit(f"mutate.py: no rung has anything that these rules match: {', '.join(sorted(unused))}")
+    for entry in set(EQUIVALENT) - excused:
+        sys.exit(f"mutate.py: no mutant is like this any more: {entry}")
 
     files["mutants.inc"] = (
         "constexpr mutant kMutants[] = {\n" + "".join(rows) + "};\n"
-        "constexpr equivalent kEquivalent[] = {\n" +
-        "".join("{" + ", ".join(map(quoted, entry)) + "},\n" for entry in EQUIVALENT) + "};\n")
+        "constexpr equivalent kEquivalent[] = {\n" + "".join(survivors) + "};\n")
     output.mkdir(parents=True, exist_ok=True)
     for old_file in output.iterdir():
         if old_file.name not in files:

@@ -1,0 +1,46 @@
+// How many memory accesses a second the emulator simulates on one core, every block run (as --full does), a rung at a
+// time. Counting, hazards and the kernel's own work are included; preparing and verifying the matrix are not.
+//
+//     build/cpu/bench/emulator_throughput [n [element_bytes [id]]]      n x n, 4096 x 4096 of 4 bytes unless told
+//
+// The best of three runs: what the machine does besides can only take time away.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "core/problem.hpp"
+#include "device/registry.hpp"
+#include "emulator/session.hpp"
+
+using namespace cornerturn;
+
+int main(int argc, char** argv) {
+    const std::int64_t n = argc > 1 ? std::atoll(argv[1]) : 4096;
+    const int size = argc > 2 ? std::atoi(argv[2]) : 4;
+    const std::string only = argc > 3 ? argv[3] : "";
+    std::uint64_t all_accesses = 0;
+    double all_seconds = 0;
+    fmt::print("{} x {}, {} bytes an element, one core\n", n, n, size);
+    for (const kernel& k : kernels()) {
+        if (k.run(backend::emulator) == nullptr || !k.takes(size) || (!only.empty() && k.id != only)) continue;
+        host_problem problem({.does = k.does, .rows = n, .cols = n, .element_size = size});
+        problem.prepare();
+        double best = 1e300;
+        std::uint64_t accesses = 0;
+        for (int round = 0; round < 3; ++round) {
+            emulator::session session({.workers = 1});
+            session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
+            session.add_buffer("destination", problem.destination().data(), static_cast<std::size_t>(problem.destination().size()), true);
+            const auto start = std::chrono::steady_clock::now();
+            k.run(backend::emulator)(problem.work());
+            best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+            accesses = session.report().accesses;
+        }
+        fmt::print("{:28} {:6.1f} million accesses a second\n", k.id, static_cast<double>(accesses) / best / 1e6);
+        all_accesses += accesses;
+        all_seconds += best;
+    }
+    if (all_seconds > 0) fmt::print("{:28} {:6.1f}\n", "all of them", static_cast<double>(all_accesses) / all_seconds / 1e6);
+}

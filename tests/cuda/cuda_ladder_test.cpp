@@ -1,0 +1,109 @@
+// The ladder and the verifier on a GPU. Without one: exit status 77, which ctest counts as skipped.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <random>
+
+#include "cornerturn/error.hpp"
+#include "device/cuda_check.hpp"
+#include "device/cuda_problem.hpp"
+#include "lab/run.hpp"
+#include "ladder_check.hpp"
+
+using namespace cornerturn;
+using tests::in_ladder;
+
+namespace {
+
+std::map<std::string, int> launches;
+
+// Empty, or what the verifier says.
+std::string run(const kernel& k, problem_shape shape) {
+    shape.does = k.does;
+    device::cuda_problem problem(shape, nullptr);
+    problem.prepare();
+    k.run(backend::cuda)(problem.work());
+    ++launches[k.id];
+    return problem.check().fault;
+}
+
+template <class F>
+void for_each_rung(F f) {
+    for (const kernel& k : kernels()) {
+        if (!in_ladder(k)) continue;
+        ASSERT_NE(k.run(backend::cuda), nullptr) << k.id;
+        for (int size : {1, 2, 4, 8, 16}) {
+            if (k.takes(size)) f(k, size);
+        }
+    }
+}
+
+TEST(cuda_ladder, edges_leading_dimensions_and_offsets) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    for_each_rung([&](const kernel& k, int size) {
+        for (std::int64_t rows : {0, 1, 7, 32, 33, 67}) {
+            for (std::int64_t cols : {0, 1, 5, 31, 64, 70}) {
+                problem_shape shape{.does = k.does, .rows = rows, .cols = cols, .element_size = size, .seed = seed};
+                shape.source_ld = shape.cols + up_to(9);
+                shape.destination_ld = shape.destination_cols() + up_to(9);
+                shape.source_offset = up_to(5);
+                shape.destination_offset = up_to(5);
+                ASSERT_EQ(run(k, shape), "") << k.id << " " << rows << " x " << cols << " of " << size << ", seed " << seed;
+            }
+        }
+    });
+}
+
+TEST(cuda_ladder, more_than_65535_tiles_and_more_than_2_to_the_31_elements) {
+    for_each_rung([&](const kernel& k, int size) {
+        for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{2200000, 3}, {3, 2200000}}) {
+            ASSERT_EQ(run(k, {.rows = rows, .cols = cols, .element_size = size}), "") << k.id << " " << rows << " x " << cols << " of " << size;
+        }
+        if (size <= 4) {
+            ASSERT_EQ(run(k, {.rows = 50021, .cols = 43003, .element_size = size}), "") << k.id << " of " << size;
+        }
+    });
+}
+
+TEST(cuda_verifier, finds_planted_faults) {
+    for (const char* fault : {"wrong_index", "unwritten_tail", "swapped_rows", "stale_output", "nan", "writes_source"}) {
+        const kernel& k = find_kernel(std::string("fault/planted@") + fault);
+        EXPECT_NE(run(k, {.rows = 64, .cols = 96}), "") << fault;
+    }
+    const kernel& past = find_kernel("fault/planted@past_the_end");
+    EXPECT_NE(run(past, {.rows = 70, .cols = 90}).find("behind the end of the destination"), std::string::npos);
+    EXPECT_EQ(run(find_kernel("transpose/padded@32x8"), {.rows = 64, .cols = 96}), "");
+}
+
+TEST(cuda_lab, times_and_counts) {
+    const lab::result r = lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = 2048, .cols = 2048});
+    ASSERT_EQ(r.verified, lab::verification::passed) << r.fault;
+    ASSERT_TRUE(r.time.has_value());
+    EXPECT_GE(r.time->kernel.samples, 20);
+    EXPECT_GT(r.time->kernel.median_s, 0);
+    EXPECT_LE(r.time->kernel.p10_s, r.time->kernel.median_s);
+    EXPECT_LE(r.time->kernel.median_s, r.time->kernel.p90_s);
+    ASSERT_TRUE(r.counts.has_value());
+    EXPECT_EQ(r.counts->global_requests[emulator::kLoad], 2048u * 2048 / 32);
+}
+
+TEST(cuda_lab, refuses_what_does_not_fit) {
+    EXPECT_THROW(lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = 1000000, .cols = 1000000}), error);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    testing::InitGoogleTest(&argc, argv);
+    std::string reason;
+    if (!lab::cuda_available(reason)) {
+        std::printf("skipped: no GPU (%s)\n", reason.c_str());
+        return 77;
+    }
+    const int status = RUN_ALL_TESTS();
+    for (const auto& [id, count] : launches) std::printf("%6d runs of %s\n", count, id.c_str());
+    return status;
+}
