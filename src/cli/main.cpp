@@ -1,15 +1,16 @@
 // The cornerturn program.
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
-#include <random>
+#include <optional>
 
+#include "cli/output.hpp"
+#include "cli/show.hpp"
 #include "core/dtype.hpp"
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
@@ -27,7 +28,7 @@ constexpr int kFailure = 1, kUsage = 2;
 struct options {
     std::string format = "table", seed = "1", output;
     std::string rows, cols, dtype = "f32", on;
-    std::string id, family, shape;
+    std::string id, family, shape, shown_dtype = "i32";
     bool full = false, lines = false, warm = false, untimed = false;
 };
 
@@ -58,10 +59,14 @@ std::string device_of(const options& o) {
 
 lab::request read_request(const options& o, const std::string& device) {
     // Without sizes: one that shows the ladder's steps in a moment on either.
-    const std::string standard = device == "cuda" ? "4096" : "1024";
+    const std::int64_t standard = device == "cuda" ? 4096 : 1024;
     lab::request r;
-    r.rows = parse_size("--rows", !o.rows.empty() ? o.rows : !o.cols.empty() ? o.cols : standard);
-    r.cols = parse_size("--cols", !o.cols.empty() ? o.cols : !o.rows.empty() ? o.rows : standard);
+    const auto given = [](const char* name, const std::string& text) {
+        return text.empty() ? std::optional<std::int64_t>() : parse_size(name, text);
+    };
+    const std::optional<std::int64_t> rows = given("--rows", o.rows), cols = given("--cols", o.cols);
+    r.rows = rows.value_or(cols.value_or(standard));
+    r.cols = cols.value_or(rows.value_or(standard));
     checked_multiply(r.rows, r.cols, "--rows x --cols");
     r.dtype = find_dtype(o.dtype);
     r.seed = static_cast<std::uint64_t>(parse_size("--seed", o.seed));
@@ -76,39 +81,8 @@ std::unique_ptr<lab::runner> make_runner(const std::string& device) {
     return device == "cuda" ? lab::cuda_runner() : lab::emulator_runner();
 }
 
-// Prints to the terminal or to --output, which appears only once it is whole.
-void write_out(const options& o, const std::string& text) {
-    const std::string target = o.output.empty() ? "standard output" : o.output;
-    const auto fail = [&] { throw error(fmt::format("cannot write {}: {}", target, std::strerror(errno))); };
-    if (o.output.empty()) {
-        if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) fail();
-        return;
-    }
-    std::string partial = o.output + ".XXXXXX";
-    const int file = mkstemp(partial.data());
-    if (file < 0) fail();
-    for (std::size_t done = 0; done < text.size();) {
-        const ssize_t wrote = write(file, text.data() + done, text.size() - done);
-        if (wrote < 0) {
-            const int why = errno;
-            close(file);
-            unlink(partial.c_str());
-            errno = why;
-            fail();
-        }
-        done += static_cast<std::size_t>(wrote);
-    }
-    if (fchmod(file, 0644) != 0) fail();
-    if (close(file) != 0 || std::rename(partial.c_str(), o.output.c_str()) != 0) {
-        const int why = errno;
-        unlink(partial.c_str());
-        errno = why;
-        fail();
-    }
-}
-
 int run_list(const options& o) {
-    write_out(o, lab::show_list(kernels(), lab::find_format(o.format)));
+    cli::write_out(o.output, lab::show_list(kernels(), lab::find_format(o.format)));
     return 0;
 }
 
@@ -116,10 +90,11 @@ int run_profile(const options& o) {
     const lab::format as = lab::find_format(o.format);
     const kernel& k = find_kernel(o.id);
     const bool on_host = k.run(backend::host) != nullptr;
+    if (on_host && !o.on.empty()) throw invalid_argument(fmt::format("{} runs on the host alone: leave out --on {}", k.id, o.on));
     const std::string device = on_host ? "host" : device_of(o);
     const lab::request what = read_request(o, device);
     const lab::result r = (on_host ? lab::host_runner() : make_runner(device))->run(k, what);
-    write_out(o, lab::show_profile(r, as));
+    cli::write_out(o.output, lab::show_profile(r, as));
     if (r.failed()) throw error(fmt::format("{}: not verified: {}", r.kernel, r.fault));
     return 0;
 }
@@ -135,84 +110,23 @@ int run_ladder(const options& o) {
         if (progress) fmt::print(stderr, "\r\033[K[{}/{}] {}", ++done, rungs.size(), k.id);
     });
     if (progress) fmt::print(stderr, "\r\033[K");
-    write_out(o, lab::show_ladder(results, as));
+    cli::write_out(o.output, lab::show_ladder(results, as));
     for (const lab::result& r : results) {
         if (r.failed()) throw error(fmt::format("{}: not verified: {}", r.kernel, r.fault));
     }
     return 0;
 }
 
-// ---- show ---------------------------------------------------------------------------------------------------------
-
-// A matrix of digits; complex types hold two an element. Each digit is the first byte of its half or whole element.
-struct digits {
-    std::int64_t rows, cols;
-    int size;
-    bool complex;
-    std::vector<unsigned char> bytes;
-
-    std::string at(std::int64_t row, std::int64_t col) const {
-        const unsigned char* const element = bytes.data() + (row * cols + col) * size;
-        return complex ? fmt::format("{}+{}i", element[0], element[size / 2]) : fmt::format("{}", element[0]);
-    }
-};
-
-std::string show_rows(const digits& m, lab::format as) {
-    lab::table t;
-    std::string lines;
-    for (std::int64_t col = 0; col < m.cols; ++col) t.columns.push_back({std::to_string(col), true});
-    for (std::int64_t row = 0; row < m.rows; ++row) {
-        t.rows.emplace_back();
-        for (std::int64_t col = 0; col < m.cols; ++col) {
-            t.rows.back().push_back(m.at(row, col));
-            lines += (col == 0 ? "" : as == lab::format::csv ? "," : " ") + m.at(row, col);
-        }
-        lines += '\n';
-    }
-    return as == lab::format::markdown ? t.print(as) : lines;
-}
-
-nlohmann::ordered_json json_rows(const digits& m) {
-    nlohmann::ordered_json out = nlohmann::ordered_json::array();
-    for (std::int64_t row = 0; row < m.rows; ++row) {
-        out.push_back(nlohmann::ordered_json::array());
-        for (std::int64_t col = 0; col < m.cols; ++col) {
-            const std::string text = m.at(row, col);
-            out.back().push_back(m.complex ? nlohmann::ordered_json(text) : nlohmann::ordered_json(std::stoi(text)));
-        }
-    }
-    return out;
-}
-
 int run_show(const options& o) {
-    constexpr std::int64_t kMostShown = 1 << 20;
     const lab::format as = lab::find_format(o.format);
     const std::size_t x = o.shape.find('x');
-    if (x == std::string::npos) {
+    if (x == std::string::npos || x == 0 || x + 1 == o.shape.size()) {
         throw invalid_argument(fmt::format("the shape is '{}': it must be ROWSxCOLS, such as 4x8", o.shape));
     }
-    const std::int64_t rows = parse_size("ROWS", o.shape.substr(0, x)), cols = parse_size("COLS", o.shape.substr(x + 1));
-    if (checked_multiply(rows, cols, "ROWS x COLS") > kMostShown) {
-        throw invalid_argument(fmt::format("{} x {} elements are too many to print: at most {}", rows, cols, kMostShown));
-    }
-    const dtype type = find_dtype(o.dtype);
-    const bool complex = type.name[0] == 'c';
-    digits original{rows, cols, type.size, complex, std::vector<unsigned char>(static_cast<std::size_t>(rows * cols * type.size))};
-    digits transposed{cols, rows, type.size, complex, original.bytes};
-    std::mt19937_64 random(static_cast<std::uint64_t>(parse_size("--seed", o.seed)));
-    for (std::int64_t i = 0; i < rows * cols; ++i) {
-        original.bytes[static_cast<std::size_t>(i * type.size)] = static_cast<unsigned char>(random() % 10);
-        if (complex) original.bytes[static_cast<std::size_t>(i * type.size + type.size / 2)] = static_cast<unsigned char>(random() % 10);
-    }
-    find_kernel("host/reference").run(backend::host)({original.bytes.data(), transposed.bytes.data(), rows, cols, cols, rows, type.size});
-    if (as == lab::format::json) {
-        const nlohmann::ordered_json out = {
-            {"rows", rows}, {"cols", cols}, {"dtype", type.name}, {"original", json_rows(original)}, {"transposed", json_rows(transposed)}};
-        write_out(o, out.dump() + "\n");
-    } else {
-        const std::string gap = as == lab::format::table ? "" : "\n";
-        write_out(o, "Original:\n" + gap + show_rows(original, as) + gap + "Transposed:\n" + gap + show_rows(transposed, as));
-    }
+    const std::int64_t rows = parse_size("ROWS of " + o.shape, o.shape.substr(0, x));
+    const std::int64_t cols = parse_size("COLS of " + o.shape, o.shape.substr(x + 1));
+    const auto seed = static_cast<std::uint64_t>(parse_size("--seed", o.seed));
+    cli::write_out(o.output, cli::show(rows, cols, find_dtype(o.shown_dtype), seed, as));
     return 0;
 }
 
@@ -245,7 +159,7 @@ int run(int argc, char** argv) {
     add("list", "Every kernel: id, origin, what it takes and needs, idea", run_list);
     CLI::App* const show = add("show", "Print a small random matrix and its transpose", run_show);
     show->add_option("SHAPE", o.shape, "ROWSxCOLS, such as 4x8")->required();
-    show->add_option("--dtype", o.dtype, "of the elements (i32)");
+    show->add_option("--dtype", o.shown_dtype, "of the elements")->capture_default_str();
     CLI::App* const ladder = add("ladder", "Run, verify and count every rung of a ladder; time it on a GPU", run_ladder);
     ladder->add_option("FAMILY", o.family, "transpose")->required();
     add_run_options(ladder);
@@ -254,8 +168,17 @@ int run(int argc, char** argv) {
     add_run_options(profile);
     profile->add_flag("--lines", o.lines, "counters for each source line too");
 
+    std::vector<std::string> commands;
+    for (const CLI::App* sub : app.get_subcommands({})) commands.push_back(sub->get_name());
+    if (argc > 1 && argv[1][0] != '-' && std::find(commands.begin(), commands.end(), argv[1]) == commands.end()) {
+        throw invalid_argument(fmt::format("'{}' is not a command; there are {}", argv[1], fmt::join(commands, ", ")));
+    }
     try {
         app.parse(argc, argv);
+    } catch (const CLI::ExtrasError&) {
+        std::vector<std::string> unknown = app.remaining(true);
+        std::sort(unknown.begin(), unknown.end(), [](const auto& a, const auto& b) { return a.starts_with('-') && !b.starts_with('-'); });
+        throw invalid_argument(fmt::format("{} does not know '{}' (cornerturn {} --help shows its options)", argv[1], fmt::join(unknown, " "), argv[1]));
     } catch (const CLI::Success& wanted) {  // --help, --version
         return app.exit(wanted);
     } catch (const CLI::ParseError& mistake) {

@@ -59,9 +59,10 @@ ordered_json to_json(const result& r) {
         out["reason"] = r.skipped;
         return out;
     }
-    if (r.launched) {
+    if (r.device.kind != "host") {
         out["launch"] = {{"grid", triple(r.grid)}, {"block", triple(r.block)}};
-        if (r.launches > 1) out["launch"]["launches"] = r.launches;  // slabs of that grid, the last one smaller
+        // More: slabs, the last one smaller than the grid shown. None: an empty matrix.
+        if (r.launches != 1) out["launch"]["launches"] = r.launches;
     }
     out["status"] = "ran";
     switch (r.verified) {

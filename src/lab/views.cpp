@@ -212,7 +212,7 @@ std::string show_profile(const result& r, format as) {
         const auto value = [&](std::uint64_t n) { return as == format::csv ? std::to_string(n) : grouped(n); };
         for (const metric& m : metrics()) t.rows.push_back({m.name, value(((*r.counts).*m.where)[m.op]), reading(r, m)});
         for (emulator::direction op : {kLoad, kStore}) {
-            t.rows.push_back({fmt::format("derived: shared_conflicts_{}", op == kLoad ? "ld" : "st"), value(r.counts->shared_conflicts[op]),
+            t.rows.push_back({fmt::format("derived.shared_conflicts_{}", op == kLoad ? "ld" : "st"), value(r.counts->shared_conflicts[op]),
                               "wavefronts above the least that the requests could cost"});
         }
     }
@@ -228,9 +228,10 @@ std::string show_profile(const result& r, format as) {
                                         per(c.shared_wavefronts[op], c.shared_requests[op])});
             }
         }
+        if (as == format::csv) return by_line.print(as);  // one table a file
         lines = "\n" + by_line.print(as);
     }
-    if (as == format::csv) return t.print(as) + lines;
+    if (as == format::csv) return t.print(as);
     return heading + "\n" + (t.rows.empty() ? "" : t.print(as)) + lines;
 }
 
