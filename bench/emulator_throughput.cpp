@@ -31,8 +31,10 @@ int main(int argc, char** argv) {
         std::uint64_t accesses = 0;
         for (int round = 0; round < 3; ++round) {
             emulator::session session({.workers = 1});
-            session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
-            session.add_buffer("destination", problem.destination().data(), static_cast<std::size_t>(problem.destination().size()), true);
+            session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()),
+                               false);
+            session.add_buffer("destination", problem.destination().data(),
+                               static_cast<std::size_t>(problem.destination().size()), true);
             const auto start = std::chrono::steady_clock::now();
             k.run(backend::emulator)(problem.work());
             best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -42,5 +44,6 @@ int main(int argc, char** argv) {
         all_accesses += accesses;
         all_seconds += best;
     }
-    if (all_seconds > 0) fmt::print("{:28} {:6.1f}\n", "all of them", static_cast<double>(all_accesses) / all_seconds / 1e6);
+    if (all_seconds > 0)
+        fmt::print("{:28} {:6.1f}\n", "all of them", static_cast<double>(all_accesses) / all_seconds / 1e6);
 }

@@ -27,8 +27,8 @@ TEST(classes, count_what_every_block_counts) {
                 shape.destination_offset = random() % 4 * (round > 2);
                 const auto every = tests::run_every_block(k, shape, {.lines = true});
                 const auto some = tests::run_classes(k, shape, {.lines = true, .seed = seed});
-                const std::string what = k.id + ", size " + std::to_string(size) + ", " + std::to_string(shape.rows) + " x " +
-                                         std::to_string(shape.cols) + ", seed " + std::to_string(seed);
+                const std::string what = k.id + ", size " + std::to_string(size) + ", " + std::to_string(shape.rows) +
+                                         " x " + std::to_string(shape.cols) + ", seed " + std::to_string(seed);
                 ASSERT_EQ(every.fault, "") << what;
                 ASSERT_EQ(some.fault, "") << what;
                 ASSERT_TRUE(every.report.counts == some.report.counts) << what;

@@ -76,7 +76,9 @@ unsigned plain_wavefronts(const warp_access& access, direction op) {
 
 TEST(counters, known_patterns) {
     wavefront_counter wavefronts;
-    const auto cost = [&](const addresses& a, unsigned width, direction op) { return wavefronts.count({a.data(), kAll, width}, op); };
+    const auto cost = [&](const addresses& a, unsigned width, direction op) {
+        return wavefronts.count({a.data(), kAll, width}, op);
+    };
     const addresses row = strided(0, 4), column = strided(0, 128), padded = strided(0, 132), same = strided(0, 0);
     EXPECT_EQ(cost(row, 4, kLoad), 1u);
     EXPECT_EQ(cost(column, 4, kLoad), 32u);
@@ -144,12 +146,14 @@ TEST(counters, agree_with_plain_statements_of_the_rules) {
         }
         const warp_access access{a.data(), active, width};
         ASSERT_EQ(count_sectors(access), plain_sectors(access)) << round;
-        ASSERT_EQ(wavefronts.count(access, op), plain_wavefronts(access, op)) << round << " width " << width << " active " << active;
+        ASSERT_EQ(wavefronts.count(access, op), plain_wavefronts(access, op))
+            << round << " width " << width << " active " << active;
         // The same distances anywhere else: what is remembered must be what would be counted.
         for (int move = 0; move < 3; ++move) {
             ASSERT_EQ(sector_costs.of(access, count_sectors), plain_sectors(access)) << round << " moved " << move;
             const auto count = [&](const warp_access& moved) { return wavefronts.count(moved, op); };
-            ASSERT_EQ(wavefront_costs[op].of(access, count), plain_wavefronts(access, op)) << round << " moved " << move;
+            ASSERT_EQ(wavefront_costs[op].of(access, count), plain_wavefronts(access, op))
+                << round << " moved " << move;
             const std::uint64_t by = random() % 300 * width;
             for (auto& address : a) address += by;
         }

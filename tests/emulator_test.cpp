@@ -131,7 +131,8 @@ TEST(accesses, beyond_the_stack_are_a_hazard) {
 }
 
 TEST(indices, in_three_dimensions_and_partial_warps) {
-    for (auto [x, y, z] : {std::array{1u, 1u, 1u}, {33u, 1u, 1u}, {5u, 7u, 3u}, {2u, 2u, 64u}, {1024u, 1u, 1u}, {1u, 1024u, 1u}}) {
+    for (auto [x, y, z] :
+         {std::array{1u, 1u, 1u}, {33u, 1u, 1u}, {5u, 7u, 3u}, {2u, 2u, 64u}, {1024u, 1u, 1u}, {1u, 1024u, 1u}}) {
         auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
         tests::run_indices(r->out.data(), x, y, z);
         for (unsigned i = 0; i < x * y * z; ++i) ASSERT_EQ(r->out[i], i);

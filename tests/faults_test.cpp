@@ -15,39 +15,47 @@ std::string verifier_says(const std::string& fault, std::int64_t rows, std::int6
     return tests::run_every_block(planted(fault), {.rows = rows, .cols = cols}).fault;
 }
 
-void expect_hazard(const std::string& fault, hazard_kind kind, std::initializer_list<const char*> parts, std::int64_t rows = 70,
-                   std::int64_t cols = 90) {
+void expect_hazard(const std::string& fault, hazard_kind kind, std::initializer_list<const char*> parts,
+                   std::int64_t rows = 70, std::int64_t cols = 90) {
     try {
         tests::run_every_block(planted(fault), {.rows = rows, .cols = cols});
         ADD_FAILURE() << fault << " was not caught";
     } catch (const emulator::hazard& found) {
         const std::string text = found.what();
         EXPECT_EQ(static_cast<int>(found.kind()), static_cast<int>(kind)) << text;
-        for (const char* part : {"planted_fault<", "block (", "thread ("}) EXPECT_NE(text.find(part), std::string::npos) << text;
+        for (const char* part : {"planted_fault<", "block (", "thread ("})
+            EXPECT_NE(text.find(part), std::string::npos) << text;
         for (const char* part : parts) EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks: " << part;
     }
 }
 
 TEST(faults, hazards) {
-    expect_hazard("missing_barrier", hazard_kind::race, {"reads shared memory 'tile' at planted_faults.cu:", "writes the same bytes at planted_faults.cu:"});
+    expect_hazard("missing_barrier", hazard_kind::race,
+                  {"reads shared memory 'tile' at planted_faults.cu:", "writes the same bytes at planted_faults.cu:"});
     expect_hazard("same_lane_of_warp_race", hazard_kind::race, {"writes shared memory 'tile' at planted_faults.cu:"});
-    expect_hazard("uninitialised_read", hazard_kind::uninitialised_read, {"planted_faults.cu:", "no thread of the block has written"});
-    expect_hazard("early_return", hazard_kind::divergent_barrier, {"ended without reaching the barrier of planted_faults.cu:"});
-    expect_hazard("barrier_in_a_branch", hazard_kind::divergent_barrier, {"waits at the barrier of planted_faults.cu:"});
-    expect_hazard("shared_out_of_bounds", hazard_kind::out_of_bounds, {"write at planted_faults.cu:", "past the end of 'tile' (4224 bytes)"});
-    expect_hazard("negative_index", hazard_kind::out_of_bounds, {"4-byte read at planted_faults.cu:", "4 bytes before 'source'"});
-    expect_hazard("past_the_end", hazard_kind::out_of_bounds, {"4-byte write at planted_faults.cu:", "past the end of 'destination' (25200 bytes)"});
+    expect_hazard("uninitialised_read", hazard_kind::uninitialised_read,
+                  {"planted_faults.cu:", "no thread of the block has written"});
+    expect_hazard("early_return", hazard_kind::divergent_barrier,
+                  {"ended without reaching the barrier of planted_faults.cu:"});
+    expect_hazard("barrier_in_a_branch", hazard_kind::divergent_barrier,
+                  {"waits at the barrier of planted_faults.cu:"});
+    expect_hazard("shared_out_of_bounds", hazard_kind::out_of_bounds,
+                  {"write at planted_faults.cu:", "past the end of 'tile' (4224 bytes)"});
+    expect_hazard("negative_index", hazard_kind::out_of_bounds,
+                  {"4-byte read at planted_faults.cu:", "4 bytes before 'source'"});
+    expect_hazard("past_the_end", hazard_kind::out_of_bounds,
+                  {"4-byte write at planted_faults.cu:", "past the end of 'destination' (25200 bytes)"});
     expect_hazard("misaligned", hazard_kind::misaligned, {"8-byte read at planted_faults.cu:", "not a multiple of 8"});
-    expect_hazard("writes_source", hazard_kind::read_only, {"4-byte write at planted_faults.cu:", "'source', which it may only read"});
+    expect_hazard("writes_source", hazard_kind::read_only,
+                  {"4-byte write at planted_faults.cu:", "'source', which it may only read"});
 }
 
-TEST(faults, that_need_an_edge_are_no_hazard_without_one) {
-    EXPECT_EQ(verifier_says("early_return", 64, 96), "");
-}
+TEST(faults, that_need_an_edge_are_no_hazard_without_one) { EXPECT_EQ(verifier_says("early_return", 64, 96), ""); }
 
 TEST(faults, wrong_elements) {
     EXPECT_NE(verifier_says("wrong_index", 64, 64).find("destination (row 0, column 1) holds 0x"), std::string::npos);
-    EXPECT_NE(verifier_says("unwritten_tail", 64, 64).find("destination (row 63, column 63) holds 0x"), std::string::npos);
+    EXPECT_NE(verifier_says("unwritten_tail", 64, 64).find("destination (row 63, column 63) holds 0x"),
+              std::string::npos);
     EXPECT_NE(verifier_says("unwritten_tail", 64, 64).find("as before the run"), std::string::npos);
     EXPECT_NE(verifier_says("swapped_rows", 64, 64).find("destination (row 0, column 0)"), std::string::npos);
     EXPECT_NE(verifier_says("stale_output", 64, 64).find("as before the run"), std::string::npos);

@@ -37,14 +37,17 @@ TEST(hardware_counters, equal_the_emulators) {
             size = find_dtype(result.at("dtype")).size;
             const problem_shape shape{.rows = result.at("rows"), .cols = result.at("cols"), .element_size = size};
             const emulator::report report = tests::run_classes(k, shape).report;
-            EXPECT_EQ(result.at("launch").at("grid"), (nlohmann::json{report.grid.x, report.grid.y, report.grid.z})) << file << " " << id;
-            EXPECT_EQ(result.at("launch").at("block"), (nlohmann::json{report.block.x, report.block.y, report.block.z})) << file << " " << id;
+            EXPECT_EQ(result.at("launch").at("grid"), (nlohmann::json{report.grid.x, report.grid.y, report.grid.z}))
+                << file << " " << id;
+            EXPECT_EQ(result.at("launch").at("block"), (nlohmann::json{report.block.x, report.block.y, report.block.z}))
+                << file << " " << id;
             for (const lab::metric& m : lab::metrics()) {
                 if (explained.contains({id, m.name})) {
                     EXPECT_NE(k.element_sizes, 31u) << id << " is scalar: nothing may differ";
                     continue;
                 }
-                EXPECT_EQ(result.at("metrics").at(m.name).get<std::uint64_t>(), (report.counts.*m.where)[m.op]) << file << " " << id << " " << m.name;
+                EXPECT_EQ(result.at("metrics").at(m.name).get<std::uint64_t>(), (report.counts.*m.where)[m.op])
+                    << file << " " << id << " " << m.name;
             }
         }
         for (const kernel& k : kernels()) {

@@ -21,7 +21,8 @@ inline outcome run_every_block(const kernel& k, problem_shape shape, const emula
     problem.prepare();
     emulator::session session(options);
     session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
-    session.add_buffer("destination", problem.destination().data(), static_cast<std::size_t>(problem.destination().size()), true);
+    session.add_buffer("destination", problem.destination().data(),
+                       static_cast<std::size_t>(problem.destination().size()), true);
     k.run(backend::emulator)(problem.work());
     return {problem.check().fault, session.report()};
 }
@@ -33,7 +34,8 @@ inline outcome run_classes(const kernel& k, problem_shape shape, emulator::optio
     host_problem problem(shape);
     emulator::session session(options);
     session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
-    session.add_buffer("destination", problem.destination().data(), static_cast<std::size_t>(problem.destination().size()), true);
+    session.add_buffer("destination", problem.destination().data(),
+                       static_cast<std::size_t>(problem.destination().size()), true);
     std::vector<tile> tiles;
     session.on_sample([&](std::span<const emulator::sampled_tile> touched) {
         std::vector<tile> now;

@@ -27,9 +27,10 @@ void for_each_rung(F f) {
 }
 
 std::string name(const kernel& k, const problem_shape& s) {
-    return k.id + " " + std::to_string(s.rows) + " x " + std::to_string(s.cols) + " of " + std::to_string(s.element_size) + " bytes, ld " +
-           std::to_string(s.source_ld) + " and " + std::to_string(s.destination_ld) + ", offsets " + std::to_string(s.source_offset) +
-           " and " + std::to_string(s.destination_offset) + ", seed " + std::to_string(s.seed);
+    return k.id + " " + std::to_string(s.rows) + " x " + std::to_string(s.cols) + " of " +
+           std::to_string(s.element_size) + " bytes, ld " + std::to_string(s.source_ld) + " and " +
+           std::to_string(s.destination_ld) + ", offsets " + std::to_string(s.source_offset) + " and " +
+           std::to_string(s.destination_offset) + ", seed " + std::to_string(s.seed);
 }
 
 TEST(ladder, edges_of_every_tile) {
@@ -51,7 +52,8 @@ TEST(ladder, random_shapes_leading_dimensions_and_offsets) {
     const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % (most + 1)); };
     for_each_rung([&](const kernel& k, int size) {
         for (int round = 0; round < 6; ++round) {
-            problem_shape shape{.does = k.does, .rows = 1 + up_to(150), .cols = 1 + up_to(150), .element_size = size, .seed = seed};
+            problem_shape shape{
+                .does = k.does, .rows = 1 + up_to(150), .cols = 1 + up_to(150), .element_size = size, .seed = seed};
             shape.source_ld = shape.cols + (round % 2 != 0 ? up_to(9) : 0);
             shape.destination_ld = shape.destination_cols() + (round % 3 != 0 ? up_to(9) : 0);
             shape.source_offset = up_to(5);

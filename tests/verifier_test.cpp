@@ -41,15 +41,26 @@ TEST(pattern, tells_elements_apart) {
 TEST(verifier, accepts_the_reference_and_nothing_else) {
     for (int size : {1, 2, 4, 8, 16}) {
         for (auto [rows, cols] : {std::pair{0, 0}, {0, 7}, {7, 0}, {1, 1}, {1, 9}, {9, 1}, {17, 23}}) {
-            const problem_shape shape{.rows = rows, .cols = cols, .element_size = size, .source_ld = cols + 3, .destination_ld = rows + 5,
-                                      .source_offset = 1, .destination_offset = 2};
+            const problem_shape shape{.rows = rows,
+                                      .cols = cols,
+                                      .element_size = size,
+                                      .source_ld = cols + 3,
+                                      .destination_ld = rows + 5,
+                                      .source_offset = 1,
+                                      .destination_offset = 2};
             EXPECT_EQ(solved(shape)->check().fault, "") << rows << " x " << cols << " of " << size;
         }
     }
 }
 
 TEST(verifier, finds_any_single_byte_changed) {
-    const problem_shape shape{.rows = 5, .cols = 3, .element_size = 2, .source_ld = 4, .destination_ld = 7, .source_offset = 3, .destination_offset = 1};
+    const problem_shape shape{.rows = 5,
+                              .cols = 3,
+                              .element_size = 2,
+                              .source_ld = 4,
+                              .destination_ld = 7,
+                              .source_offset = 3,
+                              .destination_offset = 1};
     const auto problem = solved(shape);
     ASSERT_EQ(problem->check().fault, "");
     for (const guarded_buffer* buffer : {&problem->source(), &problem->destination()}) {
@@ -70,7 +81,8 @@ TEST(verifier, nothing_written_never_passes) {
         // Not one element of the poison may be right by chance: right everywhere but there.
         const auto right = solved({.rows = 64, .cols = 64, .element_size = size});
         for (std::int64_t i = 0; i < 64 * 64; ++i) {
-            EXPECT_NE(std::memcmp(problem.destination().data() + i * size, right->destination().data() + i * size, size), 0);
+            EXPECT_NE(
+                std::memcmp(problem.destination().data() + i * size, right->destination().data() + i * size, size), 0);
         }
     }
 }
@@ -84,7 +96,8 @@ TEST(verifier, checks_tiles) {
     for (const tile& t : tiles) {
         for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
             for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
-                static_cast<std::uint32_t*>(w.destination)[col * 1000 + row] = static_cast<const std::uint32_t*>(w.source)[row * 1000 + col];
+                static_cast<std::uint32_t*>(w.destination)[col * 1000 + row] =
+                    static_cast<const std::uint32_t*>(w.source)[row * 1000 + col];
             }
         }
     }
@@ -101,7 +114,8 @@ TEST(shapes, that_cannot_be_are_refused) {
     const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
     EXPECT_THROW((problem_shape{.rows = huge, .cols = 2}.checked()), invalid_argument);
     EXPECT_THROW((problem_shape{.rows = huge / 4, .cols = 1, .element_size = 8}.checked()), invalid_argument);
-    EXPECT_THROW((problem_shape{.rows = std::int64_t{1} << 30, .cols = std::int64_t{1} << 30}.checked()), invalid_argument);
+    EXPECT_THROW((problem_shape{.rows = std::int64_t{1} << 30, .cols = std::int64_t{1} << 30}.checked()),
+                 invalid_argument);
 }
 
 TEST(registry, suggests_the_nearest_id) {

@@ -14,8 +14,7 @@ struct matrix_view {
     std::int64_t rows, cols, ld;
 
     template <class U>
-        requires(std::is_same_v<U, const T> && !std::is_const_v<T>)
-    operator matrix_view<U>() const {
+    requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator matrix_view<U>() const {
         return {data, rows, cols, ld};
     }
 };

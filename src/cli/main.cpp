@@ -1,9 +1,9 @@
 // The cornerturn program.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -90,7 +90,9 @@ int run_profile(const options& o) {
     const lab::format as = lab::find_format(o.format);
     const kernel& k = find_kernel(o.id);
     const bool on_host = k.run(backend::host) != nullptr;
-    if (on_host && !o.on.empty()) throw invalid_argument(fmt::format("{} runs on the host alone: leave out --on {}", k.id, o.on));
+    if (on_host && device_of(o) == "cuda" && !o.on.empty()) {
+        throw invalid_argument(fmt::format("{} runs on the host alone: leave out --on cuda", k.id));
+    }
     const std::string device = on_host ? "host" : device_of(o);
     const lab::request what = read_request(o, device);
     const lab::result r = (on_host ? lab::host_runner() : make_runner(device))->run(k, what);
@@ -150,7 +152,8 @@ int run(int argc, char** argv) {
     const auto add_run_options = [&](CLI::App* sub) {
         sub->add_option("--rows", o.rows, "of the source (1024; 4096 on a GPU)");
         sub->add_option("--cols", o.cols, "of the source (as many as rows)");
-        sub->add_option("--dtype", o.dtype, "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128")->capture_default_str();
+        sub->add_option("--dtype", o.dtype, "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128")
+            ->capture_default_str();
         sub->add_option("--on", o.on, "emulator or cuda (cuda where a GPU answers)");
         sub->add_flag("--full", o.full, "emulator: run every block, however large the matrix");
         sub->add_flag("--warm", o.warm, "cuda: do not flush the L2 cache between samples");
@@ -160,7 +163,8 @@ int run(int argc, char** argv) {
     CLI::App* const show = add("show", "Print a small random matrix and its transpose", run_show);
     show->add_option("SHAPE", o.shape, "ROWSxCOLS, such as 4x8")->required();
     show->add_option("--dtype", o.shown_dtype, "of the elements")->capture_default_str();
-    CLI::App* const ladder = add("ladder", "Run, verify and count every rung of a ladder; time it on a GPU", run_ladder);
+    CLI::App* const ladder =
+        add("ladder", "Run, verify and count every rung of a ladder; time it on a GPU", run_ladder);
     ladder->add_option("FAMILY", o.family, "transpose")->required();
     add_run_options(ladder);
     CLI::App* const profile = add("profile", "All counters of one kernel, each with a reading", run_profile);
@@ -171,14 +175,18 @@ int run(int argc, char** argv) {
     std::vector<std::string> commands;
     for (const CLI::App* sub : app.get_subcommands({})) commands.push_back(sub->get_name());
     if (argc > 1 && argv[1][0] != '-' && std::find(commands.begin(), commands.end(), argv[1]) == commands.end()) {
-        throw invalid_argument(fmt::format("'{}' is not a command; there are {}", argv[1], fmt::join(commands, ", ")));
+        throw invalid_argument(
+            fmt::format("'{}' is not a command; there are {} (cornerturn --help shows what can be asked)", argv[1],
+                        fmt::join(commands, ", ")));
     }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ExtrasError&) {
         std::vector<std::string> unknown = app.remaining(true);
-        std::sort(unknown.begin(), unknown.end(), [](const auto& a, const auto& b) { return a.starts_with('-') && !b.starts_with('-'); });
-        throw invalid_argument(fmt::format("{} does not know '{}' (cornerturn {} --help shows its options)", argv[1], fmt::join(unknown, " "), argv[1]));
+        std::sort(unknown.begin(), unknown.end(),
+                  [](const auto& a, const auto& b) { return a.starts_with('-') && !b.starts_with('-'); });
+        throw invalid_argument(fmt::format("{} does not know '{}' (cornerturn {} --help shows its options)", argv[1],
+                                           fmt::join(unknown, " "), argv[1]));
     } catch (const CLI::Success& wanted) {  // --help, --version
         return app.exit(wanted);
     } catch (const CLI::ParseError& mistake) {

@@ -57,7 +57,8 @@ void write_out(const std::string& path, const std::string& text) {
     std::string partial = target + ".XXXXXX";
     const int file = mkstemp(partial.data());
     check(file >= 0);
-    const bool done = fchmod(file, mode) == 0 && write_and_close(file, text) && std::rename(partial.c_str(), target.c_str()) == 0;
+    const bool done =
+        fchmod(file, mode) == 0 && write_and_close(file, text) && std::rename(partial.c_str(), target.c_str()) == 0;
     if (!done) {
         const int why = errno;
         unlink(partial.c_str());

@@ -1,8 +1,8 @@
 #include "cli/show.hpp"
 
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
+
 #include <random>
 #include <vector>
 
@@ -52,7 +52,8 @@ lab::table long_table(const digits& original, const digits& transposed) {
     lab::table t{{{"matrix"}, {"row", true}, {"col", true}, {"value", true}}, {}};
     for (const auto& [name, m] : {std::pair{"original", &original}, {"transposed", &transposed}}) {
         for (std::int64_t i = 0; i < m->rows * m->cols; ++i) {
-            t.rows.push_back({name, std::to_string(i / m->cols), std::to_string(i % m->cols), m->at(i / m->cols, i % m->cols)});
+            t.rows.push_back(
+                {name, std::to_string(i / m->cols), std::to_string(i % m->cols), m->at(i / m->cols, i % m->cols)});
         }
     }
     return t;
@@ -74,26 +75,35 @@ nlohmann::ordered_json json_rows(const digits& m) {
 
 std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::uint64_t seed, lab::format as) {
     if (checked_multiply(rows, cols, "ROWS x COLS") > kMostShown) {
-        throw invalid_argument(fmt::format("{} x {} elements are too many to print: at most {}", rows, cols, kMostShown));
+        throw invalid_argument(
+            fmt::format("{} x {} elements are too many to print: at most {}", rows, cols, kMostShown));
     }
     const bool complex = type.name[0] == 'c';
-    digits original{rows, cols, type.size, complex, std::vector<unsigned char>(static_cast<std::size_t>(rows * cols * type.size))};
+    digits original{rows, cols, type.size, complex,
+                    std::vector<unsigned char>(static_cast<std::size_t>(rows * cols * type.size))};
     digits transposed{cols, rows, type.size, complex, original.bytes};
     std::mt19937_64 random(seed);
     for (std::int64_t i = 0; i < rows * cols; ++i) {
         original.bytes[static_cast<std::size_t>(i * type.size)] = static_cast<unsigned char>(random() % 10);
-        if (complex) original.bytes[static_cast<std::size_t>(i * type.size + type.size / 2)] = static_cast<unsigned char>(random() % 10);
+        if (complex)
+            original.bytes[static_cast<std::size_t>(i * type.size + type.size / 2)] =
+                static_cast<unsigned char>(random() % 10);
     }
-    find_kernel("host/reference").run(backend::host)({original.bytes.data(), transposed.bytes.data(), rows, cols, cols, rows, type.size});
+    find_kernel("host/reference")
+        .run(backend::host)({original.bytes.data(), transposed.bytes.data(), rows, cols, cols, rows, type.size});
     switch (as) {
         case lab::format::json: {
-            const nlohmann::ordered_json out = {
-                {"rows", rows}, {"cols", cols}, {"dtype", type.name}, {"original", json_rows(original)}, {"transposed", json_rows(transposed)}};
+            const nlohmann::ordered_json out = {{"rows", rows},
+                                                {"cols", cols},
+                                                {"dtype", type.name},
+                                                {"original", json_rows(original)},
+                                                {"transposed", json_rows(transposed)}};
             return out.dump() + "\n";
         }
         case lab::format::csv: return long_table(original, transposed).print(as);
         case lab::format::markdown:
-            return "Original:\n\n" + table_of(original).print(as) + "\nTransposed:\n\n" + table_of(transposed).print(as);
+            return "Original:\n\n" + table_of(original).print(as) + "\nTransposed:\n\n" +
+                   table_of(transposed).print(as);
         default: return "Original:\n" + show_rows(original) + "Transposed:\n" + show_rows(transposed);
     }
 }

@@ -5,8 +5,9 @@
 namespace cornerturn {
 
 const std::vector<dtype>& dtypes() {
-    static const std::vector<dtype> all = {{"u8", 1},  {"i8", 1},  {"u16", 2}, {"i16", 2}, {"f16", 2}, {"bf16", 2}, {"u32", 4},
-                                           {"i32", 4}, {"f32", 4}, {"u64", 8}, {"i64", 8}, {"f64", 8}, {"c64", 8},  {"c128", 16}};
+    static const std::vector<dtype> all = {{"u8", 1},   {"i8", 1},  {"u16", 2}, {"i16", 2},  {"f16", 2},
+                                           {"bf16", 2}, {"u32", 4}, {"i32", 4}, {"f32", 4},  {"u64", 8},
+                                           {"i64", 8},  {"f64", 8}, {"c64", 8}, {"c128", 16}};
     return all;
 }
 

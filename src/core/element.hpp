@@ -19,7 +19,8 @@ auto with_element_type(int element_size, F f) {
         case 8: return f(std::uint64_t{});
         case 16: return f(bits128{});
         default:
-            throw unsupported("elements of " + std::to_string(element_size) + " bytes: the kernels take 1, 2, 4, 8 and 16");
+            throw unsupported("elements of " + std::to_string(element_size) +
+                              " bytes: the kernels take 1, 2, 4, 8 and 16");
     }
 }
 

@@ -54,7 +54,8 @@ struct pattern_elements {
     bool transposed;
 
     CORNERTURN_HOST_DEVICE T operator()(std::int64_t row, std::int64_t col) const {
-        return pattern<T>(static_cast<std::uint64_t>(transposed ? col * source_cols + row : row * source_cols + col), seed);
+        return pattern<T>(static_cast<std::uint64_t>(transposed ? col * source_cols + row : row * source_cols + col),
+                          seed);
     }
 };
 

@@ -65,7 +65,8 @@ private:
 
 // The gap behind a row: from its last column to the leading dimension. The last row has none.
 template <class F>
-void for_each_gap_byte(unsigned char* base, std::int64_t row, std::int64_t rows, std::int64_t cols, std::int64_t ld, int size, F f) {
+void for_each_gap_byte(unsigned char* base, std::int64_t row, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                       int size, F f) {
     if (row + 1 == rows) return;
     for (std::int64_t i = (row * ld + cols) * size; i < (row + 1) * ld * size; ++i) f(base[i], i);
 }
@@ -74,12 +75,16 @@ void for_each_gap_byte(unsigned char* base, std::int64_t row, std::int64_t rows,
 
 problem_shape problem_shape::checked() const {
     problem_shape result = *this;
-    for (const auto& [name, value] : {std::pair{"rows", rows}, {"cols", cols}, {"source offset", source_offset}, {"destination offset", destination_offset}}) {
+    for (const auto& [name, value] : {std::pair{"rows", rows},
+                                      {"cols", cols},
+                                      {"source offset", source_offset},
+                                      {"destination offset", destination_offset}}) {
         if (value < 0) throw invalid_argument(fmt::format("{} is {}: it must not be negative", name, value));
     }
     const auto check_ld = [&](const char* name, std::int64_t& ld, std::int64_t row_length) {
         if (ld == 0) ld = row_length;
-        if (ld < row_length) throw invalid_argument(fmt::format("{} is {}: a row has {} elements", name, ld, row_length));
+        if (ld < row_length)
+            throw invalid_argument(fmt::format("{} is {}: a row has {} elements", name, ld, row_length));
     };
     check_ld("the source's leading dimension", result.source_ld, cols);
     check_ld("the destination's leading dimension", result.destination_ld, destination_cols());
@@ -88,8 +93,9 @@ problem_shape problem_shape::checked() const {
         const std::int64_t elements = checked_multiply(r, ld, "rows x leading dimension");
         const std::int64_t bytes = checked_multiply(elements, element_size, "elements x bytes");
         if (bytes > (std::int64_t{1} << 46) - kRoom || offset > (std::int64_t{1} << 40)) {
-            throw invalid_argument(fmt::format("a matrix of {} x {} elements of {} bytes: no machine has that much address space",
-                                               rows, cols, element_size));
+            throw invalid_argument(
+                fmt::format("a matrix of {} x {} elements of {} bytes: no machine has that much address space", rows,
+                            cols, element_size));
         }
     };
     check_bytes(rows, result.source_ld, source_offset);
@@ -97,7 +103,9 @@ problem_shape problem_shape::checked() const {
     return result;
 }
 
-std::int64_t problem_shape::source_bytes() const { return bytes_needed(rows, cols, source_ld, source_offset, element_size); }
+std::int64_t problem_shape::source_bytes() const {
+    return bytes_needed(rows, cols, source_ld, source_offset, element_size);
+}
 std::int64_t problem_shape::destination_bytes() const {
     return bytes_needed(destination_rows(), destination_cols(), destination_ld, destination_offset, element_size);
 }
@@ -124,9 +132,11 @@ void guarded_buffer::fill_guards() {
 
 std::string guarded_buffer::check_guards(const char* name) const {
     for (std::int64_t i = 0; i < kGuardBytes; ++i) {
-        if (data_[bytes_ + i] != guard_byte(i)) return fmt::format("the byte {} behind the end of the {} was overwritten", i, name);
+        if (data_[bytes_ + i] != guard_byte(i))
+            return fmt::format("the byte {} behind the end of the {} was overwritten", i, name);
         const std::int64_t before = kGuardBytes - 1 - i;
-        if (mapping_[before] != guard_byte(before)) return fmt::format("the byte {} before the beginning of the {} was overwritten", i + 1, name);
+        if (mapping_[before] != guard_byte(before))
+            return fmt::format("the byte {} before the beginning of the {} was overwritten", i + 1, name);
     }
     return {};
 }
@@ -136,8 +146,13 @@ host_problem::host_problem(const problem_shape& shape)
 
 matrix_work host_problem::work() const {
     const std::int64_t size = shape_.element_size;
-    return {source_.data() + shape_.source_offset * size, destination_.data() + shape_.destination_offset * size,
-            shape_.rows, shape_.cols, shape_.source_ld, shape_.destination_ld, shape_.element_size};
+    return {source_.data() + shape_.source_offset * size,
+            destination_.data() + shape_.destination_offset * size,
+            shape_.rows,
+            shape_.cols,
+            shape_.source_ld,
+            shape_.destination_ld,
+            shape_.element_size};
 }
 
 void host_problem::prepare() {
@@ -145,23 +160,27 @@ void host_problem::prepare() {
     destination_.fill_guards();
     with_element_type(shape_.element_size, [&]<class T>(T) {
         const int size = sizeof(T);
-        const auto fill = [&](const guarded_buffer& buffer, std::int64_t offset, std::int64_t rows, std::int64_t cols, std::int64_t ld, auto value) {
+        const auto fill = [&](const guarded_buffer& buffer, std::int64_t offset, std::int64_t rows, std::int64_t cols,
+                              std::int64_t ld, auto value) {
             unsigned char* const base = buffer.data() + offset * size;
             if (rows == 0 || cols == 0) return;
             std::generate(buffer.data(), base, [i = std::int64_t{0}]() mutable { return guard_byte(i++); });
-            parallel_ranges(rows, std::max<std::int64_t>(1, kWorthAThread / cols), [=](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t row = begin; row < end; ++row) {
-                    T* const line = reinterpret_cast<T*>(base) + row * ld;
-                    for (std::int64_t col = 0; col < cols; ++col) line[col] = value(row, col);
-                    for_each_gap_byte(base, row, rows, cols, ld, size, [](unsigned char& byte, std::int64_t i) { byte = guard_byte(i); });
-                }
-            });
+            parallel_ranges(
+                rows, std::max<std::int64_t>(1, kWorthAThread / cols), [=](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t row = begin; row < end; ++row) {
+                        T* const line = reinterpret_cast<T*>(base) + row * ld;
+                        for (std::int64_t col = 0; col < cols; ++col) line[col] = value(row, col);
+                        for_each_gap_byte(base, row, rows, cols, ld, size,
+                                          [](unsigned char& byte, std::int64_t i) { byte = guard_byte(i); });
+                    }
+                });
         };
         const problem_shape s = shape_;
-        fill(source_, s.source_offset, s.rows, s.cols, s.source_ld,
-             source_elements<T>(s));
+        fill(source_, s.source_offset, s.rows, s.cols, s.source_ld, source_elements<T>(s));
         fill(destination_, s.destination_offset, s.destination_rows(), s.destination_cols(), s.destination_ld,
-             [wanted = destination_elements<T>(s)](std::int64_t row, std::int64_t col) { return opposite(wanted(row, col)); });
+             [wanted = destination_elements<T>(s)](std::int64_t row, std::int64_t col) {
+                 return opposite(wanted(row, col));
+             });
     });
 }
 
@@ -171,39 +190,46 @@ verdict host_problem::check() const {
     with_element_type(shape_.element_size, [&]<class T>(T) {
         const int size = sizeof(T);
         const problem_shape s = shape_;
-        const auto wrong_in = [&](const guarded_buffer& buffer, std::int64_t offset, std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                                  const char* name, auto value) -> std::string {
+        const auto wrong_in = [&](const guarded_buffer& buffer, std::int64_t offset, std::int64_t rows,
+                                  std::int64_t cols, std::int64_t ld, const char* name, auto value) -> std::string {
             if (rows == 0 || cols == 0) return {};
             unsigned char* const base = buffer.data() + offset * size;
             first_wrong element, gap;
-            parallel_ranges(rows, std::max<std::int64_t>(1, kWorthAThread / cols), [&, base](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t row = begin; row < end; ++row) {
-                    const T* const line = reinterpret_cast<const T*>(base) + row * ld;
-                    for (std::int64_t col = 0; col < cols; ++col) {
-                        if (!(line[col] == value(row, col))) {
-                            element.note(row, col);
-                            break;
+            parallel_ranges(
+                rows, std::max<std::int64_t>(1, kWorthAThread / cols), [&, base](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t row = begin; row < end; ++row) {
+                        const T* const line = reinterpret_cast<const T*>(base) + row * ld;
+                        for (std::int64_t col = 0; col < cols; ++col) {
+                            if (!(line[col] == value(row, col))) {
+                                element.note(row, col);
+                                break;
+                            }
                         }
+                        for_each_gap_byte(base, row, rows, cols, ld, size, [&](unsigned char& byte, std::int64_t i) {
+                            if (byte != guard_byte(i)) gap.note(row, i - (row * ld + cols) * size);
+                        });
                     }
-                    for_each_gap_byte(base, row, rows, cols, ld, size, [&](unsigned char& byte, std::int64_t i) {
-                        if (byte != guard_byte(i)) gap.note(row, i - (row * ld + cols) * size);
-                    });
-                }
-            });
+                });
             if (element.any() && &buffer == &destination_) {
-                return describe_wrong_element(shape_, element.row(), element.col(), base + (element.row() * ld + element.col()) * size);
+                return describe_wrong_element(shape_, element.row(), element.col(),
+                                              base + (element.row() * ld + element.col()) * size);
             }
-            if (element.any()) return fmt::format("the source was changed at row {}, column {}", element.row(), element.col());
-            if (gap.any()) return fmt::format("the gap behind row {} of the {} was overwritten at its byte {}", gap.row(), name, gap.col());
+            if (element.any())
+                return fmt::format("the source was changed at row {}, column {}", element.row(), element.col());
+            if (gap.any())
+                return fmt::format("the gap behind row {} of the {} was overwritten at its byte {}", gap.row(), name,
+                                   gap.col());
             for (std::int64_t i = 0; i < offset * size; ++i) {
-                if (buffer.data()[i] != guard_byte(i)) return fmt::format("byte {} before the {} was overwritten", offset * size - i, name);
+                if (buffer.data()[i] != guard_byte(i))
+                    return fmt::format("byte {} before the {} was overwritten", offset * size - i, name);
             }
             return buffer.check_guards(name);
         };
-        result.fault = wrong_in(destination_, s.destination_offset, s.destination_rows(), s.destination_cols(), s.destination_ld, "destination",
-                                destination_elements<T>(s));
+        result.fault = wrong_in(destination_, s.destination_offset, s.destination_rows(), s.destination_cols(),
+                                s.destination_ld, "destination", destination_elements<T>(s));
         if (result.passed()) {
-            result.fault = wrong_in(source_, s.source_offset, s.rows, s.cols, s.source_ld, "source", source_elements<T>(s));
+            result.fault =
+                wrong_in(source_, s.source_offset, s.rows, s.cols, s.source_ld, "source", source_elements<T>(s));
         }
     });
     return result;
@@ -221,7 +247,9 @@ void host_problem::prepare(const std::vector<tile>& tiles) {
                 for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
                     const T value = source_elements<T>(shape_)(row, col);
                     const_cast<T*>(static_cast<const T*>(w.source))[row * w.source_ld + col] = value;
-                    static_cast<T*>(w.destination)[transposes ? col * w.destination_ld + row : row * w.destination_ld + col] = opposite(value);
+                    static_cast<T*>(
+                        w.destination)[transposes ? col * w.destination_ld + row : row * w.destination_ld + col] =
+                        opposite(value);
                 }
             }
         }
@@ -252,7 +280,9 @@ verdict host_problem::check(const std::vector<tile>& tiles) const {
 }
 
 tile host_problem::tile_at(const void* source_address, std::int64_t rows, std::int64_t cols) const {
-    const std::int64_t index = (static_cast<const unsigned char*>(source_address) - source_.data()) / shape_.element_size - shape_.source_offset;
+    const std::int64_t index =
+        (static_cast<const unsigned char*>(source_address) - source_.data()) / shape_.element_size -
+        shape_.source_offset;
     return {index / shape_.source_ld, index % shape_.source_ld, rows, cols};
 }
 
@@ -262,9 +292,10 @@ std::string describe_wrong_element(const problem_shape& shape, std::int64_t row,
         std::memcpy(&value, found, sizeof value);
         const T wanted = destination_elements<T>(shape)(row, col);
         const bool transposes = shape.does == operation::transpose;
-        return fmt::format("destination (row {}, column {}) holds {}{}; it must hold {}, the source's (row {}, column {}) (seed {})", row, col,
-                           hex(value), value == opposite(wanted) ? ", as before the run" : "", hex(wanted), transposes ? col : row,
-                           transposes ? row : col, shape.seed);
+        return fmt::format(
+            "destination (row {}, column {}) holds {}{}; it must hold {}, the source's (row {}, column {}) (seed {})",
+            row, col, hex(value), value == opposite(wanted) ? ", as before the run" : "", hex(wanted),
+            transposes ? col : row, transposes ? row : col, shape.seed);
     });
 }
 

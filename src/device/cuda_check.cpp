@@ -14,8 +14,8 @@ void check_cuda(cudaError_t status, const char* expression, const char* file, in
     if (status == cudaSuccess) return;
     cudaGetLastError();
     throw cuda_error(cudaGetErrorName(status),
-                     std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status) + " (" + expression + ", " +
-                         std::filesystem::path(file).filename().string() + ":" + std::to_string(line) + ")");
+                     std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status) + " (" + expression +
+                         ", " + std::filesystem::path(file).filename().string() + ":" + std::to_string(line) + ")");
 }
 
 cudaStream_t current_stream() { return stream_of_thread; }

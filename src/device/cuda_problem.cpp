@@ -23,17 +23,30 @@ std::int64_t broken_guard(const unsigned char* bytes, std::int64_t count, cudaSt
 }
 
 patterned_matrix source_of(const problem_shape& s, const guarded_device_buffer& buffer) {
-    return {buffer.data() + s.source_offset * s.element_size, s.rows, s.cols, s.source_ld, s.element_size, s.cols, s.seed, false};
+    return {buffer.data() + s.source_offset * s.element_size,
+            s.rows,
+            s.cols,
+            s.source_ld,
+            s.element_size,
+            s.cols,
+            s.seed,
+            false};
 }
 
 patterned_matrix destination_of(const problem_shape& s, const guarded_device_buffer& buffer) {
-    return {buffer.data() + s.destination_offset * s.element_size, s.destination_rows(), s.destination_cols(), s.destination_ld,
-            s.element_size, s.cols, s.seed, s.does == operation::transpose};
+    return {buffer.data() + s.destination_offset * s.element_size,
+            s.destination_rows(),
+            s.destination_cols(),
+            s.destination_ld,
+            s.element_size,
+            s.cols,
+            s.seed,
+            s.does == operation::transpose};
 }
 
 // Empty, or what is wrong with the matrix, its gaps or what lies around it.
-std::string wrong_in(const patterned_matrix& m, const guarded_device_buffer& buffer, const char* name, const problem_shape& shape, bool is_source,
-                     cudaStream_t stream) {
+std::string wrong_in(const patterned_matrix& m, const guarded_device_buffer& buffer, const char* name,
+                     const problem_shape& shape, bool is_source, cudaStream_t stream) {
     wrong_places wrong{kNothingWrong, kNothingWrong};
     wrong_places* on_device = nullptr;
     CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof wrong, stream));
@@ -46,13 +59,16 @@ std::string wrong_in(const patterned_matrix& m, const guarded_device_buffer& buf
         const auto index = static_cast<std::int64_t>(wrong.element);
         if (is_source) return fmt::format("the source was changed at row {}, column {}", index / m.ld, index % m.ld);
         unsigned char found[16];
-        CORNERTURN_CUDA(cudaMemcpy(found, m.base + index * m.element_size, static_cast<std::size_t>(m.element_size), cudaMemcpyDeviceToHost));
+        CORNERTURN_CUDA(cudaMemcpy(found, m.base + index * m.element_size, static_cast<std::size_t>(m.element_size),
+                                   cudaMemcpyDeviceToHost));
         return describe_wrong_element(shape, index / m.ld, index % m.ld, found);
     }
     if (wrong.gap != kNothingWrong) {
-        return fmt::format("the gap behind row {} of the {} was overwritten", static_cast<std::int64_t>(wrong.gap) / m.ld, name);
+        return fmt::format("the gap behind row {} of the {} was overwritten",
+                           static_cast<std::int64_t>(wrong.gap) / m.ld, name);
     }
-    if (const std::int64_t before = m.base - buffer.data(); before > 0 && broken_guard(buffer.data(), before, stream) >= 0) {
+    if (const std::int64_t before = m.base - buffer.data();
+        before > 0 && broken_guard(buffer.data(), before, stream) >= 0) {
         return fmt::format("bytes before the {} were overwritten", name);
     }
     return {};
@@ -61,7 +77,8 @@ std::string wrong_in(const patterned_matrix& m, const guarded_device_buffer& buf
 }  // namespace
 
 guarded_device_buffer::guarded_device_buffer(std::int64_t bytes) : bytes_(bytes) {
-    CORNERTURN_CUDA(cudaMalloc(reinterpret_cast<void**>(&allocation_), static_cast<std::size_t>(bytes + 2 * kGuardBytes)));
+    CORNERTURN_CUDA(
+        cudaMalloc(reinterpret_cast<void**>(&allocation_), static_cast<std::size_t>(bytes + 2 * kGuardBytes)));
 }
 
 guarded_device_buffer::~guarded_device_buffer() { cudaFree(allocation_); }
@@ -82,11 +99,19 @@ std::string guarded_device_buffer::check_guards(const char* name, cudaStream_t s
 }
 
 cuda_problem::cuda_problem(const problem_shape& shape, cudaStream_t stream)
-    : shape_(shape.checked()), stream_(stream), source_(shape_.source_bytes()), destination_(shape_.destination_bytes()) {}
+    : shape_(shape.checked()),
+      stream_(stream),
+      source_(shape_.source_bytes()),
+      destination_(shape_.destination_bytes()) {}
 
 matrix_work cuda_problem::work() const {
-    return {source_of(shape_, source_).base, destination_of(shape_, destination_).base, shape_.rows, shape_.cols,
-            shape_.source_ld, shape_.destination_ld, shape_.element_size};
+    return {source_of(shape_, source_).base,
+            destination_of(shape_, destination_).base,
+            shape_.rows,
+            shape_.cols,
+            shape_.source_ld,
+            shape_.destination_ld,
+            shape_.element_size};
 }
 
 void cuda_problem::prepare() {
@@ -110,8 +135,10 @@ verdict cuda_problem::check() const {
     verdict result;
     result.elements = shape_.elements();
     if (result.elements > 0) {
-        result.fault = wrong_in(destination_of(shape_, destination_), destination_, "destination", shape_, false, stream_);
-        if (result.passed()) result.fault = wrong_in(source_of(shape_, source_), source_, "source", shape_, true, stream_);
+        result.fault =
+            wrong_in(destination_of(shape_, destination_), destination_, "destination", shape_, false, stream_);
+        if (result.passed())
+            result.fault = wrong_in(source_of(shape_, source_), source_, "source", shape_, true, stream_);
     }
     if (result.passed()) result.fault = destination_.check_guards("destination", stream_);
     if (result.passed()) result.fault = source_.check_guards("source", stream_);

@@ -29,7 +29,8 @@
 #define __launch_bounds__(...)
 // Aligned to a row of banks, as the first shared array of a kernel is on the GPU.
 #define __shared__ [[gnu::aligned(128)]] static thread_local
-#define CORNERTURN_DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(::cornerturn::emulator::dynamic_shared())
+#define CORNERTURN_DYNAMIC_SHARED(type, name) \
+    type* const name = static_cast<type*>(::cornerturn::emulator::dynamic_shared())
 #define CORNERTURN_UNROLL
 
 #define threadIdx (unpack(::cornerturn::emulator::packed_thread_index()))
@@ -50,20 +51,21 @@ struct dim3 {
 constexpr int warpSize = 32;
 
 __forceinline__ uint3 unpack(std::uint64_t packed) {
-    return {static_cast<unsigned>(packed), static_cast<unsigned>(packed >> 32 & 0xffff), static_cast<unsigned>(packed >> 48)};
+    return {static_cast<unsigned>(packed), static_cast<unsigned>(packed >> 32 & 0xffff),
+            static_cast<unsigned>(packed >> 48)};
 }
 
 // CUDA's vector types. A copy of one is one access of its whole width: the build keeps g++ from splitting it.
-#define CORNERTURN_VECTORS(type, name)                                      \
-    struct alignas(2 * sizeof(type)) name##2 {                              \
-        type x, y;                                                          \
-    };                                                                      \
-    struct name##3 {                                                        \
-        type x, y, z;                                                       \
-    };                                                                      \
-    struct alignas(4 * sizeof(type) > 16 ? 16 : 4 * sizeof(type)) name##4 { \
-        type x, y, z, w;                                                    \
-    };                                                                      \
+#define CORNERTURN_VECTORS(type, name)                                        \
+    struct alignas(2 * sizeof(type)) name##2 {                                \
+        type x, y;                                                            \
+    };                                                                        \
+    struct name##3 {                                                          \
+        type x, y, z;                                                         \
+    };                                                                        \
+    struct alignas(4 * sizeof(type) > 16 ? 16 : 4 * sizeof(type)) name##4 {   \
+        type x, y, z, w;                                                      \
+    };                                                                        \
     __forceinline__ name##2 make_##name##2(type x, type y) { return {x, y}; } \
     __forceinline__ name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 CORNERTURN_VECTORS(unsigned char, uchar)
@@ -159,7 +161,7 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
 
 #define CORNERTURN_KERNELS cornerturn::dialect
 #define CORNERTURN_UNROLL _Pragma("unroll")
-#define CORNERTURN_DYNAMIC_SHARED(type, name)                                    \
+#define CORNERTURN_DYNAMIC_SHARED(type, name)                                   \
     extern __shared__ __align__(128) unsigned char cornerturn_dynamic_shared[]; \
     type* const name = reinterpret_cast<type*>(cornerturn_dynamic_shared)
 

@@ -43,12 +43,13 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix, const variant* variants,
-                   int variant_count) {
+void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix,
+                   const variant* variants, int variant_count) {
     std::vector<kernel>& all = registered();
     for (int i = 0; i < variant_count; ++i) {
         const variant& v = variants[i];
-        const std::string id = (*v.name != '\0' ? std::string(notes.id) + "@" + v.name : notes.id) + std::string(id_suffix);
+        const std::string id =
+            (*v.name != '\0' ? std::string(notes.id) + "@" + v.name : notes.id) + std::string(id_suffix);
         auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
         if (found == all.end()) {
             const std::string name = std::filesystem::path(file).filename().string();
@@ -61,7 +62,8 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
         auto& slot = found->runs[static_cast<int>(built_for)];
         if (slot != nullptr) {
             // Before main nothing can catch an exception; this line and the exit status say what happened.
-            std::fprintf(stderr, "cornerturn: two kernels are registered as %s (%s and %s)\n", id.c_str(), found->file.c_str(), file);
+            std::fprintf(stderr, "cornerturn: two kernels are registered as %s (%s and %s)\n", id.c_str(),
+                         found->file.c_str(), file);
             std::abort();
         }
         slot = v.run;

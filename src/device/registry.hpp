@@ -31,9 +31,9 @@ struct hardware_needs {
 };
 
 struct variant {
-    const char* name;           // behind the @ of its id; "" for none
-    const char* origin;         // in the notes, such as "000 v2"
-    unsigned element_sizes;     // the sizes that it takes, or'ed together
+    const char* name;        // behind the @ of its id; "" for none
+    const char* origin;      // in the notes, such as "000 v2"
+    unsigned element_sizes;  // the sizes that it takes, or'ed together
     void (*run)(const matrix_work& work);
     hardware_needs needs = {};
 };
@@ -54,8 +54,8 @@ struct kernel {
 };
 
 // Called before main by the kernel files. The text behind the pointers must live as long as the program.
-void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix, const variant* variants,
-                   int variant_count);
+void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix,
+                   const variant* variants, int variant_count);
 
 // All kernels, by the number that their file's name begins with.
 const std::vector<kernel>& kernels();

@@ -64,13 +64,19 @@ void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start 
             const emulator::operand source{from, tile.rows * work.source_ld * size, tile.cols * size};
             const emulator::operand destination{to, tile.rows * (kTransposes ? size : work.destination_ld * size),
                                                 tile.cols * (kTransposes ? work.destination_ld * size : size)};
-            const emulator::tiling tiles{
-                rows, cols, tile.rows, tile.cols, 2, {source, destination},
-                [](emulator::extent3 b, emulator::extent3 g) { return Order::tile_of({b.x, b.y, b.z}, {g.x, g.y, g.z}); },
-                [](tile_index t, emulator::extent3 g) {
-                    const uint3 b = Order::block_of(t, {g.x, g.y, g.z});
-                    return emulator::extent3{b.x, b.y, b.z};
-                }};
+            const emulator::tiling tiles{rows,
+                                         cols,
+                                         tile.rows,
+                                         tile.cols,
+                                         2,
+                                         {source, destination},
+                                         [](emulator::extent3 b, emulator::extent3 g) {
+                                             return Order::tile_of({b.x, b.y, b.z}, {g.x, g.y, g.z});
+                                         },
+                                         [](tile_index t, emulator::extent3 g) {
+                                             const uint3 b = Order::block_of(t, {g.x, g.y, g.z});
+                                             return emulator::extent3{b.x, b.y, b.z};
+                                         }};
             const dim3 grid = Order::grid((rows + tile.rows - 1) / tile.rows, (cols + tile.cols - 1) / tile.cols);
             start(launch_shape{grid, block, 0, &tiles}, matrix_view<const T>{from, rows, cols, work.source_ld},
                   kTransposes ? matrix_view<T>{to, cols, rows, work.destination_ld}
@@ -85,13 +91,15 @@ using matrix_kernel = void (*)(matrix_view<const T> source, matrix_view<T> desti
 template <class Order = row_major, class T>
 void launch_transpose(matrix_kernel<T> kernel, const matrix_work& work, tile_extent tile, dim3 block) {
     for_each_slab<Order, operation::transpose, T>(
-        work, tile, block, [&](const launch_shape& shape, auto source, auto destination) { launch(shape, kernel, source, destination); });
+        work, tile, block,
+        [&](const launch_shape& shape, auto source, auto destination) { launch(shape, kernel, source, destination); });
 }
 
 template <class T>
 void launch_copy(matrix_kernel<T> kernel, const matrix_work& work, tile_extent tile, dim3 block) {
     for_each_slab<row_major, operation::copy, T>(
-        work, tile, block, [&](const launch_shape& shape, auto source, auto destination) { launch(shape, kernel, source, destination); });
+        work, tile, block,
+        [&](const launch_shape& shape, auto source, auto destination) { launch(shape, kernel, source, destination); });
 }
 
 #if defined(CORNERTURN_EMULATED)
@@ -116,8 +124,8 @@ struct registration {
 }  // namespace CORNERTURN_KERNELS
 
 // CORNERTURN_RUNG(notes, operation, variants...): once a file, behind the kernel.
-#define CORNERTURN_RUNG(notes, does, ...)                        \
-    namespace {                                                  \
-    constexpr variant kVariants[] = {__VA_ARGS__};               \
+#define CORNERTURN_RUNG(notes, does, ...)                                                                \
+    namespace {                                                                                          \
+    constexpr variant kVariants[] = {__VA_ARGS__};                                                       \
     const registration kRegistration{notes, does, kBuiltFor, __FILE__, CORNERTURN_ID_SUFFIX, kVariants}; \
     }

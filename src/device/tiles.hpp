@@ -13,17 +13,25 @@ inline constexpr std::int64_t kMaxGridX = 0x7fffffff, kMaxGridY = 65535;
 // Along the rows of tiles: blockIdx.x counts tile columns, blockIdx.y tile rows.
 struct row_major {
     static constexpr std::int64_t kMaxRows = kMaxGridY, kMaxCols = kMaxGridX;
-    static dim3 grid(std::int64_t rows, std::int64_t cols) { return dim3(static_cast<unsigned>(cols), static_cast<unsigned>(rows)); }
+    static dim3 grid(std::int64_t rows, std::int64_t cols) {
+        return dim3(static_cast<unsigned>(cols), static_cast<unsigned>(rows));
+    }
     __host__ __device__ static tile_index tile_of(uint3 block, dim3) { return {block.y, block.x}; }
-    static uint3 block_of(tile_index tile, dim3) { return {static_cast<unsigned>(tile.col), static_cast<unsigned>(tile.row), 0}; }
+    static uint3 block_of(tile_index tile, dim3) {
+        return {static_cast<unsigned>(tile.col), static_cast<unsigned>(tile.row), 0};
+    }
 };
 
 // Down the columns of tiles: blockIdx.x counts tile rows, blockIdx.y tile columns.
 struct column_major {
     static constexpr std::int64_t kMaxRows = kMaxGridX, kMaxCols = kMaxGridY;
-    static dim3 grid(std::int64_t rows, std::int64_t cols) { return dim3(static_cast<unsigned>(rows), static_cast<unsigned>(cols)); }
+    static dim3 grid(std::int64_t rows, std::int64_t cols) {
+        return dim3(static_cast<unsigned>(rows), static_cast<unsigned>(cols));
+    }
     __host__ __device__ static tile_index tile_of(uint3 block, dim3) { return {block.x, block.y}; }
-    static uint3 block_of(tile_index tile, dim3) { return {static_cast<unsigned>(tile.row), static_cast<unsigned>(tile.col), 0}; }
+    static uint3 block_of(tile_index tile, dim3) {
+        return {static_cast<unsigned>(tile.row), static_cast<unsigned>(tile.col), 0};
+    }
 };
 
 // As row_major, but each row of tiles begins one tile further right than the one above and wraps around: blocks that
@@ -31,7 +39,9 @@ struct column_major {
 struct diagonal {
     static constexpr std::int64_t kMaxRows = kMaxGridY, kMaxCols = kMaxGridX;
     static dim3 grid(std::int64_t rows, std::int64_t cols) { return row_major::grid(rows, cols); }
-    __host__ __device__ static tile_index tile_of(uint3 block, dim3 grid) { return {block.y, (block.x + block.y) % grid.x}; }
+    __host__ __device__ static tile_index tile_of(uint3 block, dim3 grid) {
+        return {block.y, (block.x + block.y) % grid.x};
+    }
     static uint3 block_of(tile_index tile, dim3 grid) {
         const auto row = static_cast<unsigned>(tile.row), col = static_cast<unsigned>(tile.col);
         return {(col + grid.x - row % grid.x) % grid.x, row, 0};

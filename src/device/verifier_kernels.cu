@@ -37,7 +37,8 @@ __global__ void verifier_fill(patterned_matrix m, bool fill_opposite) {
             const T value = values(row, col);
             reinterpret_cast<T*>(m.base)[i] = fill_opposite ? opposite(value) : value;
         } else {
-            for (unsigned byte = 0; byte < sizeof(T); ++byte) m.base[i * sizeof(T) + byte] = guard_byte(i * sizeof(T) + byte);
+            for (unsigned byte = 0; byte < sizeof(T); ++byte)
+                m.base[i * sizeof(T) + byte] = guard_byte(i * sizeof(T) + byte);
         }
     });
 }

@@ -8,18 +8,18 @@ using cornerturn::emulator::kLoad;
 using cornerturn::emulator::kStore;
 
 #define CORNERTURN_RETURN_ADDRESS reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
-#define CORNERTURN_ACCESS(name, width, op)                                                                          \
-    void name(void* address) {                                                                                      \
-        if (auto* worker = current_worker) {                                                                        \
-            worker->access(reinterpret_cast<std::uintptr_t>(address), width, op, CORNERTURN_RETURN_ADDRESS);        \
-        }                                                                                                           \
+#define CORNERTURN_ACCESS(name, width, op)                                                                   \
+    void name(void* address) {                                                                               \
+        if (auto* worker = current_worker) {                                                                 \
+            worker->access(reinterpret_cast<std::uintptr_t>(address), width, op, CORNERTURN_RETURN_ADDRESS); \
+        }                                                                                                    \
     }
-#define CORNERTURN_ACCESSES(width)                                   \
-    CORNERTURN_ACCESS(__tsan_read##width, width, kLoad)              \
-    CORNERTURN_ACCESS(__tsan_write##width, width, kStore)            \
-    CORNERTURN_ACCESS(__tsan_unaligned_read##width, width, kLoad)    \
-    CORNERTURN_ACCESS(__tsan_unaligned_write##width, width, kStore)  \
-    CORNERTURN_ACCESS(__tsan_volatile_read##width, width, kLoad)     \
+#define CORNERTURN_ACCESSES(width)                                  \
+    CORNERTURN_ACCESS(__tsan_read##width, width, kLoad)             \
+    CORNERTURN_ACCESS(__tsan_write##width, width, kStore)           \
+    CORNERTURN_ACCESS(__tsan_unaligned_read##width, width, kLoad)   \
+    CORNERTURN_ACCESS(__tsan_unaligned_write##width, width, kStore) \
+    CORNERTURN_ACCESS(__tsan_volatile_read##width, width, kLoad)    \
     CORNERTURN_ACCESS(__tsan_volatile_write##width, width, kStore)
 
 extern "C" {

@@ -14,11 +14,12 @@ enum direction : int { kLoad = 0, kStore = 1 };
 
 // Sums over warp instructions; index [kLoad] or [kStore].
 struct counters {
-    std::array<std::uint64_t, 2> global_requests{};    // l1tex__t_requests_pipe_lsu_mem_global_op_{ld,st}.sum
-    std::array<std::uint64_t, 2> global_sectors{};     // l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum
-    std::array<std::uint64_t, 2> shared_requests{};    // smsp__sass_inst_executed_op_shared_{ld,st}.sum
-    std::array<std::uint64_t, 2> shared_wavefronts{};  // smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum
-    std::array<std::uint64_t, 2> shared_conflicts{};   // derived: wavefronts above the least that the request could cost
+    std::array<std::uint64_t, 2> global_requests{};  // l1tex__t_requests_pipe_lsu_mem_global_op_{ld,st}.sum
+    std::array<std::uint64_t, 2> global_sectors{};   // l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum
+    std::array<std::uint64_t, 2> shared_requests{};  // smsp__sass_inst_executed_op_shared_{ld,st}.sum
+    std::array<std::uint64_t, 2>
+        shared_wavefronts{};  // smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum
+    std::array<std::uint64_t, 2> shared_conflicts{};  // derived: wavefronts above the least that the request could cost
 
     bool operator==(const counters&) const = default;
     counters& operator+=(const counters& other) { return add(other, 1); }
@@ -75,7 +76,7 @@ private:
     void note_distances(const warp_access& access);
 
     std::uint32_t active_ = 0;
-    std::uint64_t distances_[kWarpSize] = {};  // from the first active lane
+    std::uint64_t distances_[kWarpSize] = {};          // from the first active lane
     std::array<std::uint8_t, kBankRowBytes> costs_{};  // 0: not counted yet
 };
 

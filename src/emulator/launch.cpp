@@ -92,7 +92,8 @@ std::map<class_key, axis_class> classes_along(const tiling& tiles, std::int64_t 
                                               std::int64_t operand::*step) {
     const auto key_of = [&](std::int64_t index, std::int64_t valid) {
         class_key key;
-        for (int i = 0; i < tiles.operand_count; ++i) key.shift[i] = within_sector(tiles.operands[i].*step % kSectorBytes * (index % kSectorBytes));
+        for (int i = 0; i < tiles.operand_count; ++i)
+            key.shift[i] = within_sector(tiles.operands[i].*step % kSectorBytes * (index % kSectorBytes));
         key.rows = valid;
         return key;
     };
@@ -114,7 +115,8 @@ struct block_class {
 class_key combine(const tiling& tiles, const class_key& down, const class_key& across) {
     class_key key;
     for (int i = 0; i < tiles.operand_count; ++i) {
-        const auto base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(tiles.operands[i].base) % kSectorBytes);
+        const auto base =
+            static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(tiles.operands[i].base) % kSectorBytes);
         key.shift[i] = within_sector(base + down.shift[i] + across.shift[i]);
     }
     key.rows = down.rows;
@@ -150,7 +152,8 @@ private:
 
     static counts nonzero_in_order(counts sites) {
         std::erase_if(sites, [](const auto& site) { return site.counts == counters{}; });
-        std::sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.return_address < b.return_address; });
+        std::sort(sites.begin(), sites.end(),
+                  [](const auto& a, const auto& b) { return a.return_address < b.return_address; });
         return sites;
     }
 
@@ -158,8 +161,10 @@ private:
     template <class Body>
     void for_each_block(std::uint64_t count, Body body) {
         const std::uint64_t threads = std::uint64_t{config_.block.x} * config_.block.y * config_.block.z;
-        const std::uint64_t cores = session_.options_.workers > 0 ? session_.options_.workers : std::max(1u, std::thread::hardware_concurrency());
-        constexpr std::uint64_t kWorthAThread = 1 << 14;  // emulated threads: about as long as an OS thread takes to start
+        const std::uint64_t cores = session_.options_.workers > 0 ? session_.options_.workers
+                                                                  : std::max(1u, std::thread::hardware_concurrency());
+        constexpr std::uint64_t kWorthAThread =
+            1 << 14;  // emulated threads: about as long as an OS thread takes to start
         const auto workers = std::clamp<std::uint64_t>(count * threads / kWorthAThread, 1, std::min(cores, count));
         const std::uint64_t chunk = std::clamp<std::uint64_t>(count / (workers * 16), 1, 4096);
 
@@ -205,7 +210,8 @@ private:
     // Runs one block of each class and some random ones, and lets each class's stand for all of it.
     void run_classes(std::uint64_t blocks) {
         const tiling& tiles = *config_.tiles;
-        const std::int64_t rows = tiles_along(tiles.rows, tiles.tile_rows), cols = tiles_along(tiles.cols, tiles.tile_cols);
+        const std::int64_t rows = tiles_along(tiles.rows, tiles.tile_rows),
+                           cols = tiles_along(tiles.cols, tiles.tile_cols);
         if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) != blocks) {
             throw invalid_argument(fmt::format("{}: a grid of {} blocks, but its tiling has {} x {} tiles",
                                                function_name(config_.kernel), to_string(config_.grid), rows, cols));
@@ -215,7 +221,10 @@ private:
         const auto across = classes_along(tiles, tiles.cols, tiles.tile_cols, &operand::col_step);
         for (const auto& [row_key, row_class] : down) {
             for (const auto& [col_key, col_class] : across) {
-                block_class& found = classes.try_emplace(combine(tiles, row_key, col_key), block_class{0, {row_class.first, col_class.first}}).first->second;
+                block_class& found = classes
+                                         .try_emplace(combine(tiles, row_key, col_key),
+                                                      block_class{0, {row_class.first, col_class.first}})
+                                         .first->second;
                 found.count += row_class.count * col_class.count;
             }
         }
@@ -259,10 +268,11 @@ private:
                 add(counted[i], samples[i].stands_for);
             } else if (counted[i] != counted[representative.at(samples[i].key)]) {
                 const extent3 a = samples[i].block, b = samples[representative.at(samples[i].key)].block;
-                throw unsupported(fmt::format(
-                    "{}: block ({}, {}) counts differently from block ({}, {}) of the same class, so classes cannot stand "
-                    "for its blocks: run every block (--full)",
-                    function_name(config_.kernel), a.x, a.y, b.x, b.y));
+                throw unsupported(
+                    fmt::format("{}: block ({}, {}) counts differently from block ({}, {}) of the same class, so "
+                                "classes cannot stand "
+                                "for its blocks: run every block (--full)",
+                                function_name(config_.kernel), a.x, a.y, b.x, b.y));
             }
         }
         session_.report_.classes += classes.size();
@@ -272,7 +282,8 @@ private:
         const tiling& tiles = *config_.tiles;
         const sampled_tile place = footprint(tile);
         class_key key;
-        for (int i = 0; i < tiles.operand_count; ++i) key.shift[i] = reinterpret_cast<std::uintptr_t>(place.operands[i]) % kSectorBytes;
+        for (int i = 0; i < tiles.operand_count; ++i)
+            key.shift[i] = reinterpret_cast<std::uintptr_t>(place.operands[i]) % kSectorBytes;
         key.rows = place.rows;
         key.cols = place.cols;
         return &classes.find(key)->first;
@@ -296,7 +307,9 @@ private:
             report.counts.add(site.counts, times);
             if (!session_.options_.lines) continue;
             const source_line where = line_of(site.return_address);
-            const auto less = [](const line_counters& a, const line_counters& b) { return std::tie(a.file, a.line) < std::tie(b.file, b.line); };
+            const auto less = [](const line_counters& a, const line_counters& b) {
+                return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+            };
             const line_counters wanted{where.file, where.line, {}};
             auto place = std::lower_bound(report.lines.begin(), report.lines.end(), wanted, less);
             if (place == report.lines.end() || less(wanted, *place)) place = report.lines.insert(place, wanted);
@@ -327,6 +340,8 @@ void session::add_buffer(std::string name, const void* data, std::size_t bytes, 
     buffers_.push_back({std::move(name), reinterpret_cast<std::uintptr_t>(data), bytes, writable});
 }
 
-void session::on_sample(std::function<void(std::span<const sampled_tile>)> callback) { on_sample_ = std::move(callback); }
+void session::on_sample(std::function<void(std::span<const sampled_tile>)> callback) {
+    on_sample_ = std::move(callback);
+}
 
 }  // namespace cornerturn::emulator

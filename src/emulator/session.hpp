@@ -60,11 +60,11 @@ struct report {
 };
 
 struct options {
-    bool every_block = true;      // false: one block of each class, and random witnesses
-    bool lines = false;           // keep counters for each source line
-    unsigned workers = 0;         // threads; 0: one a core
-    std::uint64_t seed = 1;       // draws the witnesses
-    unsigned witnesses = 16;      // random blocks a launch that must count as their class does
+    bool every_block = true;  // false: one block of each class, and random witnesses
+    bool lines = false;       // keep counters for each source line
+    unsigned workers = 0;     // threads; 0: one a core
+    std::uint64_t seed = 1;   // draws the witnesses
+    unsigned witnesses = 16;  // random blocks a launch that must count as their class does
 };
 
 // While a session is alive, launches made by the thread that created it run in it and add to its report.
@@ -76,7 +76,8 @@ public:
     session(const session&) = delete;
     session& operator=(const session&) = delete;
 
-    // Makes [data, data + bytes) global memory that kernels may read, and write if `writable`. `name` is used in errors.
+    // Makes [data, data + bytes) global memory that kernels may read, and write if `writable`. `name` is used in
+    // errors.
     void add_buffer(std::string name, const void* data, std::size_t bytes, bool writable);
 
     // Called before a launch that runs only classes, with the tiles that it will touch.

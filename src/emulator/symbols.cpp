@@ -107,7 +107,8 @@ private:
         Dwarf_Die *innermost = nullptr, *scopes = nullptr;
         if (dwarf_getscopes(unit, address - bias, &innermost) <= 0) return found;
         const die_list owner_of_innermost(innermost, std::free);
-        // What that returned goes on with where an inlined function stands in the source; this, with where it was inlined.
+        // What that returned goes on with where an inlined function stands in the source; this, with where it was
+        // inlined.
         const int count = dwarf_getscopes_die(innermost, &scopes);
         const die_list owner(scopes, std::free);
         for (int i = 0; i < count && found.file == kDialectFile; ++i) {
@@ -116,7 +117,8 @@ private:
             Dwarf_Word file = 0, line = 0;
             if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &file) != 0) break;
             if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &line) != 0) break;
-            if (const char* name = dwarf_filesrc(files, file, nullptr, nullptr)) found = {file_name(name), static_cast<int>(line)};
+            if (const char* name = dwarf_filesrc(files, file, nullptr, nullptr))
+                found = {file_name(name), static_cast<int>(line)};
         }
         return found;
     }

@@ -21,9 +21,7 @@ namespace {
 // What must be left of a stack where a kernel accesses memory.
 constexpr std::size_t kStackReserve = 2 << 10;
 
-std::uint64_t pack(unsigned x, unsigned y, unsigned z) {
-    return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48;
-}
+std::uint64_t pack(unsigned x, unsigned y, unsigned z) { return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48; }
 
 constexpr std::uint32_t lane_mask(unsigned lanes) { return lanes == kWarpSize ? ~0u : (1u << lanes) - 1; }
 
@@ -58,8 +56,8 @@ void switch_fibers(handover by) { resumed(boost::context::detail::jump_fcontext(
 #endif
 
 worker::worker() {
-    void* memory = mmap(nullptr, kStacksBytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory =
+        mmap(nullptr, kStacksBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     madvise(memory, kStacksBytes, MADV_HUGEPAGE);
     stacks_ = static_cast<char*>(memory);
@@ -107,7 +105,8 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     packed_block_dim_ = pack(config.block.x, config.block.y, config.block.z);
     packed_grid_dim_ = pack(config.grid.x, config.grid.y, config.grid.z);
     for (unsigned i = 0; i < threads_; ++i) {
-        packed_thread_[i] = pack(i % config.block.x, i / config.block.x % config.block.y, i / config.block.x / config.block.y);
+        packed_thread_[i] =
+            pack(i % config.block.x, i / config.block.x % config.block.y, i / config.block.x / config.block.y);
     }
     traces_.clear();
     trace_ = nullptr;
@@ -120,7 +119,8 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
         regions_.push_back({region::global, buffer.writable, buffer.begin, buffer.bytes, buffer.name, nullptr});
     }
     const byte_range segment = thread_local_segment();
-    const auto add_shared = [&](std::uintptr_t begin, std::size_t bytes, const std::string& name, shadow_memory& shadow) {
+    const auto add_shared = [&](std::uintptr_t begin, std::size_t bytes, const std::string& name,
+                                shadow_memory& shadow) {
         regions_.push_back({region::shared, true, begin, bytes, name, &shadow});
     };
     const std::vector<shared_variable> variables = shared_variables_of(config.kernel);
@@ -138,7 +138,8 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     }
     static_shadow_.cover(low, low < high ? high - low : 0);
     if (config.dynamic_shared_bytes > 0) {
-        if (dynamic_shared_ == nullptr) dynamic_shared_ = std::make_unique<bank_row[]>(kMaxDynamicShared / sizeof(bank_row));
+        if (dynamic_shared_ == nullptr)
+            dynamic_shared_ = std::make_unique<bank_row[]>(kMaxDynamicShared / sizeof(bank_row));
         const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_shared_.get());
         add_shared(begin, config.dynamic_shared_bytes, "dynamic shared memory", dynamic_shadow_);
         dynamic_shadow_.cover(begin, config.dynamic_shared_bytes);
@@ -224,7 +225,8 @@ void worker::release_warp_syncs() {
                           to_string(line_of(sync_sites_[thread]))));
     }
     warp_->at_warp_sync &= ~released;
-    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) ++warp_syncs_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
+    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1)
+        ++warp_syncs_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
 }
 
 // After all warps stopped: opens the block's barrier, or returns false if every thread has finished.
@@ -240,8 +242,8 @@ bool worker::release_barrier() {
     const std::uintptr_t barrier = sync_sites_[first_waiting];
     if (first_finished < threads_) {
         raise(hazard_kind::divergent_barrier, first_finished,
-              fmt::format("ended without reaching the barrier of {}, where thread {} waits", to_string(line_of(barrier)),
-                          name_of(first_waiting)));
+              fmt::format("ended without reaching the barrier of {}, where thread {} waits",
+                          to_string(line_of(barrier)), name_of(first_waiting)));
     }
     for (unsigned i = 0; i < threads_; ++i) {
         if (sync_sites_[i] != barrier) {
@@ -260,8 +262,8 @@ bool worker::release_barrier() {
 site& worker::find_site(std::uintptr_t return_address, unsigned width, direction op) {
     cache_entry& entry = site_cache_[return_address * 0x9e3779b97f4a7c15ull >> 56];
     if (entry.return_address == return_address) return *entry.found;
-    const auto found = std::find_if(sites_.begin(), sites_.end(),
-                                    [&](const site& s) { return s.return_address == return_address; });
+    const auto found =
+        std::find_if(sites_.begin(), sites_.end(), [&](const site& s) { return s.return_address == return_address; });
     site* result = found != sites_.end() ? &*found : nullptr;
     if (result == nullptr) {
         result = &sites_.emplace_back();
@@ -276,11 +278,13 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
 
 // The region that the access falls into and may touch; raises if there is none.
 const region& worker::find_region(site& where, std::uintptr_t address) {
-    const auto holds = [&](const region& r) { return address - r.begin < r.bytes && r.bytes - (address - r.begin) >= where.width; };
+    const auto holds = [&](const region& r) {
+        return address - r.begin < r.bytes && r.bytes - (address - r.begin) >= where.width;
+    };
     if (where.where != nullptr && holds(*where.where)) return *where.where;
     const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
-    const auto found = std::find_if(regions_.begin(), regions_.end(),
-                                    [&](const region& r) { return address - r.begin < r.bytes; });
+    const auto found =
+        std::find_if(regions_.begin(), regions_.end(), [&](const region& r) { return address - r.begin < r.bytes; });
     if (found == regions_.end() || !holds(*found)) raise_from_fiber(stray);
     if (where.op == kStore && !found->writable) {
         raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
@@ -423,7 +427,8 @@ void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, 
     if (where.op == kStore) {
         rival = cell.note_write(now);
     } else {
-        if (cell.write.serial() < block_first_serial_ && !unwritten_) unwritten_ = {now.thread(), where.index, instruction.place};
+        if (cell.write.serial() < block_first_serial_ && !unwritten_)
+            unwritten_ = {now.thread(), where.index, instruction.place};
         if (cell.note_read(now)) rival.who = cell.write;
     }
     if (rival.who.serial() != 0) [[unlikely]] {
@@ -477,9 +482,7 @@ std::string worker::name_of(unsigned thread) const {
     return triple(packed & 0xffffffff, packed >> 32 & 0xffff, packed >> 48);
 }
 
-std::string worker::line_of_site(unsigned index) const {
-    return to_string(line_of(sites_[index].return_address));
-}
+std::string worker::line_of_site(unsigned index) const { return to_string(line_of(sites_[index].return_address)); }
 
 void worker::raise(hazard_kind kind, unsigned thread, const std::string& what) {
     throw hazard(kind, fmt::format("{}: block {}, thread {} {}", function_name(config_.kernel),
@@ -529,12 +532,15 @@ void worker::raise(const fault& what) {
         case hazard_kind::unsupported_access:
             text = what.width == 0
                        ? fmt::format("accesses shared and global memory with one instruction at {}", line)
-                       : fmt::format("copies {} bytes at {}: no single instruction does; copy 1, 2, 4, 8 or 16", what.width, line);
+                       : fmt::format("copies {} bytes at {}: no single instruction does; copy 1, 2, 4, 8 or 16",
+                                     what.width, line);
             break;
         case hazard_kind::divergent_barrier:
             text = fmt::format("is not in the mask of its own warp-level barrier at {}", line);
             break;
-        default: text = fmt::format("overflows the emulator's stack of 16 KiB a thread with its local variables"); break;
+        default:
+            text = fmt::format("overflows the emulator's stack of 16 KiB a thread with its local variables");
+            break;
     }
     raise(what.kind, what.thread, text);
 }

@@ -32,7 +32,8 @@ inline constexpr unsigned kMaxThreads = 1024, kMaxWarps = kMaxThreads / kWarpSiz
 // A lane that waits has filled about five cache lines at the top of its stack. Stacks a power of two apart would put
 // those of all lanes into a few sets of the cache; these follow one another through all of its sets.
 inline constexpr std::size_t kLineBytes = 64, kLinesFilled = 5;
-inline constexpr std::size_t kStackBytes = (16 << 10) + kLinesFilled * kLineBytes, kStacksBytes = kStackBytes * kMaxThreads;
+inline constexpr std::size_t kStackBytes = (16 << 10) + kLinesFilled * kLineBytes,
+                             kStacksBytes = kStackBytes * kMaxThreads;
 inline constexpr std::size_t kMaxDynamicShared = 227 << 10;  // the most a block can have on Hopper
 
 // What a memory access may touch.
@@ -219,7 +220,8 @@ private:
     handover wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
     void release_warp_syncs();
     bool release_barrier();
-    [[gnu::noinline]] void file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
+    [[gnu::noinline]] void file_access(std::uintptr_t address, unsigned width, direction op,
+                                       std::uintptr_t return_address);
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
     const region& find_region(site& where, std::uintptr_t address);
     warp_instruction& find_instruction(site& where);
@@ -248,9 +250,9 @@ private:
     // A lane that ends without waiting leaves its fiber to the next, so kernels without barriers use one.
     char* stacks_ = nullptr;
     std::array<fiber, kMaxThreads> fibers_{};
-    fiber outside_{};            // run_block itself
-    fiber* left_ = nullptr;      // that the last lane to end ran on
-    unsigned fibers_made_ = 0;   // for this block
+    fiber outside_{};           // run_block itself
+    fiber* left_ = nullptr;     // that the last lane to end ran on
+    unsigned fibers_made_ = 0;  // for this block
 #if CORNERTURN_ANNOUNCE_FIBERS
     struct announced {
         void* fake_stack = nullptr;
@@ -265,12 +267,12 @@ private:
     extent3 block_;
     std::uint64_t packed_block_ = 0;
     std::array<warp_state, kMaxWarps> warps_;
-    std::array<fiber*, kMaxThreads> fiber_of_{};             // for threads that have started
-    std::array<std::uintptr_t, kMaxThreads> sync_sites_{};   // of the barrier that the thread waits at; 0: it never did
-    std::array<std::uint16_t, kMaxThreads> warp_syncs_{};    // that the thread has passed
-    std::array<warp_wait, kWarpSize> waits_;  // of the warp being run
-    std::uint64_t serial_ = 0;              // barrier intervals, over all blocks
-    std::uint64_t block_first_serial_ = 0;  // the interval in which this block began
+    std::array<fiber*, kMaxThreads> fiber_of_{};            // for threads that have started
+    std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // of the barrier that the thread waits at; 0: it never did
+    std::array<std::uint16_t, kMaxThreads> warp_syncs_{};   // that the thread has passed
+    std::array<warp_wait, kWarpSize> waits_;                // of the warp being run
+    std::uint64_t serial_ = 0;                              // barrier intervals, over all blocks
+    std::uint64_t block_first_serial_ = 0;                  // the interval in which this block began
     std::optional<fault> fault_;
     // A read of shared memory that nobody had written. Raised once its barrier interval is over: a later write in it
     // shows that the fault is a race.
@@ -282,7 +284,7 @@ private:
 
     // The warp being run, the lane being run, and the lanes to run after it.
     warp_state* warp_ = nullptr;
-    unsigned first_ = 0;  // the warp's first thread
+    unsigned first_ = 0;               // the warp's first thread
     unsigned lane_ = 0, current_ = 0;  // within the warp, within the block
     std::uint32_t lane_bit_ = 0, due_ = 0;
     std::uint64_t lane_serial_ = 0;

@@ -53,7 +53,8 @@ ordered_json device_of(const device_info& device) {
 }  // namespace
 
 ordered_json to_json(const result& r) {
-    ordered_json out = {{"kernel", r.kernel}, {"rows", r.rows}, {"cols", r.cols}, {"dtype", r.dtype}, {"device", device_of(r.device)}};
+    ordered_json out = {
+        {"kernel", r.kernel}, {"rows", r.rows}, {"cols", r.cols}, {"dtype", r.dtype}, {"device", device_of(r.device)}};
     if (!r.ran()) {
         out["status"] = "skipped";
         out["reason"] = r.skipped;
@@ -80,7 +81,10 @@ ordered_json to_json(const result& r) {
     if (!r.lines.empty()) {
         out["lines"] = ordered_json::array();
         for (const auto& line : r.lines) {
-            out["lines"].push_back({{"file", line.file}, {"line", line.line}, {"metrics", metrics_of(line.counts)}, {"derived", derived_of(line.counts)}});
+            out["lines"].push_back({{"file", line.file},
+                                    {"line", line.line},
+                                    {"metrics", metrics_of(line.counts)},
+                                    {"derived", derived_of(line.counts)}});
         }
     }
     if (r.time) {

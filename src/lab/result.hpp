@@ -1,9 +1,10 @@
 // What one run of one kernel gave: the object that `profile --format json` prints.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace cornerturn::lab {
 
 struct device_info {
-    std::string kind = "emulator";  // "emulator", "cuda" or "host"
+    std::string kind = "emulator";   // "emulator", "cuda" or "host"
     std::string name, driver, cuda;  // on cuda
 };
 
@@ -25,9 +26,9 @@ struct timing {
 
 struct measured_time {
     timing kernel, yardstick;
-    std::string yardstick_what;    // "memcpy"
-    std::string method;            // how it was timed, in words
-    std::int64_t bytes = 0;        // read plus written, by the kernel
+    std::string yardstick_what;  // "memcpy"
+    std::string method;          // how it was timed, in words
+    std::int64_t bytes = 0;      // read plus written, by the kernel
     double bandwidth_gbps() const { return static_cast<double>(bytes) / kernel.median_s / 1e9; }
     double yardstick_gbps() const { return static_cast<double>(bytes) / yardstick.median_s / 1e9; }
     double ratio() const { return yardstick.median_s / kernel.median_s; }

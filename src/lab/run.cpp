@@ -22,7 +22,8 @@ void emulate(const kernel& k, const request& what, bool every_block, result& r) 
     host_problem problem(shape_of(k, what));
     emulator::session session({.every_block = every_block, .lines = what.lines, .seed = what.seed});
     session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
-    session.add_buffer("destination", problem.destination().data(), static_cast<std::size_t>(problem.destination().size()), true);
+    session.add_buffer("destination", problem.destination().data(),
+                       static_cast<std::size_t>(problem.destination().size()), true);
 
     // Where only classes run, each launch's tiles are prepared just before it and checked at the end.
     std::vector<tile> tiles;
@@ -96,8 +97,9 @@ result begin_result(const kernel& k, const request& what) {
         for (int size : {1, 2, 4, 8, 16}) {
             if (k.takes(size)) sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", size);
         }
-        throw invalid_argument(fmt::format("{} does not take dtype {} ({} bytes an element): it takes elements of {} bytes", k.id,
-                                           what.dtype.name, what.dtype.size, sizes));
+        throw invalid_argument(
+            fmt::format("{} does not take dtype {} ({} bytes an element): it takes elements of {} bytes", k.id,
+                        what.dtype.name, what.dtype.size, sizes));
     }
     result r;
     r.kernel = k.id;

@@ -80,8 +80,9 @@ public:
         result r = begin_result(k, what);
         r.device = info_;
         if (k.needs.compute_capability > capability_) {
-            r.skipped = fmt::format("needs {} (compute capability {}.{}), but {} has {}.{}", k.needs.feature, k.needs.compute_capability / 10,
-                                    k.needs.compute_capability % 10, info_.name, capability_ / 10, capability_ % 10);
+            r.skipped = fmt::format("needs {} (compute capability {}.{}), but {} has {}.{}", k.needs.feature,
+                                    k.needs.compute_capability / 10, k.needs.compute_capability % 10, info_.name,
+                                    capability_ / 10, capability_ % 10);
             return r;
         }
         if (k.run(backend::cuda) == nullptr) {
@@ -98,7 +99,8 @@ public:
         count_on_emulator(k, what, r);
         if (!r.failed() && what.timed && shape.elements() > 0) {
             problem.prepare_destination();
-            r.time = measure(problem, [&] { k.run(backend::cuda)(problem.work()); }, what.warm);
+            r.time = measure(
+                problem, [&] { k.run(backend::cuda)(problem.work()); }, what.warm);
             settle(r, problem.check());
         }
         return r;
@@ -115,8 +117,9 @@ private:
         std::size_t free = 0, total = 0;
         CORNERTURN_CUDA(cudaMemGetInfo(&free, &total));
         if (static_cast<std::size_t>(bytes) > free) {
-            throw error(fmt::format("{} has {:.1f} GB of memory free, and this run needs {:.1f} GB: choose fewer rows or columns", info_.name,
-                                    static_cast<double>(free) / 1e9, static_cast<double>(bytes) / 1e9));
+            throw error(fmt::format(
+                "{} has {:.1f} GB of memory free, and this run needs {:.1f} GB: choose fewer rows or columns",
+                info_.name, static_cast<double>(free) / 1e9, static_cast<double>(bytes) / 1e9));
         }
     }
 
@@ -126,7 +129,8 @@ private:
         const memory_owner scratch(bytes);
         const void* const source = problem.work().source;
         const work_function copy = [&] {
-            CORNERTURN_CUDA(cudaMemcpyAsync(scratch.get, source, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, stream_.get));
+            CORNERTURN_CUDA(cudaMemcpyAsync(scratch.get, source, static_cast<std::size_t>(bytes),
+                                            cudaMemcpyDeviceToDevice, stream_.get));
         };
         measured_time time;
         time.bytes = 2 * bytes;
@@ -142,11 +146,13 @@ private:
     }
 
     // Samples of one and the other in turn, so that both see the same clocks and the same neighbours.
-    void measure_interleaved(const work_function& kernel, const work_function& yardstick, int launches, bool flush, measured_time& time) {
+    void measure_interleaved(const work_function& kernel, const work_function& yardstick, int launches, bool flush,
+                             measured_time& time) {
         const memory_owner cold(flush ? flush_bytes_ : 1);
         const auto sample = [&](const work_function& work) {
             // The flush also keeps the GPU busy while the host queues the launch, so that no launch latency is timed.
-            if (flush) CORNERTURN_CUDA(cudaMemsetAsync(cold.get, 0, static_cast<std::size_t>(flush_bytes_), stream_.get));
+            if (flush)
+                CORNERTURN_CUDA(cudaMemsetAsync(cold.get, 0, static_cast<std::size_t>(flush_bytes_), stream_.get));
             CORNERTURN_CUDA(cudaEventRecord(begin_.get, stream_.get));
             work();
             CORNERTURN_CUDA(cudaEventRecord(end_.get, stream_.get));
@@ -161,7 +167,9 @@ private:
         }
         std::vector<double> ours, theirs;
         const auto start = std::chrono::steady_clock::now();
-        const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+        const auto elapsed = [&] {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        };
         while (ours.size() < kLeastSamples || (ours.size() < kMostSamples && elapsed() < kSecondsToSample)) {
             theirs.push_back(sample(yardstick));
             ours.push_back(sample(kernel));
@@ -197,7 +205,8 @@ bool cuda_available(std::string& reason) {
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status == cudaSuccess && count > 0) return true;
     cudaGetLastError();
-    reason = status == cudaSuccess ? "CUDA finds no device" : fmt::format("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status));
+    reason = status == cudaSuccess ? "CUDA finds no device"
+                                   : fmt::format("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status));
     return false;
 }
 

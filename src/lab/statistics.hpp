@@ -19,7 +19,8 @@ inline double percentile(std::vector<double> samples, double share) {
 }
 
 inline timing summarize(const std::vector<double>& seconds) {
-    return {percentile(seconds, 0.5), percentile(seconds, 0.1), percentile(seconds, 0.9), static_cast<int>(seconds.size())};
+    return {percentile(seconds, 0.5), percentile(seconds, 0.1), percentile(seconds, 0.9),
+            static_cast<int>(seconds.size())};
 }
 
 }  // namespace cornerturn::lab

@@ -21,12 +21,15 @@ std::string per(std::uint64_t a, std::uint64_t b) {
     return b == 0 ? "-" : number(static_cast<double>(a) / static_cast<double>(b));
 }
 
-std::string per_request(const counters& c, std::array<std::uint64_t, 2> counters::*what, std::array<std::uint64_t, 2> counters::*requests, emulator::direction op) {
+std::string per_request(const counters& c, std::array<std::uint64_t, 2> counters::*what,
+                        std::array<std::uint64_t, 2> counters::*requests, emulator::direction op) {
     return per((c.*what)[op], (c.*requests)[op]);
 }
 
 // "1 wavefront", "2 wavefronts"
-std::string plural(const std::string& count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == "1" ? "" : "s"); }
+std::string plural(const std::string& count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == "1" ? "" : "s");
+}
 
 std::string extent(const emulator::extent3& e) {
     return e.z == 1 ? fmt::format("{} x {}", e.x, e.y) : fmt::format("{} x {} x {}", e.x, e.y, e.z);
@@ -58,7 +61,9 @@ std::string read_sectors(const result& r, emulator::direction op) {
     const double least = static_cast<double>(r.checked_of) * r.element_size / 32;
     const double excess = static_cast<double>(sectors) / std::max(least, 1.0);
     const double each = static_cast<double>(sectors) / static_cast<double>(requests);
-    const char* const verdict = excess <= 1.3 ? "coalesced" : each > 16 && excess > 1.9 ? "strided" : "partly coalesced";
+    const char* const verdict = excess <= 1.3               ? "coalesced"
+                                : each > 16 && excess > 1.9 ? "strided"
+                                                            : "partly coalesced";
     return fmt::format("{} a request: {}{}", plural(number(each), "sector"), verdict,
                        excess > 1.3 ? fmt::format(", {:.1f} times the bytes needed", excess) : "");
 }
@@ -120,7 +125,8 @@ std::string show_list(const std::vector<kernel>& all, format as) {
                                       {"source", k.notes->source},
                                       {"origin", k.origin},
                                       {"element_sizes", sizes},
-                                      {"needs", k.needs.feature != nullptr ? nlohmann::ordered_json(k.needs.feature) : nlohmann::ordered_json(nullptr)},
+                                      {"needs", k.needs.feature != nullptr ? nlohmann::ordered_json(k.needs.feature)
+                                                                           : nlohmann::ordered_json(nullptr)},
                                       {"file", k.file}});
         }
         return out.dump(2) + "\n";
@@ -155,10 +161,11 @@ std::string show_ladder(const std::vector<result>& all, format as) {
         std::vector<std::string> row = {r.kernel, r.origin};
         row.push_back(r.launched ? extent(r.grid) : "-");
         row.push_back(r.launched ? extent(r.block) : "-");
-        for (auto [what, requests] : {std::pair{&counters::global_requests, static_cast<decltype(&counters::global_requests)>(nullptr)},
-                                      {&counters::global_sectors, &counters::global_requests},
-                                      {&counters::shared_wavefronts, &counters::shared_requests},
-                                      {&counters::shared_conflicts, &counters::shared_requests}}) {
+        for (auto [what, requests] :
+             {std::pair{&counters::global_requests, static_cast<decltype(&counters::global_requests)>(nullptr)},
+              {&counters::global_sectors, &counters::global_requests},
+              {&counters::shared_wavefronts, &counters::shared_requests},
+              {&counters::shared_conflicts, &counters::shared_requests}}) {
             for (emulator::direction op : {kLoad, kStore}) {
                 if (!r.counts) {
                     row.push_back("-");
@@ -192,40 +199,51 @@ std::string show_ladder(const std::vector<result>& all, format as) {
         break;
     }
     if (timed) heading += "; counters from the emulator";
-    return heading + "\n\n" + out + fmt::format("\n{} ran, {} verified, {} failed, {} skipped\n", ran, ran - failed, failed, skipped) + reasons;
+    return heading + "\n\n" + out +
+           fmt::format("\n{} ran, {} verified, {} failed, {} skipped\n", ran, ran - failed, failed, skipped) + reasons;
 }
 
 std::string show_profile(const result& r, format as) {
     if (as == format::json) return to_json(r).dump(2) + "\n";
     std::string heading = fmt::format("{}  {} x {} {} on {}\n", r.kernel, r.rows, r.cols, r.dtype, device_text(r));
     if (!r.ran()) return heading + fmt::format("skipped: {}\n", r.skipped);
-    heading += fmt::format("{}; verified: {} ({} of {} elements)\n", launch_text(r), verified_text(r), grouped(static_cast<std::uint64_t>(r.checked_elements)),
+    heading += fmt::format("{}; verified: {} ({} of {} elements)\n", launch_text(r), verified_text(r),
+                           grouped(static_cast<std::uint64_t>(r.checked_elements)),
                            grouped(static_cast<std::uint64_t>(r.checked_of)));
     if (!r.fault.empty()) heading += fmt::format("FAULT: {}\n", r.fault);
     if (r.time) {
         const measured_time& time = *r.time;
-        heading += fmt::format("{} us, {:.1f} GB/s; memcpy {} us, {:.1f} GB/s; ratio {:.3f} ({}, {} samples)\n", time_range(time.kernel),
-                               time.bandwidth_gbps(), time_range(time.yardstick), time.yardstick_gbps(), time.ratio(), time.method, time.kernel.samples);
+        heading += fmt::format("{} us, {:.1f} GB/s; memcpy {} us, {:.1f} GB/s; ratio {:.3f} ({}, {} samples)\n",
+                               time_range(time.kernel), time.bandwidth_gbps(), time_range(time.yardstick),
+                               time.yardstick_gbps(), time.ratio(), time.method, time.kernel.samples);
     }
     table t{{{"counter"}, {"value", true}, {"reading"}}, {}};
     if (r.counts) {
         const auto value = [&](std::uint64_t n) { return as == format::csv ? std::to_string(n) : grouped(n); };
-        for (const metric& m : metrics()) t.rows.push_back({m.name, value(((*r.counts).*m.where)[m.op]), reading(r, m)});
+        for (const metric& m : metrics())
+            t.rows.push_back({m.name, value(((*r.counts).*m.where)[m.op]), reading(r, m)});
         for (emulator::direction op : {kLoad, kStore}) {
-            t.rows.push_back({fmt::format("derived.shared_conflicts_{}", op == kLoad ? "ld" : "st"), value(r.counts->shared_conflicts[op]),
+            t.rows.push_back({fmt::format("derived.shared_conflicts_{}", op == kLoad ? "ld" : "st"),
+                              value(r.counts->shared_conflicts[op]),
                               "wavefronts above the least that the requests could cost"});
         }
     }
     std::string lines;
     if (!r.lines.empty()) {
-        table by_line{{{"line"}, {"requests", true}, {"sectors/request", true}, {"shared requests", true}, {"wavefronts/request", true}}, {}};
+        table by_line{{{"line"},
+                       {"requests", true},
+                       {"sectors/request", true},
+                       {"shared requests", true},
+                       {"wavefronts/request", true}},
+                      {}};
         for (const auto& line : r.lines) {
             for (emulator::direction op : {kLoad, kStore}) {
                 const counters& c = line.counts;
                 if (c.global_requests[op] + c.shared_requests[op] == 0) continue;
-                by_line.rows.push_back({fmt::format("{}:{} {}", line.file, line.line, direction_word(op)), std::to_string(c.global_requests[op]),
-                                        per(c.global_sectors[op], c.global_requests[op]), std::to_string(c.shared_requests[op]),
-                                        per(c.shared_wavefronts[op], c.shared_requests[op])});
+                by_line.rows.push_back(
+                    {fmt::format("{}:{} {}", line.file, line.line, direction_word(op)),
+                     std::to_string(c.global_requests[op]), per(c.global_sectors[op], c.global_requests[op]),
+                     std::to_string(c.shared_requests[op]), per(c.shared_wavefronts[op], c.shared_requests[op])});
             }
         }
         if (as == format::csv) return by_line.print(as);  // one table a file

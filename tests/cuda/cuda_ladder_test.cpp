@@ -51,7 +51,8 @@ TEST(cuda_ladder, edges_leading_dimensions_and_offsets) {
                 shape.destination_ld = shape.destination_cols() + up_to(9);
                 shape.source_offset = up_to(5);
                 shape.destination_offset = up_to(5);
-                ASSERT_EQ(run(k, shape), "") << k.id << " " << rows << " x " << cols << " of " << size << ", seed " << seed;
+                ASSERT_EQ(run(k, shape), "")
+                    << k.id << " " << rows << " x " << cols << " of " << size << ", seed " << seed;
             }
         }
     });
@@ -60,7 +61,8 @@ TEST(cuda_ladder, edges_leading_dimensions_and_offsets) {
 TEST(cuda_ladder, more_than_65535_tiles_and_more_than_2_to_the_31_elements) {
     for_each_rung([&](const kernel& k, int size) {
         for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{2200000, 3}, {3, 2200000}}) {
-            ASSERT_EQ(run(k, {.rows = rows, .cols = cols, .element_size = size}), "") << k.id << " " << rows << " x " << cols << " of " << size;
+            ASSERT_EQ(run(k, {.rows = rows, .cols = cols, .element_size = size}), "")
+                << k.id << " " << rows << " x " << cols << " of " << size;
         }
         if (size <= 4) {
             ASSERT_EQ(run(k, {.rows = 50021, .cols = 43003, .element_size = size}), "") << k.id << " of " << size;
@@ -69,7 +71,8 @@ TEST(cuda_ladder, more_than_65535_tiles_and_more_than_2_to_the_31_elements) {
 }
 
 TEST(cuda_verifier, finds_planted_faults) {
-    for (const char* fault : {"wrong_index", "unwritten_tail", "swapped_rows", "stale_output", "nan", "writes_source"}) {
+    for (const char* fault :
+         {"wrong_index", "unwritten_tail", "swapped_rows", "stale_output", "nan", "writes_source"}) {
         const kernel& k = find_kernel(std::string("fault/planted@") + fault);
         EXPECT_NE(run(k, {.rows = 64, .cols = 96}), "") << fault;
     }
@@ -91,7 +94,8 @@ TEST(cuda_lab, times_and_counts) {
 }
 
 TEST(cuda_lab, refuses_what_does_not_fit) {
-    EXPECT_THROW(lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = 1000000, .cols = 1000000}), error);
+    EXPECT_THROW(lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = 1000000, .cols = 1000000}),
+                 error);
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ __global__ void planted_fault(matrix_view<const element4> source, matrix_view<el
         if (kFault == fault::uninitialised_read && i == kRows && tx == 3) continue;
         if (kFault == fault::misaligned && i == 0 && ty == 0 && tx == 1) {
             tile[0][1] = reinterpret_cast<const pair*>(source.data + row * source.ld + col)->low;
-            tile[0][1] = static_cast<element4>(*reinterpret_cast<const std::uint64_t*>(source.data + row * source.ld + col));
+            tile[0][1] =
+                static_cast<element4>(*reinterpret_cast<const std::uint64_t*>(source.data + row * source.ld + col));
         }
         const std::int64_t from = kFault == fault::negative_index && row == 0 && col == 0 ? -1 : row * source.ld + col;
         tile[ty + i][kFault == fault::shared_out_of_bounds && ty + i == kTile - 1 ? tx + 32 : tx] = source.data[from];

@@ -1,6 +1,5 @@
-#include "kernels/warp_kernels.hpp"
-
 #include "device/device.hpp"
+#include "kernels/warp_kernels.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -152,9 +151,12 @@ void run_vector_copies(const void* in, void* out) { launch({1, 32}, vector_copie
 void run_shared_pattern(const std::uint32_t* offsets, std::uint32_t active, int width, void* out) {
     switch (width) {
         case 1: return launch({1, 32}, shared_pattern<std::uint8_t>, offsets, active, static_cast<std::uint8_t*>(out));
-        case 2: return launch({1, 32}, shared_pattern<std::uint16_t>, offsets, active, static_cast<std::uint16_t*>(out));
-        case 4: return launch({1, 32}, shared_pattern<std::uint32_t>, offsets, active, static_cast<std::uint32_t*>(out));
-        case 8: return launch({1, 32}, shared_pattern<std::uint64_t>, offsets, active, static_cast<std::uint64_t*>(out));
+        case 2:
+            return launch({1, 32}, shared_pattern<std::uint16_t>, offsets, active, static_cast<std::uint16_t*>(out));
+        case 4:
+            return launch({1, 32}, shared_pattern<std::uint32_t>, offsets, active, static_cast<std::uint32_t*>(out));
+        case 8:
+            return launch({1, 32}, shared_pattern<std::uint64_t>, offsets, active, static_cast<std::uint64_t*>(out));
         default: return launch({1, 32}, shared_pattern<uint4>, offsets, active, static_cast<uint4*>(out));
     }
 }

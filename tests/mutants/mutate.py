@@ -4,7 +4,8 @@
 
 CMake runs this when it configures. OUTPUT_DIRECTORY then holds one file a mutant and mutants.inc, a table for
 mutants_test.cpp. A mutant's kernels are called as the rung's are, with +RULE and a number behind. Rules are applied to the text of the
-__global__ functions, wherever they match; a rule that matches nowhere is an error, and so is a file with too few mutants.
+__global__ functions, wherever they match; a rule that matches nowhere is an error; a file with few mutants is
+named.
 """
 
 import re
@@ -94,7 +95,8 @@ def main():
         text = rung.read_text()
         mutants = mutants_of(text)
         if len(mutants) < FEWEST_A_FILE:
-            sys.exit(f"mutate.py: {rung.name} gives {len(mutants)} mutants; {FEWEST_A_FILE} are the least. Add a rule for it.")
+            # Said, not refused: a new rung may be written in ways that no rule here knows yet.
+            print(f"mutate.py: {rung.name} gives {len(mutants)} mutants, fewer than {FEWEST_A_FILE}: add a rule for it")
         of_file = re.sub(r"\W", "_", rung.stem)
         for number, (rule, position, old, new) in enumerate(mutants, 1):
             used.add(rule)

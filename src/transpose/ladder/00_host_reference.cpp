@@ -21,13 +21,15 @@ void run(const matrix_work& work) {
     const std::size_t size = work.element_size;
     for (std::int64_t row = 0; row < work.rows; ++row) {
         for (std::int64_t col = 0; col < work.cols; ++col) {
-            std::memcpy(destination + (col * work.destination_ld + row) * size, source + (row * work.source_ld + col) * size, size);
+            std::memcpy(destination + (col * work.destination_ld + row) * size,
+                        source + (row * work.source_ld + col) * size, size);
         }
     }
 }
 
 constexpr variant kVariants[] = {{"", "003 matrix_trans", 1 | 2 | 4 | 8 | 16, &run}};
-const bool kRegistered = (register_rung(kHostReference, operation::transpose, backend::host, __FILE__, "", kVariants, 1), true);
+const bool kRegistered =
+    (register_rung(kHostReference, operation::transpose, backend::host, __FILE__, "", kVariants, 1), true);
 
 }  // namespace
 }  // namespace cornerturn

@@ -6,8 +6,9 @@ constexpr rung_notes kVectorized{
     .id = "transpose/vectorized",
     .idea = "Four elements a thread, loaded and stored as one 16-byte vector; the padded tile stays scalar.",
     .change = "From padded: a quarter of the global requests, the same shared-memory instructions.",
-    .contract = "4-byte elements, any rows x cols. A side is moved in vectors where its pointer is 16-byte aligned "
-                "and its leading dimension a multiple of 4, in scalars elsewhere and at the edge.",
+    .contract =
+        "4-byte elements, any rows x cols. A side is moved in vectors where its pointer is 16-byte aligned "
+        "and its leading dimension a multiple of 4, in scalars elsewhere and at the edge.",
     .bytes = "2 * rows * cols * 4",
     .limit = "DRAM bandwidth; four scalar shared-memory instructions for each vector.",
     .source = "Note 001 K2.",
@@ -43,8 +44,8 @@ __global__ void transpose_vectorized(matrix_view<const element4> source, matrix_
         element4* const to = destination.data + row * destination.ld + col;
         if (kVectorWrite && col + kVectorWidth <= destination.cols) {
             // Written as an assignment, nvcc 13 splits this store and shares its parts with the scalar path below.
-            __stwb(reinterpret_cast<uint4*>(to),
-                   make_uint4(tile[first + 0][line], tile[first + 1][line], tile[first + 2][line], tile[first + 3][line]));
+            __stwb(reinterpret_cast<uint4*>(to), make_uint4(tile[first + 0][line], tile[first + 1][line],
+                                                            tile[first + 2][line], tile[first + 3][line]));
         } else {
             CORNERTURN_UNROLL
             for (int i = 0; i < kVectorWidth; ++i) {

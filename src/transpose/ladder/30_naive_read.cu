@@ -34,6 +34,7 @@ struct naive_read {
 };
 
 CORNERTURN_RUNG(kNaiveRead, operation::transpose, scalar<naive_read<16, 16>>("16x16", "000 v0"),
-                scalar<naive_read<32, 32>>("32x32", "001 K0"), scalar<naive_read<32, 8>>("32x8", "002 matrixTranspos_1"))
+                scalar<naive_read<32, 32>>("32x32", "001 K0"),
+                scalar<naive_read<32, 8>>("32x8", "002 matrixTranspos_1"))
 
 }  // namespace CORNERTURN_KERNELS

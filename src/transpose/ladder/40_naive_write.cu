@@ -29,7 +29,8 @@ template <int kTile, int kRows>
 struct naive_write {
     template <class T>
     static void run(const matrix_work& work) {
-        launch_transpose<column_major>(transpose_naive_write<T, kTile, kRows>, work, {kTile, kTile}, dim3(kTile, kRows));
+        launch_transpose<column_major>(transpose_naive_write<T, kTile, kRows>, work, {kTile, kTile},
+                                       dim3(kTile, kRows));
     }
 };
 

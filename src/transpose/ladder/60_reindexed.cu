@@ -9,7 +9,9 @@ constexpr rung_notes kReindexed{
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
     .bytes = "2 * rows * cols * e, in pieces as long as the block is wide and tall",
     .limit = "Pieces shorter than a sector in small blocks; bank conflicts in large ones.",
-    .source = "Note 004 figure 2.2 (its return before the barrier is left out: threads outside the matrix must reach it too).",
+    .source =
+        "Note 004 figure 2.2 (its return before the barrier is left out: threads outside the matrix must reach it "
+        "too).",
 };
 
 // The block is kCols x kRows threads, one an element.

@@ -43,6 +43,7 @@ struct shared_tile {
 };
 
 CORNERTURN_RUNG(kShared, operation::transpose, scalar<shared_tile<16, 16>>("16x16", "000 v1"),
-                scalar<shared_tile<32, 32>>("32x32", "003 step2"), scalar<shared_tile<32, 8>>("32x8", "002 matrixTranspos_2"))
+                scalar<shared_tile<32, 32>>("32x32", "003 step2"),
+                scalar<shared_tile<32, 8>>("32x8", "002 matrixTranspos_2"))
 
 }  // namespace CORNERTURN_KERNELS
