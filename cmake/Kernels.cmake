@@ -2,7 +2,7 @@
 # folder is all that it takes to add one: the folder is globbed, and object libraries keep every registration.
 
 # What makes g++ report each memory access of a kernel at its full width, and keep one call site an access. An emulated
-# thread's stack holds 16 KiB: a kernel whose locals come near that is refused here.
+# thread's stack holds 14 KiB: a kernel whose locals come near that is refused here.
 set(CORNERTURN_KERNEL_FLAGS
     -O1 -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
     -fno-exceptions -fno-tree-sra -fno-thread-jumps -fno-crossjumping -fno-tree-tail-merge

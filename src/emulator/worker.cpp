@@ -9,6 +9,7 @@
 #include <new>
 
 #if CORNERTURN_ANNOUNCE_FIBERS
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if !CORNERTURN_OWN_FIBERS
@@ -17,9 +18,6 @@
 
 namespace cornerturn::emulator {
 namespace {
-
-// What must be left of a stack where a kernel accesses memory.
-constexpr std::size_t kStackReserve = 2 << 10;
 
 std::uint64_t pack(unsigned x, unsigned y, unsigned z) { return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48; }
 
@@ -172,6 +170,10 @@ void worker::run_block(extent3 block) {
         } while (release_barrier());
     } catch (...) {
         fault_.reset();
+#if CORNERTURN_ANNOUNCE_FIBERS
+        // The fibers are left in the middle of the kernel, with what they had marked out of bounds on their stacks.
+        __asan_unpoison_memory_region(stacks_, kStacksBytes);
+#endif
         unwritten_.reset();
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
@@ -539,7 +541,8 @@ void worker::raise(const fault& what) {
             text = fmt::format("is not in the mask of its own warp-level barrier at {}", line);
             break;
         default:
-            text = fmt::format("overflows the emulator's stack of 16 KiB a thread with its local variables");
+            text = fmt::format("overflows the emulator's stack of {} KiB a thread with its local variables",
+                               kKernelStackBytes >> 10);
             break;
     }
     raise(what.kind, what.thread, text);

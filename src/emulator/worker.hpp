@@ -32,7 +32,10 @@ inline constexpr unsigned kMaxThreads = 1024, kMaxWarps = kMaxThreads / kWarpSiz
 // A lane that waits has filled about five cache lines at the top of its stack. Stacks a power of two apart would put
 // those of all lanes into a few sets of the cache; these follow one another through all of its sets.
 inline constexpr std::size_t kLineBytes = 64, kLinesFilled = 5;
-inline constexpr std::size_t kStackBytes = (16 << 10) + kLinesFilled * kLineBytes,
+// What a kernel has, and what is kept for the emulator's own calls on the same stack: a sanitizer's are large.
+inline constexpr std::size_t kKernelStackBytes = 14 << 10,
+                             kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 << 10 : 2 << 10;
+inline constexpr std::size_t kStackBytes = kKernelStackBytes + kStackReserve + kLinesFilled * kLineBytes,
                              kStacksBytes = kStackBytes * kMaxThreads;
 inline constexpr std::size_t kMaxDynamicShared = 227 << 10;  // the most a block can have on Hopper
 
