@@ -106,6 +106,43 @@ TEST(shared_memory, a_lane_may_be_the_first_at_an_instruction_in_the_middle) {
     EXPECT_EQ(r->out[1], 5u);
 }
 
+TEST(shared_memory, lanes_may_pass_two_instructions_in_opposite_orders) {
+    auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
+    tests::run_opposite_order(r->out.data());
+    for (unsigned lane = 0; lane < 32; ++lane) EXPECT_EQ(r->out[lane], 2 * lane);
+}
+
+TEST(shared_memory, static_and_dynamic_by_one_instruction) {
+    auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
+    tests::run_both_shared(r->out.data());
+    for (unsigned lane = 0; lane < 32; ++lane) EXPECT_EQ(r->out[lane], lane % 2 != 0 ? lane : 100 + lane);
+}
+
+TEST(shared_memory, or_global_memory_by_one_instruction_of_two_warps) {
+    auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
+    tests::run_either_space(r->in.data(), r->out.data());
+    EXPECT_EQ(r->open.report().counts.global_requests[kLoad], 1u);
+    EXPECT_EQ(r->open.report().counts.global_sectors[kLoad], 4u);
+    EXPECT_EQ(r->open.report().counts.shared_wavefronts[kLoad], 1u);
+}
+
+TEST(shared_memory, of_more_than_cuda_allows_is_refused) {
+    auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
+    EXPECT_THROW(tests::run_too_much_shared(r->out.data()), invalid_argument);
+}
+
+TEST(warp_barrier, thousands_of_them) {
+    auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
+    EXPECT_NO_THROW(tests::run_many_warp_barriers(r->out.data(), 20000));
+    EXPECT_THROW(tests::run_many_warp_barriers(r->out.data(), 70000), unsupported);
+}
+
+TEST(shuffles, from_lanes_that_wait_at_a_barrier_are_a_hazard) {
+    auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
+    const hazard h = caught([&] { tests::run_shuffle_meets_barrier(r->out.data()); });
+    EXPECT_EQ(h.kind(), hazard_kind::divergent_barrier) << h.what();
+}
+
 TEST(accesses, of_vector_types_are_one_each_of_their_width) {
     auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
     tests::run_vector_copies(r->in.data(), r->out.data());

@@ -51,11 +51,12 @@ TEST(hardware_counters, equal_the_emulators) {
             }
         }
         for (const kernel& k : kernels()) {
-            if (tests::in_ladder(k) && k.takes(size) && k.needs.feature == nullptr && !kernels_here.contains(k.id)) {
-                std::cout << file << " has no reading of " << k.id << " yet: it was not compared\n";
-            }
+            if (!tests::in_ladder(k) || !k.takes(size) || k.needs.feature != nullptr || kernels_here.contains(k.id))
+                continue;
+            // The notes' rungs must have been measured; a new one is named until it has been.
+            EXPECT_FALSE(k.origin.starts_with("00")) << k.id << " has no reading in " << file;
+            std::cout << file << " has no reading of " << k.id << " yet: it was not compared\n";
         }
-        EXPECT_GE(kernels_here.size(), 18u) << file;
     }
     EXPECT_GE(shapes.size(), 7u) << "readings are missing from results/";
 }

@@ -2,6 +2,7 @@
 // 2^31 elements and 65,535 tiles.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "ladder_check.hpp"
@@ -59,6 +60,20 @@ TEST(ladder, random_shapes_leading_dimensions_and_offsets) {
             shape.source_offset = up_to(5);
             shape.destination_offset = up_to(5);
             ASSERT_EQ(tests::run_every_block(k, shape).fault, "") << name(k, shape);
+        }
+    });
+}
+
+TEST(ladder, nothing_to_do_is_done_at_once) {
+    const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+    for_each_rung([&](const kernel& k, int size) {
+        for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{huge, 0}, {0, huge}, {0, 0}}) {
+            for (bool every_block : {true, false}) {
+                const lab::emulated found =
+                    lab::emulate(k, {.rows = rows, .cols = cols, .element_size = size}, {.every_block = every_block});
+                ASSERT_EQ(found.found.fault, "") << k.id;
+                ASSERT_EQ(found.report.launches, 0u) << k.id;
+            }
         }
     });
 }

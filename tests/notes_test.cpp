@@ -1,6 +1,7 @@
 // The counters that the notes print, against the emulator: equal where the counter is exact. Notes 001 and 003 read
-// shared-memory counters that include lost arbitration: there the model lies at or below the note, and at most a
-// quarter of its own wavefronts below (LADDER of the notes: step2's writes are 22 % above).
+// shared-memory counters that include lost arbitration: there the model lies at or below the note, for loads at most a
+// quarter of the requests below. The notes' stores lie further above, by up to 45 % of the requests: there the bound is
+// a quarter of the wavefronts.
 #include <gtest/gtest.h>
 
 #include "ladder_check.hpp"
@@ -17,9 +18,9 @@ emulator::counters count(const char* id, std::int64_t rows, std::int64_t cols, i
     return found.report.counts;
 }
 
-void expect_below_by_arbitration(std::uint64_t model, std::uint64_t note, std::uint64_t wavefronts) {
+void expect_below_by_arbitration(std::uint64_t model, std::uint64_t note, std::uint64_t most_lost) {
     EXPECT_LE(model, note);
-    EXPECT_LE(note - model, wavefronts / 4);
+    EXPECT_LE(note - model, most_lost);
 }
 
 TEST(note_003, step1) {
@@ -38,10 +39,10 @@ TEST(note_003, step2) {
     EXPECT_EQ(c.global_sectors[kStore], 4194304u);
     EXPECT_EQ(c.shared_wavefronts[kLoad], 16777216u);
     EXPECT_EQ(c.shared_wavefronts[kStore], 1048576u);
-    expect_below_by_arbitration(c.shared_wavefronts[kLoad], 16833165, c.shared_wavefronts[kLoad]);
-    expect_below_by_arbitration(c.shared_wavefronts[kStore], 1282150, c.shared_wavefronts[kStore]);
-    expect_below_by_arbitration(c.shared_conflicts[kLoad], 15784589, c.shared_wavefronts[kLoad]);
-    expect_below_by_arbitration(c.shared_conflicts[kStore], 233574, c.shared_wavefronts[kStore]);
+    expect_below_by_arbitration(c.shared_wavefronts[kLoad], 16833165, c.shared_requests[kLoad] / 4);
+    expect_below_by_arbitration(c.shared_wavefronts[kStore], 1282150, c.shared_wavefronts[kStore] / 4);
+    expect_below_by_arbitration(c.shared_conflicts[kLoad], 15784589, c.shared_requests[kLoad] / 4);
+    expect_below_by_arbitration(c.shared_conflicts[kStore], 233574, c.shared_wavefronts[kStore] / 4);
 }
 
 TEST(note_003, step3) {
@@ -52,8 +53,8 @@ TEST(note_003, step3) {
     EXPECT_EQ(c.shared_wavefronts[kStore], 1048576u);
     EXPECT_EQ(c.shared_conflicts[kLoad], 0u);
     EXPECT_EQ(c.shared_conflicts[kStore], 0u);
-    expect_below_by_arbitration(c.shared_wavefronts[kStore], 1222432, c.shared_wavefronts[kStore]);
-    expect_below_by_arbitration(c.shared_conflicts[kStore], 173856, c.shared_wavefronts[kStore]);
+    expect_below_by_arbitration(c.shared_wavefronts[kStore], 1222432, c.shared_wavefronts[kStore] / 4);
+    expect_below_by_arbitration(c.shared_conflicts[kStore], 173856, c.shared_wavefronts[kStore] / 4);
 }
 
 TEST(note_001, k1_and_k2) {
@@ -66,7 +67,8 @@ TEST(note_001, k1_and_k2) {
         }
     }
     // The note's K1 reads 1,518,357 conflicts on loads, all of them lost arbitration.
-    expect_below_by_arbitration(0, 1518357, 8388608);
+    const auto k1 = count("transpose/padded@32x32", 16384, 16384, 4);
+    expect_below_by_arbitration(k1.shared_conflicts[kLoad], 1518357, k1.shared_requests[kLoad] / 4);
 }
 
 // Note 000 calls the unpadded 16 x 16 read a 16-way conflict and the padded one free of conflicts.

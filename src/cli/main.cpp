@@ -26,8 +26,8 @@ constexpr int kFailure = 1, kUsage = 2;
 
 // What the options say, as words; read() gives them meaning, so that every mistake is told in the same way.
 struct options {
-    std::string format = "table", seed = "1", output;
-    std::string rows, cols, dtype = "f32", on;
+    std::string format = "table", seed = "1", dtype = "f32";
+    std::optional<std::string> output, rows, cols, on;
     std::string id, family, shape, shown_dtype = "i32";
     bool full = false, lines = false, warm = false, untimed = false;
 };
@@ -47,22 +47,22 @@ std::int64_t parse_size(const std::string& name, const std::string& text) {
 
 // Where kernels run when nobody says: the GPU if there is one.
 std::string device_of(const options& o) {
-    if (o.on.empty()) {
+    if (!o.on) {
         std::string reason;
         return lab::cuda_available(reason) ? "cuda" : "emulator";
     }
-    if (o.on != "cuda" && o.on != "emulator") {
-        throw invalid_argument(fmt::format("--on is '{}': it can be emulator or cuda", o.on));
+    if (*o.on != "cuda" && *o.on != "emulator") {
+        throw invalid_argument(fmt::format("--on is '{}': it can be emulator or cuda", *o.on));
     }
-    return o.on;
+    return *o.on;
 }
 
 lab::request read_request(const options& o, const std::string& device) {
     // Without sizes: one that shows the ladder's steps in a moment on either.
     const std::int64_t standard = device == "cuda" ? 4096 : 1024;
     lab::request r;
-    const auto given = [](const char* name, const std::string& text) {
-        return text.empty() ? std::optional<std::int64_t>() : parse_size(name, text);
+    const auto given = [](const char* name, const std::optional<std::string>& text) {
+        return text ? std::optional(parse_size(name, *text)) : std::nullopt;
     };
     const std::optional<std::int64_t> rows = given("--rows", o.rows), cols = given("--cols", o.cols);
     r.rows = rows.value_or(cols.value_or(standard));
@@ -90,7 +90,7 @@ int run_profile(const options& o) {
     const lab::format as = lab::find_format(o.format);
     const kernel& k = find_kernel(o.id);
     const bool on_host = k.run(backend::host) != nullptr;
-    if (on_host && device_of(o) == "cuda" && !o.on.empty()) {
+    if (on_host && o.on && device_of(o) == "cuda") {
         throw invalid_argument(fmt::format("{} runs on the host alone: leave out --on cuda", k.id));
     }
     const std::string device = on_host ? "host" : device_of(o);
@@ -192,6 +192,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& mistake) {
         throw invalid_argument(fmt::format("{} (cornerturn --help shows what can be asked)", mistake.what()));
     }
+    if (o.output) cli::check_writable(*o.output);
     return command(o);
 }
 

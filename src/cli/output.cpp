@@ -32,17 +32,32 @@ bool write_and_close(int file, const std::string& text) {
     return close(file) == 0;
 }
 
+[[noreturn]] void fail(const std::string& target) {
+    throw error(fmt::format("cannot write {}: {}", target, std::strerror(errno)));
+}
+
 }  // namespace
 
-void write_out(const std::string& path, const std::string& text) {
+void check_writable(const std::string& path) {
+    std::error_code none;
+    const std::filesystem::path target(path), folder = target.has_parent_path() ? target.parent_path() : ".";
+    errno = ENOENT;
+    if (path.empty()) fail("a file without a name (--output)");
+    errno = EISDIR;
+    if (std::filesystem::is_directory(target, none)) fail(path);
+    const bool replaces = !std::filesystem::exists(target, none) || std::filesystem::is_regular_file(target, none);
+    if (access(replaces ? folder.c_str() : path.c_str(), W_OK) != 0) fail(path);
+}
+
+void write_out(const std::optional<std::string>& to, const std::string& text) {
     const auto check = [&](bool good) {
-        const std::string target = path.empty() ? "standard output" : path;
-        if (!good) throw error(fmt::format("cannot write {}: {}", target, std::strerror(errno)));
+        if (!good) fail(to.value_or("standard output"));
     };
-    if (path.empty()) {
+    if (!to) {
         check(std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0);
         return;
     }
+    const std::string& path = *to;
     struct stat present;
     const bool exists = stat(path.c_str(), &present) == 0;
     if (exists && !S_ISREG(present.st_mode)) {

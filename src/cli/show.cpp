@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -74,7 +75,8 @@ nlohmann::ordered_json json_rows(const digits& m) {
 }  // namespace
 
 std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::uint64_t seed, lab::format as) {
-    if (checked_multiply(rows, cols, "ROWS x COLS") > kMostShown) {
+    checked_multiply(rows, cols, "ROWS x COLS");
+    if (std::max<std::int64_t>(rows, 1) > kMostShown / std::max<std::int64_t>(cols, 1)) {
         throw invalid_argument(
             fmt::format("{} x {} elements are too many to print: at most {}", rows, cols, kMostShown));
     }

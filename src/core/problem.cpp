@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <mutex>
 
@@ -69,6 +70,15 @@ void for_each_gap_byte(unsigned char* base, std::int64_t row, std::int64_t rows,
                        int size, F f) {
     if (row + 1 == rows) return;
     for (std::int64_t i = (row * ld + cols) * size; i < (row + 1) * ld * size; ++i) f(base[i], i);
+}
+
+// What the system can give without swapping: memory that is mapped but not there ends the program without a word.
+std::int64_t available_memory() {
+    std::ifstream info("/proc/meminfo");
+    for (std::string line; std::getline(info, line);) {
+        if (line.starts_with("MemAvailable:")) return std::stoll(line.substr(line.find(':') + 1)) * 1024;
+    }
+    return std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace
@@ -156,6 +166,13 @@ matrix_work host_problem::work() const {
 }
 
 void host_problem::prepare() {
+    const std::int64_t needed = source_.size() + destination_.size(), available = available_memory();
+    if (needed > available) {
+        throw error(fmt::format(
+            "{} x {} elements of {} bytes need {:.1f} GB of memory, and {:.1f} GB are available: choose fewer",
+            shape_.rows, shape_.cols, shape_.element_size, static_cast<double>(needed) / 1e9,
+            static_cast<double>(available) / 1e9));
+    }
     source_.fill_guards();
     destination_.fill_guards();
     with_element_type(shape_.element_size, [&]<class T>(T) {

@@ -5,7 +5,8 @@
 // Kernel files put everything into namespace CORNERTURN_KERNELS. In the emulator's build that is an inline namespace
 // of its own, so that both builds can live in one program and no helper resolves to the other build's copy.
 //
-// For the emulator: shared arrays are declared in the kernel function itself, not in a __device__ function that it
+// For the emulator: __syncwarp and shuffles order the lanes of a warp as if all took part, whatever their mask, when
+// races are looked for. Shared arrays are declared in the kernel function itself, not in a __device__ function that it
 // calls (pass a pointer); kernels use no standard containers.
 #pragma once
 

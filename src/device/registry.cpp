@@ -41,6 +41,18 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     return row[b.size()];
 }
 
+// How far the wanted id is from this one: nothing but what is left out counts little, such as its family.
+std::size_t distance(const std::string& id, const std::string& wanted) {
+    const std::size_t slash = id.find('/');
+    const std::string rung = id.substr(slash == std::string::npos ? 0 : slash + 1);
+    const std::string name = rung.substr(0, rung.find('@'));
+    const std::size_t by_part = std::min({edit_distance(rung, wanted), edit_distance(name, wanted) + 1,
+                                          edit_distance(id.substr(0, id.find('@')), wanted) + 1});
+    const std::size_t contained =
+        !wanted.empty() && id.find(wanted) != std::string::npos ? 1 : id.size() + wanted.size();
+    return std::min({edit_distance(id, wanted), by_part, contained});
+}
+
 }  // namespace
 
 void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix,
@@ -70,6 +82,10 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
     }
 }
 
+void refuse_element_size(int element_size) {
+    throw unsupported("no kernel takes elements of " + std::to_string(element_size) + " bytes");
+}
+
 const std::vector<kernel>& kernels() { return registered(); }
 
 const kernel& find_kernel(const std::string& id) {
@@ -77,7 +93,7 @@ const kernel& find_kernel(const std::string& id) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
     if (found != all.end()) return *found;
     const auto nearest = std::min_element(all.begin(), all.end(), [&](const kernel& a, const kernel& b) {
-        return edit_distance(a.id, id) < edit_distance(b.id, id);
+        return distance(a.id, id) < distance(b.id, id);
     });
     throw invalid_argument("no kernel is called '" + id + "'; the nearest is '" +
                            (nearest != all.end() ? nearest->id : "none") + "' (cornerturn list names them all)");

@@ -57,6 +57,9 @@ struct kernel {
 void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix,
                    const variant* variants, int variant_count);
 
+// Throws unsupported: kernel files, which are compiled without exceptions, call it.
+[[noreturn]] void refuse_element_size(int element_size);
+
 // All kernels, by the number that their file's name begins with.
 const std::vector<kernel>& kernels();
 

@@ -28,6 +28,7 @@ void run_any_element_size(const matrix_work& work) {
         case 16: return Rung::template run<element16>(work);
 #endif
         case 4: return Rung::template run<element4>(work);
+        default: refuse_element_size(work.element_size);
     }
 }
 
@@ -51,6 +52,7 @@ struct tile_extent {
 // of the matrix that one grid can reach: a slab is itself a matrix, so the kernel need not know. Empty: no launch.
 template <class Order, operation kOperation, class T, class Start>
 void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start start) {
+    if (work.rows == 0 || work.cols == 0) return;
     constexpr bool kTransposes = kOperation == operation::transpose;
     const std::int64_t slab_rows = Order::kMaxRows * tile.rows, slab_cols = Order::kMaxCols * tile.cols;
     for (std::int64_t row = 0; row < work.rows; row += slab_rows) {

@@ -20,7 +20,7 @@ namespace {
 constexpr int kSectorBytes = 32;
 thread_local session* active_session = nullptr;
 
-// Workers are kept from launch to launch: their stacks are worth 64 MiB of address space each.
+// Workers are kept from launch to launch: their stacks are worth 17 MiB each.
 class worker_pool {
 public:
     static worker_pool& instance() {
@@ -57,9 +57,16 @@ void check(const launch_config& config) {
         throw invalid_argument("a grid of " + to_string(g) +
                                " blocks: CUDA allows 1 to 2147483647 along x, 1 to 65535 along y and z");
     }
-    if (config.dynamic_shared_bytes > kMaxDynamicShared) {
-        throw invalid_argument(fmt::format("{} bytes of dynamic shared memory: at most {} can be had",
-                                           config.dynamic_shared_bytes, kMaxDynamicShared));
+    std::size_t shared = 0;
+    for (const shared_variable& variable : shared_variables_of(config.kernel)) shared += variable.bytes;
+    if (shared > kMaxStaticShared) {
+        throw invalid_argument(
+            fmt::format("{} bytes of static shared memory: CUDA allows {}", shared, kMaxStaticShared));
+    }
+    if (shared + config.dynamic_shared_bytes > kMaxShared) {
+        throw invalid_argument(fmt::format("{} bytes of shared memory, {} of them dynamic: a block can have {}",
+                                           shared + config.dynamic_shared_bytes, config.dynamic_shared_bytes,
+                                           kMaxShared));
     }
 }
 
@@ -140,10 +147,14 @@ public:
             report.block = config_.block;
         }
         report.blocks += blocks;
-        if (session_.options_.every_block || config_.tiles == nullptr) {
+        if (session_.options_.every_block) {
             run_all(blocks);
-        } else {
+        } else if (config_.tiles != nullptr) {
             run_classes(blocks);
+        } else {
+            throw unsupported(
+                fmt::format("{}: its launch names no tiles, so no block can stand for others: run every block (--full)",
+                            function_name(config_.kernel)));
         }
     }
 
@@ -171,29 +182,35 @@ private:
         std::atomic<std::uint64_t> next{0}, failed_at{count};
         std::mutex mutex;  // guards error, and the session's report
         std::exception_ptr error;
+        const auto fail = [&](std::uint64_t at) {
+            std::lock_guard lock(mutex);
+            if (error && at >= failed_at) return;
+            failed_at = at;
+            error = std::current_exception();
+        };
         const auto work = [&] {
-            std::unique_ptr<worker> self = worker_pool::instance().take();
-            self->begin(config_, entry_, arguments_, session_);
-            for (std::uint64_t begin; (begin = next.fetch_add(chunk)) < failed_at;) {
-                for (std::uint64_t i = begin; i < std::min(begin + chunk, count) && i < failed_at; ++i) {
-                    try {
-                        body(*self, i);
-                    } catch (...) {
-                        std::lock_guard lock(mutex);
-                        if (i < failed_at) {
-                            failed_at = i;
-                            error = std::current_exception();
+            try {
+                std::unique_ptr<worker> self = worker_pool::instance().take();
+                self->begin(config_, entry_, arguments_, session_);
+                for (std::uint64_t begin; (begin = next.fetch_add(chunk)) < failed_at;) {
+                    for (std::uint64_t i = begin; i < std::min(begin + chunk, count) && i < failed_at; ++i) {
+                        try {
+                            body(*self, i);
+                        } catch (...) {
+                            fail(i);
                         }
                     }
                 }
+                self->end();
+                {
+                    std::lock_guard lock(mutex);
+                    session_.report_.accesses += self->accesses();
+                    add(nonzero_in_order(self->take_counts()), 1);
+                }
+                worker_pool::instance().give_back(std::move(self));
+            } catch (...) {  // no memory for a worker, say
+                fail(0);
             }
-            self->end();
-            {
-                std::lock_guard lock(mutex);
-                session_.report_.accesses += self->accesses();
-                add(nonzero_in_order(self->take_counts()), 1);
-            }
-            worker_pool::instance().give_back(std::move(self));
         };
         std::vector<std::jthread> others;
         for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back(work);

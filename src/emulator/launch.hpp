@@ -44,7 +44,7 @@ struct launch_config {
     extent3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     const void* kernel = nullptr;   // the kernel function's address: names it in messages
-    const tiling* tiles = nullptr;  // without it every block runs
+    const tiling* tiles = nullptr;  // without it only every block can run
 };
 
 // What a fiber runs: calls the kernel, for lane after lane, for as long as end_lane() says so. Then it leaves the fiber

@@ -15,18 +15,20 @@ namespace cornerturn::emulator {
 struct touch {
     std::uint64_t bits = 0;
 
-    static constexpr int kSerialBits = 26, kWarpSyncBits = 12, kSiteBits = 14, kThreadBits = 10;
+    static constexpr int kSerialBits = 22, kWarpSyncBits = 16, kSiteBits = 14, kThreadBits = 10;
     static constexpr std::uint64_t kMaxSerial = (1ull << kSerialBits) - 1;
-    static constexpr unsigned kMaxSites = 1u << kSiteBits;
-    static constexpr std::uint64_t kIntervalBits = ~std::uint64_t{0} << 38;
+    static constexpr unsigned kMaxSites = 1u << kSiteBits, kMaxWarpSyncs = (1u << kWarpSyncBits) - 1;
+    // Where each begins: thread above two flags, then site, warp_syncs, serial.
+    static constexpr int kSite = 2 + kThreadBits, kWarpSync = kSite + kSiteBits, kSerial = kWarpSync + kWarpSyncBits;
+    static constexpr std::uint64_t kIntervalBits = ~std::uint64_t{0} << kSerial;
 
     static touch make(std::uint64_t serial, unsigned warp_syncs, unsigned site, unsigned thread) {
-        return {serial << 38 | std::uint64_t{warp_syncs & 0xfffu} << 26 | std::uint64_t{site} << 12 |
+        return {serial << kSerial | std::uint64_t{warp_syncs} << kWarpSync | std::uint64_t{site} << kSite |
                 std::uint64_t{thread} << 2};
     }
-    std::uint64_t serial() const { return bits >> 38; }
-    unsigned warp_syncs() const { return bits >> 26 & 0xfff; }
-    unsigned site() const { return bits >> 12 & 0x3fff; }
+    std::uint64_t serial() const { return bits >> kSerial; }
+    unsigned warp_syncs() const { return bits >> kWarpSync & kMaxWarpSyncs; }
+    unsigned site() const { return bits >> kSite & (kMaxSites - 1); }
     unsigned thread() const { return bits >> 2 & 0x3ff; }
     unsigned warp() const { return bits >> 7 & 0x1f; }
 
@@ -35,7 +37,7 @@ struct touch {
     bool other_lanes() const { return (bits & kOtherLanes) != 0; }
     bool other_warps() const { return (bits & kOtherWarps) != 0; }
 
-    bool same_interval(touch other) const { return bits >> 38 == other.bits >> 38; }
+    bool same_interval(touch other) const { return serial() == other.serial(); }
     bool same_warp(touch other) const { return warp() == other.warp(); }
     // Same barrier interval, and no __syncwarp or shuffle between them that orders lanes of one warp.
     bool unordered_with(touch other) const {

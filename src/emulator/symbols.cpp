@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <unistd.h>
 
@@ -81,8 +82,10 @@ public:
     std::vector<shared_variable> locals_of(const std::string& function) {
         // The mangled name of a variable of a function _ZN... is _ZZN...E<length><name>.
         std::vector<shared_variable> found;
-        if (function.size() < 3) return found;
-        const std::string prefix = "_ZZ" + function.substr(2) + "E";
+        if (function.empty()) return found;
+        // extern "C" has no mangled name of its own.
+        const std::string prefix = function.starts_with("_Z") ? "_ZZ" + function.substr(2) + "E"
+                                                              : fmt::format("_ZZ{}{}E", function.size(), function);
         std::lock_guard lock(mutex_);
         for (const shared_variable& variable : thread_locals_) {
             if (!variable.name.starts_with(prefix)) continue;

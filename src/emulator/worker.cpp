@@ -56,7 +56,7 @@ void switch_fibers(handover by) { resumed(boost::context::detail::jump_fcontext(
 worker::worker() {
     void* memory =
         mmap(nullptr, kStacksBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
+    if (memory == MAP_FAILED) throw error("the system has no memory for the emulator's stacks (17 MiB a core)");
     madvise(memory, kStacksBytes, MADV_HUGEPAGE);
     stacks_ = static_cast<char*>(memory);
 }
@@ -134,10 +134,10 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
         low = segment.begin;
         high = segment.begin + segment.bytes;
     }
+    serial_ = 0;
     static_shadow_.cover(low, low < high ? high - low : 0);
     if (config.dynamic_shared_bytes > 0) {
-        if (dynamic_shared_ == nullptr)
-            dynamic_shared_ = std::make_unique<bank_row[]>(kMaxDynamicShared / sizeof(bank_row));
+        if (dynamic_shared_ == nullptr) dynamic_shared_ = std::make_unique<bank_row[]>(kMaxShared / sizeof(bank_row));
         const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_shared_.get());
         add_shared(begin, config.dynamic_shared_bytes, "dynamic shared memory", dynamic_shadow_);
         dynamic_shadow_.cover(begin, config.dynamic_shared_bytes);
@@ -150,7 +150,7 @@ void worker::end() { current_worker = nullptr; }
 void worker::run_block(extent3 block) {
     block_ = block;
     packed_block_ = pack(block.x, block.y, block.z);
-    if (serial_ + 2 > touch::kMaxSerial) {
+    if (serial_ > touch::kMaxSerial / 2) {  // leaves the other half to this block
         static_shadow_.clear();
         dynamic_shadow_.clear();
         serial_ = 0;
@@ -166,7 +166,7 @@ void worker::run_block(extent3 block) {
     try {
         do {
             for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) run_warp(warp);
-            if (unwritten_) raise_unwritten();
+            check_unwritten();
         } while (release_barrier());
     } catch (...) {
         fault_.reset();
@@ -174,7 +174,7 @@ void worker::run_block(extent3 block) {
         // The fibers are left in the middle of the kernel, with what they had marked out of bounds on their stacks.
         __asan_unpoison_memory_region(stacks_, kStacksBytes);
 #endif
-        unwritten_.reset();
+        unwritten_.clear();
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
     }
@@ -213,7 +213,8 @@ void worker::release_warp_syncs() {
         const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
         warp_wait& self = waits_[thread - first_];
         if (self.source < 0) continue;
-        if ((self.mask >> self.source & released >> self.source & 1) == 0) {
+        const bool takes_part = (self.mask >> self.source & released >> self.source & 1) != 0;
+        if (!takes_part || waits_[self.source].source < 0) {
             raise(hazard_kind::divergent_barrier, thread,
                   fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
                               to_string(line_of(sync_sites_[thread]))));
@@ -227,8 +228,12 @@ void worker::release_warp_syncs() {
                           to_string(line_of(sync_sites_[thread]))));
     }
     warp_->at_warp_sync &= ~released;
-    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1)
-        ++warp_syncs_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
+    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
+        if (++warp_syncs_[first_ + static_cast<unsigned>(std::countr_zero(rest))] == touch::kMaxWarpSyncs) {
+            throw unsupported(fmt::format("{}: a warp with {} warp-level barriers in a block",
+                                          function_name(config_.kernel), touch::kMaxWarpSyncs));
+        }
+    }
 }
 
 // After all warps stopped: opens the block's barrier, or returns false if every thread has finished.
@@ -255,7 +260,10 @@ bool worker::release_barrier() {
         }
     }
     for (unsigned warp = 0; warp < warps; ++warp) warps_[warp].at_barrier = 0;
-    ++serial_;
+    if (++serial_ == touch::kMaxSerial) {
+        throw unsupported(fmt::format("{}: a block with more than {} barriers", function_name(config_.kernel),
+                                      touch::kMaxSerial / 2));
+    }
     return true;
 }
 
@@ -297,11 +305,11 @@ const region& worker::find_region(site& where, std::uintptr_t address) {
 
 // The general case of access(): a local variable, or an instruction that is not the expected one, or elsewhere.
 void worker::file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
-    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
     const char* frame = static_cast<const char*>(__builtin_frame_address(0));
     if (frame < stack_of(*fiber_of_[current_]) + kStackReserve) {
         raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
     }
+    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
     site& where = find_site(return_address, width, op);
     const region& place = find_region(where, address);
     if ((address & (width - 1)) != 0) {
@@ -311,6 +319,7 @@ void worker::file_access(std::uintptr_t address, unsigned width, direction op, s
     if (instruction.active != 0 && instruction.place->space != place.space) {
         raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
     }
+    if (instruction.place != nullptr && instruction.place->space != place.space) instruction.costs = {};
     instruction.place = &place;
     instruction.region_begin = place.begin;
     instruction.region_span = place.bytes - width + 1;
@@ -401,8 +410,8 @@ void worker::count(warp_instruction& instruction) {
 
 void worker::check_shared(const warp_instruction& instruction) {
     const site& where = *instruction.where;
-    shadow_memory& shadow = *instruction.place->shadow;
-    const unsigned count = shadow.cells_of(where.width);
+    shadow_memory* shadow = instruction.place->shadow;
+    unsigned count = shadow->cells_of(where.width);
     const std::uint64_t serial = serial_;
     const unsigned first = first_;  // the stores below could change members, for all that the compiler knows
     const std::uint64_t oldest_write = touch::make(where.op == kLoad ? block_first_serial_ : 0, 0, 0, 0).bits;
@@ -411,26 +420,32 @@ void worker::check_shared(const warp_instruction& instruction) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         // A lane that waits at a warp-level barrier made these accesses before it.
         const touch now = touch::make(serial, warp_syncs_[first + lane], where.index, first + lane);
-        shadow_cell* const cells = shadow.cell_at(instruction.addresses[lane]);
+        const std::uintptr_t address = instruction.addresses[lane];
+        if (!shadow->covers(address)) [[unlikely]] {  // lanes in static and lanes in dynamic shared memory
+            shadow = &shadow_of(address);
+            count = shadow->cells_of(where.width);
+        }
+        shadow_cell* const cells = shadow->cell_at(address);
         for (unsigned i = 0; i < count; ++i) {
             // Mostly nobody has touched the cell since the barrier, and what is read was written before it.
             if (cells[i].untouched_before(now) && cells[i].write.bits >= oldest_write) [[likely]] {
                 cells[i].*noted = now;
             } else {
-                check_cell(cells[i], instruction, now);
+                check_cell(cells[i], instruction, now, address);
             }
         }
     }
 }
 
-void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now) {
+void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address) {
     const site& where = *instruction.where;
     shadow_cell::rival rival{{}, true};
     if (where.op == kStore) {
         rival = cell.note_write(now);
     } else {
-        if (cell.write.serial() < block_first_serial_ && !unwritten_)
-            unwritten_ = {now.thread(), where.index, instruction.place};
+        if (cell.write.serial() < block_first_serial_) {
+            unwritten_.push_back({now.thread(), where.index, instruction.place, address});
+        }
         if (cell.note_read(now)) rival.who = cell.write;
     }
     if (rival.who.serial() != 0) [[unlikely]] {
@@ -512,14 +527,19 @@ std::string worker::describe_stray(const fault& what) const {
                        nearest->name, nearest->bytes);
 }
 
-void worker::raise_unwritten() {
-    raise(hazard_kind::uninitialised_read, unwritten_->thread,
-          fmt::format("reads shared memory '{}' at {} that no thread of the block has written", unwritten_->place->name,
-                      line_of_site(unwritten_->site)));
+void worker::check_unwritten() {
+    for (const unwritten_read& read : unwritten_) {
+        const touch write = shadow_of(read.address).cell_at(read.address)->write;
+        if (write.serial() == serial_ && write.thread() == read.thread) continue;
+        raise(hazard_kind::uninitialised_read, read.thread,
+              fmt::format("reads shared memory '{}' at {} that no thread of the block has written", read.place->name,
+                          line_of_site(read.site)));
+    }
+    unwritten_.clear();
 }
 
 void worker::raise(const fault& what) {
-    if (unwritten_) raise_unwritten();  // what it read may be what led it astray
+    check_unwritten();  // what it read may be what led it astray
     const std::string line = to_string(line_of(what.return_address));
     const auto access = [&](const std::string& how) {
         return fmt::format("makes a {}-byte {} at {} {}", what.width, verb(what.op), line, how);

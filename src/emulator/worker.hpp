@@ -37,7 +37,8 @@ inline constexpr std::size_t kKernelStackBytes = 14 << 10,
                              kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 << 10 : 2 << 10;
 inline constexpr std::size_t kStackBytes = kKernelStackBytes + kStackReserve + kLinesFilled * kLineBytes,
                              kStacksBytes = kStackBytes * kMaxThreads;
-inline constexpr std::size_t kMaxDynamicShared = 227 << 10;  // the most a block can have on Hopper
+// The most that a block can have on Hopper, and of it in static arrays.
+inline constexpr std::size_t kMaxShared = 227 << 10, kMaxStaticShared = 48 << 10;
 
 // What a memory access may touch.
 struct region {
@@ -232,11 +233,14 @@ private:
     void settle_instructions();
     void count(warp_instruction& instruction);
     void check_shared(const warp_instruction& instruction);
-    void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now);
+    void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
-    [[noreturn]] void raise_unwritten();
+    void check_unwritten();
+    shadow_memory& shadow_of(std::uintptr_t address) {
+        return static_shadow_.covers(address) ? static_shadow_ : dynamic_shadow_;
+    }
     std::string describe_stray(const fault& what) const;
     std::string name_of(unsigned thread) const;
     std::string line_of_site(unsigned index) const;
@@ -277,13 +281,14 @@ private:
     std::uint64_t serial_ = 0;                              // barrier intervals, over all blocks
     std::uint64_t block_first_serial_ = 0;                  // the interval in which this block began
     std::optional<fault> fault_;
-    // A read of shared memory that nobody had written. Raised once its barrier interval is over: a later write in it
-    // shows that the fault is a race.
+    // A read of shared memory that nobody had written, as far as is known: raised once its barrier interval is over. A
+    // write in it by another thread makes it a race; one by the same thread may have come first.
     struct unwritten_read {
         unsigned thread, site;
         const region* place;
+        std::uintptr_t address;
     };
-    std::optional<unwritten_read> unwritten_;
+    std::vector<unwritten_read> unwritten_;
 
     // The warp being run, the lane being run, and the lanes to run after it.
     warp_state* warp_ = nullptr;

@@ -43,7 +43,7 @@ std::vector<result> run_ladder(const std::vector<const kernel*>& rungs, runner& 
         skipped.dtype = what.dtype.name;
         skipped.rows = what.rows;
         skipped.cols = what.cols;
-        skipped.device = results.empty() ? device_info{} : results.front().device;
+        skipped.device = on.device();
         skipped.skipped = fmt::format("does not take {}-byte elements", what.dtype.size);
         results.push_back(std::move(skipped));
     }

@@ -15,8 +15,8 @@
 namespace cornerturn::lab {
 
 struct device_info {
-    std::string kind = "emulator";   // "emulator", "cuda" or "host"
-    std::string name, driver, cuda;  // on cuda
+    std::string kind = "emulator";                  // "emulator", "cuda" or "host"
+    std::string name = {}, driver = {}, cuda = {};  // on cuda
 };
 
 struct timing {

@@ -17,63 +17,42 @@ std::string emulator_cannot(const kernel& k) {
     return {};
 }
 
-// Runs the kernel and fills in what came of it. A hazard is a fault of the result, which then has no counters.
-void emulate(const kernel& k, const request& what, bool every_block, result& r) {
-    host_problem problem(shape_of(k, what));
-    emulator::session session({.every_block = every_block, .lines = what.lines, .seed = what.seed});
-    session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
-    session.add_buffer("destination", problem.destination().data(),
-                       static_cast<std::size_t>(problem.destination().size()), true);
-
-    // Where only classes run, each launch's tiles are prepared just before it and checked at the end.
-    std::vector<tile> tiles;
-    session.on_sample([&](std::span<const emulator::sampled_tile> touched) {
-        std::vector<tile> now;
-        for (const auto& t : touched) now.push_back(problem.tile_at(t.operands[0], t.rows, t.cols));
-        problem.prepare(now);
-        tiles.insert(tiles.end(), now.begin(), now.end());
-    });
-    if (every_block) problem.prepare();
-    const emulator::report& report = session.report();
-    const auto note_launch = [&] {
-        r.launched = report.launches > 0;
-        r.launches = report.launches;
-        r.grid = report.grid;
-        r.block = report.block;
-    };
-    try {
-        k.run(backend::emulator)(problem.work());
-    } catch (const emulator::hazard& broken) {
-        note_launch();
-        r.fault = broken.what();
-        return;
-    }
-    note_launch();
+// Fills in what came of a run.
+void note(const emulated& found, result& r) {
+    r.fault = found.found.fault;
+    r.checked_elements = found.found.elements;
+    if (found.found.passed()) r.verified = found.every_block ? verification::passed : verification::sampled;
+    const emulator::report& report = found.report;
+    r.launched = report.launches > 0;
+    r.launches = report.launches;
+    r.grid = report.grid;
+    r.block = report.block;
+    if (!found.finished) return;
     r.counts = report.counts;
     r.lines = report.lines;
-    std::sort(tiles.begin(), tiles.end());
-    tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
-    const verdict found = every_block ? problem.check() : problem.check(tiles);
-    r.fault = found.fault;
-    r.checked_elements = found.elements;
-    if (found.passed()) r.verified = found.elements == r.checked_of ? verification::passed : verification::sampled;
+}
+
+emulated run_on_emulator(const kernel& k, const request& what, bool every_block) {
+    return emulate(k, shape_of(k, what), {.every_block = every_block, .lines = what.lines, .seed = what.seed});
 }
 
 class emulator_run : public runner {
 public:
+    device_info device() const override { return {.kind = "emulator"}; }
     result run(const kernel& k, const request& what) override {
         result r = begin_result(k, what);
         r.skipped = emulator_cannot(k);
-        if (r.ran()) emulate(k, what, what.full || r.checked_of <= kEveryBlockUpTo, r);
+        if (r.ran()) note(run_on_emulator(k, what, what.full || r.checked_of <= kEveryBlockUpTo), r);
         return r;
     }
 };
 
 class host_run : public runner {
 public:
+    device_info device() const override { return {.kind = "host"}; }
     result run(const kernel& k, const request& what) override {
         result r = begin_result(k, what);
-        r.device.kind = "host";
+        r.device = device();
         if (k.run(backend::host) == nullptr) {
             r.skipped = "does not run on the host";
             return r;
@@ -116,10 +95,47 @@ problem_shape shape_of(const kernel& k, const request& what) {
     return {.does = k.does, .rows = what.rows, .cols = what.cols, .element_size = what.dtype.size, .seed = what.seed};
 }
 
+emulated emulate(const kernel& k, problem_shape shape, const emulator::options& options) {
+    shape.does = k.does;
+    host_problem problem(shape);
+    emulator::session session(options);
+    session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
+    session.add_buffer("destination", problem.destination().data(),
+                       static_cast<std::size_t>(problem.destination().size()), true);
+
+    emulated result;
+    result.every_block = options.every_block || problem.shape().elements() == 0;
+    // Where only classes run, each launch's tiles are prepared just before it and checked at the end.
+    std::vector<tile> tiles;
+    session.on_sample([&](std::span<const emulator::sampled_tile> touched) {
+        std::vector<tile> now;
+        for (const auto& t : touched) now.push_back(problem.tile_at(t.operands[0], t.rows, t.cols));
+        problem.prepare(now);
+        tiles.insert(tiles.end(), now.begin(), now.end());
+    });
+    if (result.every_block) problem.prepare();
+    try {
+        k.run(backend::emulator)(problem.work());
+        result.finished = true;
+    } catch (const error& broken) {
+        result.found.fault = broken.what();
+        const auto* const found = dynamic_cast<const emulator::hazard*>(&broken);
+        if (found != nullptr) result.hazard = found->kind();
+    }
+    result.report = session.report();
+    if (!result.finished) return result;
+    std::sort(tiles.begin(), tiles.end());
+    tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
+    result.found = result.every_block ? problem.check() : problem.check(tiles);
+    return result;
+}
+
 void count_on_emulator(const kernel& k, const request& what, result& r) {
     if (!emulator_cannot(k).empty()) return;
+    const emulated found = run_on_emulator(k, what, false);
+    if (!found.finished && !found.hazard) return;
     result counted = begin_result(k, what);
-    emulate(k, what, false, counted);
+    note(found, counted);
     r.launched = counted.launched;
     r.launches = counted.launches;
     r.grid = counted.grid;

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/dtype.hpp"
 #include "core/problem.hpp"
 #include "device/registry.hpp"
+#include "emulator/session.hpp"
 #include "lab/result.hpp"
 
 namespace cornerturn::lab {
@@ -29,6 +31,7 @@ inline constexpr std::int64_t kEveryBlockUpTo = std::int64_t{1} << 24;  // eleme
 class runner {
 public:
     virtual ~runner() = default;
+    virtual device_info device() const = 0;
     // Never throws for what the kernel did wrong: that is in the result. Throws for what cannot be run at all:
     // invalid_argument (a dtype that the kernel does not take, a size that overflows), error (no memory), cuda_error.
     virtual result run(const kernel& k, const request& what) = 0;
@@ -42,6 +45,19 @@ std::unique_ptr<runner> cuda_runner();
 
 // True where cuda_runner() would work; else `reason` says why not.
 bool cuda_available(std::string& reason);
+
+// What became of a run on the emulator.
+struct emulated {
+    verdict found;
+    emulator::report report;
+    bool every_block = false;  // else: one block of each class, and its tiles were checked
+    bool finished = false;     // false: `found` says what stopped it
+    std::optional<emulator::hazard_kind> hazard;
+};
+
+// Prepares a matrix, runs the kernel and checks what it wrote. Throws for what cannot be run at all, as runner::run
+// does.
+emulated emulate(const kernel& k, problem_shape shape, const emulator::options& options);
 
 // Fills in the launch and the counters of a kernel that runs elsewhere, from one block of each class. Leaves `r` as it
 // is where the emulator cannot run the kernel; a fault that it finds is a fault of `r`.

@@ -76,6 +76,8 @@ public:
         info_.cuda = version(runtime);
     }
 
+    device_info device() const override { return info_; }
+
     result run(const kernel& k, const request& what) override {
         result r = begin_result(k, what);
         r.device = info_;

@@ -155,11 +155,13 @@ std::string show_ladder(const std::vector<result>& all, format as) {
     if (timed) {
         t.columns.insert(t.columns.end(), {{"us median (p10-p90)", true}, {"GB/s", true}, {"of memcpy", true}});
     }
-    std::size_t ran = 0, failed = 0, skipped = 0;
+    std::size_t ran = 0, verified = 0, sampled = 0, failed = 0, skipped = 0;
     std::string reasons;
     for (const result& r : all) {
         std::vector<std::string> row = {r.kernel, r.origin};
-        row.push_back(r.launched ? extent(r.grid) : "-");
+        // Slabs: that many launches, of which this is the first one's grid.
+        const std::string slabs = r.launches > 1 ? fmt::format("{} * ", r.launches) : "";
+        row.push_back(r.launched ? slabs + extent(r.grid) : "-");
         row.push_back(r.launched ? extent(r.block) : "-");
         for (auto [what, requests] :
              {std::pair{&counters::global_requests, static_cast<decltype(&counters::global_requests)>(nullptr)},
@@ -186,6 +188,8 @@ std::string show_ladder(const std::vector<result>& all, format as) {
         ran += r.ran();
         skipped += !r.ran();
         failed += r.failed();
+        verified += r.ran() && r.verified == verification::passed;
+        sampled += r.ran() && r.verified == verification::sampled;
         if (!r.ran()) reasons += fmt::format("skipped {}: {}\n", r.kernel, r.skipped);
         if (r.failed()) reasons += fmt::format("FAILED {}: {}\n", r.kernel, r.fault);
     }
@@ -200,7 +204,9 @@ std::string show_ladder(const std::vector<result>& all, format as) {
     }
     if (timed) heading += "; counters from the emulator";
     return heading + "\n\n" + out +
-           fmt::format("\n{} ran, {} verified, {} failed, {} skipped\n", ran, ran - failed, failed, skipped) + reasons;
+           fmt::format("\n{} ran, {} verified, {}{} failed, {} skipped\n", ran, verified,
+                       sampled > 0 ? fmt::format("{} sampled, ", sampled) : "", failed, skipped) +
+           reasons;
 }
 
 std::string show_profile(const result& r, format as) {

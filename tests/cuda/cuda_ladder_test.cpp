@@ -93,6 +93,14 @@ TEST(cuda_lab, times_and_counts) {
     EXPECT_EQ(r.counts->global_requests[emulator::kLoad], 2048u * 2048 / 32);
 }
 
+TEST(cuda_lab, empty_matrices) {
+    for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{0, 5}, {5, 0}, {0, 0}}) {
+        const lab::result r =
+            lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = rows, .cols = cols});
+        EXPECT_EQ(r.verified, lab::verification::passed) << r.fault;
+    }
+}
+
 TEST(cuda_lab, refuses_what_does_not_fit) {
     EXPECT_THROW(lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = 1000000, .cols = 1000000}),
                  error);

@@ -121,6 +121,61 @@ __global__ void shared_pattern(const std::uint32_t* offsets, std::uint32_t activ
     }
 }
 
+__global__ void opposite_order(std::uint32_t* out) {
+    __shared__ std::uint32_t a[32], b[32];
+    const unsigned t = threadIdx.x;
+    std::uint32_t sum = 0;
+    for (int step = 0; step < 2; ++step) {
+        if ((step == 0) == (t % 2 == 0)) {
+            a[t] = t;
+            sum += a[t];
+        } else {
+            b[t] = t;
+            sum += b[t];
+        }
+    }
+    out[t] = sum;
+}
+
+__global__ void both_shared(std::uint32_t* out) {
+    __shared__ std::uint32_t fixed[32];
+    CORNERTURN_DYNAMIC_SHARED(std::uint32_t, dynamic);
+    fixed[threadIdx.x] = threadIdx.x;
+    dynamic[threadIdx.x] = 100 + threadIdx.x;
+    const std::uint32_t* const from = threadIdx.x % 2 != 0 ? fixed : dynamic;
+    out[threadIdx.x] = from[threadIdx.x];
+}
+
+__global__ void either_space(const std::uint32_t* in, std::uint32_t* out) {
+    __shared__ std::uint32_t held[64];
+    held[threadIdx.x] = threadIdx.x;
+    const std::uint32_t* const from = threadIdx.x < 32 ? held : in;
+    out[threadIdx.x] = from[threadIdx.x];
+}
+
+__global__ void shuffle_meets_barrier(std::uint32_t* out) {
+    std::uint32_t value = threadIdx.x;
+    if (threadIdx.x < 16) {
+        value = __shfl_sync(0xffffffffu, value, 20);
+    } else {
+        __syncwarp();
+    }
+    out[threadIdx.x] = value;
+}
+
+__global__ void many_warp_barriers(std::uint32_t* out, int rounds) {
+    __shared__ std::uint32_t held[32];
+    held[threadIdx.x] = threadIdx.x;
+    for (int i = 0; i < rounds; ++i) __syncwarp();
+    out[threadIdx.x] = held[threadIdx.x ^ 1];
+}
+
+__global__ void too_much_shared(std::uint32_t* out) {
+    __shared__ std::uint32_t held[16 << 10];
+    held[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = held[threadIdx.x];
+}
+
 __global__ void nothing() {}
 
 }  // namespace
@@ -147,6 +202,12 @@ void run_odd_copy(const void* in, void* out) {
 void run_deep_recursion(std::uint32_t* out) { launch({1, 32}, deep_recursion, out); }
 void run_late_first_lane(std::uint32_t* out) { launch({1, 32}, late_first_lane, out); }
 void run_indices(std::uint32_t* out, unsigned x, unsigned y, unsigned z) { launch({1, dim3(x, y, z)}, indices, out); }
+void run_opposite_order(std::uint32_t* out) { launch({1, 32}, opposite_order, out); }
+void run_both_shared(std::uint32_t* out) { launch({1, 32, 128}, both_shared, out); }
+void run_either_space(const std::uint32_t* in, std::uint32_t* out) { launch({1, 64}, either_space, in, out); }
+void run_shuffle_meets_barrier(std::uint32_t* out) { launch({1, 32}, shuffle_meets_barrier, out); }
+void run_many_warp_barriers(std::uint32_t* out, int rounds) { launch({1, 32}, many_warp_barriers, out, rounds); }
+void run_too_much_shared(std::uint32_t* out) { launch({1, 32}, too_much_shared, out); }
 void run_vector_copies(const void* in, void* out) { launch({1, 32}, vector_copies, in, out); }
 void run_shared_pattern(const std::uint32_t* offsets, std::uint32_t active, int width, void* out) {
     switch (width) {

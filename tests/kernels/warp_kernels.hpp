@@ -38,6 +38,24 @@ void run_late_first_lane(std::uint32_t* out);
 // One block of x * y * z threads writes its thread's linear index.
 void run_indices(std::uint32_t* out, unsigned x, unsigned y, unsigned z);
 
+// Each lane reads what it alone wrote, half of them by the two instructions in the other order.
+void run_opposite_order(std::uint32_t* out);
+
+// One instruction on static shared memory by some lanes and on dynamic by the others.
+void run_both_shared(std::uint32_t* out);
+
+// One instruction on shared memory by one warp and on global memory by the other.
+void run_either_space(const std::uint32_t* in, std::uint32_t* out);
+
+// Lanes shuffle from lanes that wait at a __syncwarp instead.
+void run_shuffle_meets_barrier(std::uint32_t* out);
+
+// `rounds` warp-level barriers between a write and a neighbour's read of it.
+void run_many_warp_barriers(std::uint32_t* out, int rounds);
+
+// A static array of 64 KiB, which CUDA does not allow.
+void run_too_much_shared(std::uint32_t* out);
+
 // Every vector type of the dialect, copied once: one access each of its own width.
 void run_vector_copies(const void* in, void* out);
 
