@@ -173,6 +173,7 @@ __global__ void many_warp_barriers(std::uint32_t* out, int rounds) {
 __global__ void too_much_shared(std::uint32_t* out) {
     __shared__ std::uint32_t held[16 << 10];
     held[threadIdx.x] = threadIdx.x;
+    __syncthreads();
     out[threadIdx.x] = held[threadIdx.x];
 }
 
