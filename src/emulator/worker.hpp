@@ -235,6 +235,7 @@ private:
     void check_shared(const warp_instruction& instruction);
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
+    [[noreturn]] void raise_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
     void check_unwritten();

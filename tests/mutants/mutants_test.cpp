@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/problem.hpp"
-#include "emulator/session.hpp"
 #include "lab/run.hpp"
 
 namespace cornerturn {
@@ -42,32 +41,12 @@ std::string describe(const shape& s) {
                        s.source_gap + s.destination_gap > 0 ? " with gaps behind the rows" : "");
 }
 
-// As lab::emulator_runner() does it, for matrices whose rows do not follow one another closely.
-std::string fault_of_strided(const kernel& k, const shape& s) {
+// What is wrong with the kernel on this shape; empty where nothing is.
+std::string fault_of(const kernel& k, const shape& s) {
     problem_shape p{.does = k.does, .rows = s.rows, .cols = s.cols};
     p.source_ld = s.cols + s.source_gap;
     p.destination_ld = p.destination_cols() + s.destination_gap;
-    host_problem problem(p);
-    emulator::session session;
-    session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
-    session.add_buffer("destination", problem.destination().data(),
-                       static_cast<std::size_t>(problem.destination().size()), true);
-    problem.prepare();
-    try {
-        k.run(backend::emulator)(problem.work());
-    } catch (const emulator::hazard& broken) {
-        return broken.what();
-    }
-    return problem.check().fault;
-}
-
-// What is wrong with the kernel on this shape; empty where nothing is.
-std::string fault_of(const kernel& k, const shape& s, lab::runner& runner) {
-    if (s.source_gap + s.destination_gap > 0) return fault_of_strided(k, s);
-    const lab::result r = runner.run(k, {.rows = s.rows, .cols = s.cols});
-    EXPECT_TRUE(r.ran()) << k.id << " was skipped: " << r.skipped;
-    EXPECT_EQ(r.failed(), !r.fault.empty()) << k.id;
-    return r.fault;
+    return lab::emulate(k, p, {}).found.fault;
 }
 
 const mutant* mutant_of(const kernel& k) {
@@ -88,18 +67,16 @@ const equivalent* equivalent_of(const kernel& k) {
 }
 
 TEST(mutants, every_shape_passes_unaltered) {
-    const auto runner = lab::emulator_runner();
     int rungs = 0;
     for (const kernel& k : kernels()) {
         if (k.id.find('+') != std::string::npos || k.run(backend::emulator) == nullptr) continue;
         ++rungs;
-        for (const shape& s : kShapes) EXPECT_EQ(fault_of(k, s, *runner), "") << k.id << ", " << describe(s);
+        for (const shape& s : kShapes) EXPECT_EQ(fault_of(k, s), "") << k.id << ", " << describe(s);
     }
     EXPECT_GT(rungs, 0);
 }
 
 TEST(mutants, every_mutant_fails) {
-    const auto runner = lab::emulator_runner();
     std::map<const mutant*, int> kernels_of;
     std::map<const equivalent*, int> survivors_of;
     int caught = 0, survived = 0;
@@ -111,7 +88,7 @@ TEST(mutants, every_mutant_fails) {
         const equivalent* const excuse = equivalent_of(k);
         std::string fault;
         for (const shape& s : kShapes) {
-            fault = fault_of(k, s, *runner);
+            fault = fault_of(k, s);
             if (fault.empty()) continue;
             fmt::print("{}\n    caught at {}: {}\n", name, describe(s), fault);
             break;

@@ -1,0 +1,102 @@
+// What a kernel did wrong, in words: a hazard names the kernel, the block, the thread and the line.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "emulator/worker.hpp"
+
+namespace cornerturn::emulator {
+namespace {
+
+const char* verb(direction op) { return op == kLoad ? "read" : "write"; }
+
+std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}, {}, {})", x, y, z); }
+
+}  // namespace
+
+void worker::raise_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival) {
+    const site& where = *instruction.where;
+    // A cell remembers its last reader only: where that is this very thread, the rival read before it.
+    const unsigned other = rival.who.thread();
+    raise(hazard_kind::race, now.thread(),
+          fmt::format("{}s shared memory '{}' at {} and {} {}s the same bytes at {} with no barrier between them",
+                      verb(where.op), instruction.place->name, line_of_site(where.index),
+                      other == now.thread() ? "another thread" : "thread " + name_of(other),
+                      verb(rival.wrote ? kStore : kLoad), line_of_site(rival.who.site())));
+}
+
+std::string worker::name_of(unsigned thread) const {
+    const std::uint64_t packed = packed_thread_[thread];
+    return triple(packed & 0xffffffff, packed >> 32 & 0xffff, packed >> 48);
+}
+
+std::string worker::line_of_site(unsigned index) const { return to_string(line_of(sites_[index].return_address)); }
+
+void worker::raise(hazard_kind kind, unsigned thread, const std::string& what) {
+    throw hazard(kind, fmt::format("{}: block {}, thread {} {}", function_name(config_.kernel),
+                                   triple(block_.x, block_.y, block_.z), name_of(thread), what));
+}
+
+// "makes a 4-byte write at file.cu:12 out of bounds: 4 bytes past the end of 'destination' (4096 bytes)"
+std::string worker::describe_stray(const fault& what) const {
+    const region* nearest = nullptr;
+    std::uintptr_t distance = std::numeric_limits<std::uintptr_t>::max();
+    bool before = false;
+    for (const region& candidate : regions_) {
+        const std::uintptr_t end = candidate.begin + candidate.bytes;
+        const bool below = what.address < candidate.begin;
+        const std::uintptr_t gap = below ? candidate.begin - what.address : what.address < end ? 0 : what.address - end;
+        if (gap < distance) {
+            nearest = &candidate;
+            distance = gap;
+            before = below;
+        }
+    }
+    if (nearest == nullptr) return "of memory, but was given none";
+    if (what.kind == hazard_kind::read_only) return fmt::format("to '{}', which it may only read", nearest->name);
+    return fmt::format("out of bounds: {} bytes {} '{}' ({} bytes)", distance, before ? "before" : "past the end of",
+                       nearest->name, nearest->bytes);
+}
+
+void worker::check_unwritten() {
+    for (const unwritten_read& read : unwritten_) {
+        const touch write = shadow_of(read.address).cell_at(read.address)->write;
+        if (write.serial() == serial_ && write.thread() == read.thread) continue;
+        raise(hazard_kind::uninitialised_read, read.thread,
+              fmt::format("reads shared memory '{}' at {} that no thread of the block has written", read.place->name,
+                          line_of_site(read.site)));
+    }
+    unwritten_.clear();
+}
+
+void worker::raise(const fault& what) {
+    check_unwritten();  // what it read may be what led it astray
+    const std::string line = to_string(line_of(what.return_address));
+    const auto access = [&](const std::string& how) {
+        return fmt::format("makes a {}-byte {} at {} {}", what.width, verb(what.op), line, how);
+    };
+    std::string text;
+    switch (what.kind) {
+        case hazard_kind::misaligned:
+            text = access(fmt::format("of an address that is not a multiple of {}", what.width));
+            break;
+        case hazard_kind::read_only:
+        case hazard_kind::out_of_bounds: text = access(describe_stray(what)); break;
+        case hazard_kind::unsupported_access:
+            text = what.width == 0
+                       ? fmt::format("accesses shared and global memory with one instruction at {}", line)
+                       : fmt::format("copies {} bytes at {}: no single instruction does; copy 1, 2, 4, 8 or 16",
+                                     what.width, line);
+            break;
+        case hazard_kind::divergent_barrier:
+            text = fmt::format("is not in the mask of its own warp-level barrier at {}", line);
+            break;
+        default:
+            text = fmt::format("overflows the emulator's stack of {} KiB a thread with its local variables",
+                               kKernelStackBytes >> 10);
+            break;
+    }
+    raise(what.kind, what.thread, text);
+}
+
+}  // namespace cornerturn::emulator
