@@ -118,13 +118,12 @@ TEST(counters, agree_with_plain_statements_of_the_rules) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     wavefront_counter wavefronts;
-    access_costs sector_costs, wavefront_costs[2];
+    access_tally tally;
     unsigned last_width = 0;
     for (int round = 0; round < 40000; ++round) {
         const unsigned width = 1u << random() % 5;
         if (width != last_width) {  // an instruction has one width
-            sector_costs = {};
-            wavefront_costs[kLoad] = wavefront_costs[kStore] = {};
+            tally = {};
             last_width = width;
         }
         const direction op = random() % 2 != 0 ? kLoad : kStore;
@@ -148,15 +147,33 @@ TEST(counters, agree_with_plain_statements_of_the_rules) {
         ASSERT_EQ(count_sectors(access), plain_sectors(access)) << round;
         ASSERT_EQ(wavefronts.count(access, op), plain_wavefronts(access, op))
             << round << " width " << width << " active " << active;
-        // The same distances anywhere else: what is remembered must be what would be counted.
-        for (int move = 0; move < 3; ++move) {
-            ASSERT_EQ(sector_costs.of(access, count_sectors), plain_sectors(access)) << round << " moved " << move;
-            const auto count = [&](const warp_access& moved) { return wavefronts.count(moved, op); };
-            ASSERT_EQ(wavefront_costs[op].of(access, count), plain_wavefronts(access, op))
-                << round << " moved " << move;
+        // The same distances anywhere else: what the tally says in the end must be what would have been counted.
+        std::uint64_t made = 0, sectors = 0, counted[2] = {};
+        std::uint64_t tallied = 0, tallied_sectors = 0, tallied_counted[2] = {};
+        const auto visit = [&](const warp_access& kept, std::uint64_t times) {
+            tallied += times;
+            tallied_sectors += times * count_sectors(kept);
+            for (const direction d : {kLoad, kStore}) tallied_counted[d] += times * wavefronts.count(kept, d);
+        };
+        for (int move = 0; move < 4; ++move) {
+            if (!tally.add(access)) {
+                ASSERT_TRUE(move == 0 || move == 3) << round;
+                tally.restart(access, visit);
+                ASSERT_TRUE(tally.add(access)) << round;
+            }
+            ++made;
+            sectors += plain_sectors(access);
+            for (const direction d : {kLoad, kStore}) counted[d] += plain_wavefronts(access, d);
             const std::uint64_t by = random() % 300 * width;
             for (auto& address : a) address += by;
+            const int lane = static_cast<int>(random() % 32);  // of the last move only
+            if (move == 2) a[lane] += width;
         }
+        tally.take(width, visit);
+        ASSERT_EQ(tallied, made) << round;
+        ASSERT_EQ(tallied_sectors, sectors) << round;
+        ASSERT_EQ(tallied_counted[kLoad], counted[kLoad]) << round;
+        ASSERT_EQ(tallied_counted[kStore], counted[kStore]) << round;
     }
 }
 

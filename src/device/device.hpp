@@ -129,7 +129,7 @@ struct launch_shape {
 // In the kernel's place, when a fiber has no lane left to run: see emulator::kernel_entry.
 template <class... Parameters>
 [[gnu::noipa]] void leave_fiber(Parameters...) {
-    emulator::switch_fibers(emulator::leave_fiber());
+    emulator::resume(emulator::leave_fiber());
 }
 
 // Runs the kernel and returns when it has finished. Throws emulator::hazard where it breaks a rule of the machine.

@@ -6,13 +6,12 @@
 using cornerturn::emulator::current_worker;
 using cornerturn::emulator::kLoad;
 using cornerturn::emulator::kStore;
+using cornerturn::emulator::worker;
 
 #define CORNERTURN_RETURN_ADDRESS reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
-#define CORNERTURN_ACCESS(name, width, op)                                                                   \
-    void name(void* address) {                                                                               \
-        if (auto* worker = current_worker) {                                                                 \
-            worker->access(reinterpret_cast<std::uintptr_t>(address), width, op, CORNERTURN_RETURN_ADDRESS); \
-        }                                                                                                    \
+#define CORNERTURN_ACCESS(name, width, op)                                                               \
+    void name(void* address) {                                                                           \
+        worker::access(reinterpret_cast<std::uintptr_t>(address), width, op, CORNERTURN_RETURN_ADDRESS); \
     }
 #define CORNERTURN_ACCESSES(width)                                  \
     CORNERTURN_ACCESS(__tsan_read##width, width, kLoad)             \
@@ -37,25 +36,27 @@ CORNERTURN_ACCESSES(8)
 CORNERTURN_ACCESSES(16)
 
 void __tsan_read_range(void* address, std::size_t bytes) {
-    if (auto* worker = current_worker) {
-        worker->unsupported_access(reinterpret_cast<std::uintptr_t>(address), bytes, CORNERTURN_RETURN_ADDRESS);
+    if (auto* self = current_worker) {
+        self->unsupported_access(reinterpret_cast<std::uintptr_t>(address), bytes, CORNERTURN_RETURN_ADDRESS);
     }
 }
 void __tsan_write_range(void* address, std::size_t bytes) {
-    if (auto* worker = current_worker) {
-        worker->unsupported_access(reinterpret_cast<std::uintptr_t>(address), bytes, CORNERTURN_RETURN_ADDRESS);
+    if (auto* self = current_worker) {
+        self->unsupported_access(reinterpret_cast<std::uintptr_t>(address), bytes, CORNERTURN_RETURN_ADDRESS);
     }
 }
 }
 
 namespace cornerturn::emulator {
 
-std::uint64_t packed_thread_index() { return current_worker->packed_thread(); }
-std::uint64_t packed_block_index() { return current_worker->packed_block(); }
-std::uint64_t packed_block_dim() { return current_worker->packed_block_dim(); }
-std::uint64_t packed_grid_dim() { return current_worker->packed_grid_dim(); }
+#if !CORNERTURN_OWN_FIBERS
+std::uint64_t packed_thread_index() { return cornerturn_built_in.thread_index; }
+std::uint64_t packed_block_index() { return cornerturn_built_in.block_index; }
+std::uint64_t packed_block_dim() { return cornerturn_built_in.block_dim; }
+std::uint64_t packed_grid_dim() { return cornerturn_built_in.grid_dim; }
+#endif
 bool end_lane() { return current_worker->end_lane(); }
-handover leave_fiber() { return current_worker->leave_fiber(); }
+fiber& leave_fiber() { return current_worker->leave_fiber(); }
 handover sync_threads() { return current_worker->sync_threads(CORNERTURN_RETURN_ADDRESS); }
 handover sync_warp(unsigned mask) { return current_worker->sync_warp(mask, CORNERTURN_RETURN_ADDRESS); }
 handover shuffle(unsigned mask, std::uint64_t value, int operand, int width, shuffle_kind kind) {

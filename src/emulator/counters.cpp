@@ -97,22 +97,6 @@ unsigned wavefront_counter::count(const warp_access& access, direction op) {
     return total;
 }
 
-// Lanes that are not active may hold any address, and at worst make an access look new.
-bool access_costs::keeps_distances(const warp_access& access) const {
-    const std::uint64_t first = access.addresses[std::countr_zero(access.active)];
-    const int end = std::bit_width(access.active);
-    std::uint64_t differences = access.active ^ active_;
-    for (int lane = 0; lane < end; ++lane) differences |= (access.addresses[lane] - first) ^ distances_[lane];
-    return differences == 0;
-}
-
-void access_costs::note_distances(const warp_access& access) {
-    const std::uint64_t first = access.addresses[std::countr_zero(access.active)];
-    active_ = access.active;
-    for (int lane = 0; lane < kWarpSize; ++lane) distances_[lane] = access.addresses[lane] - first;
-    costs_.fill(0);
-}
-
 unsigned least_wavefronts(std::uint32_t active, unsigned width) {
     const int lanes = lanes_per_group(width);
     unsigned groups = 0;

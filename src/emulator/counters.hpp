@@ -59,29 +59,64 @@ private:
     std::uint32_t stamp_ = 0;
 };
 
-// What a warp instruction's accesses cost, remembered while its lanes keep their distances: sectors and wavefronts then
-// depend only on where in a row of banks the first lane's address lies.
-class access_costs {
-public:
-    template <class Count>
-    unsigned of(const warp_access& access, Count count) {
-        if (!keeps_distances(access)) note_distances(access);
-        std::uint8_t& cost = costs_[access.addresses[std::countr_zero(access.active)] % kBankRowBytes];
-        if (cost == 0) cost = static_cast<std::uint8_t>(count(access));
-        return cost;
-    }
-
-private:
-    bool keeps_distances(const warp_access& access) const;
-    void note_distances(const warp_access& access);
-
-    std::uint32_t active_ = 0;
-    std::uint64_t distances_[kWarpSize] = {};          // from the first active lane
-    std::array<std::uint8_t, kBankRowBytes> costs_{};  // 0: not counted yet
-};
-
 // The fewest wavefronts that these active lanes at this width could cost: one for each group of lanes that the
 // hardware serves apart (the warp; half-warps at 8 bytes; quarter-warps at 16).
 unsigned least_wavefronts(std::uint32_t active, unsigned width);
+
+// How often a warp instruction was executed, told apart by where in a row of banks its first lane's address lay, for as
+// long as its lanes keep their distances: sectors and wavefronts depend on nothing else, so counting them can wait.
+class access_tally {
+public:
+    // False, and not added, where the lanes keep other distances than before.
+    bool add(const warp_access& access) {
+        if (access.active != active_) return false;
+        const std::uint64_t first = access.addresses[std::countr_zero(active_)];
+        // Two lanes at a time, those without an access masked out.
+        lane_pair differences{};
+        for (int lane = 0; lane < end_; lane += 2) {
+            differences |= ((pair(&access.addresses[lane]) - first) ^ pair(&distances_[lane])) & pair(&masks_[lane]);
+        }
+        if ((differences[0] | differences[1]) != 0) return false;
+        ++times_[first % kBankRowBytes];
+        return true;
+    }
+    // Calls visit(access, times) for what has been added, forgets it, and expects the distances of `next`.
+    template <class Visit>
+    void restart(const warp_access& next, Visit visit) {
+        take(next.width, visit);
+        active_ = next.active;
+        end_ = std::bit_width(active_);
+        const std::uint64_t first = next.addresses[std::countr_zero(active_)];
+        for (int lane = 0; lane < kWarpSize; ++lane) {
+            distances_[lane] = next.addresses[lane] - first;
+            masks_[lane] = (active_ >> lane & 1) != 0 ? ~std::uint64_t{0} : 0;
+        }
+    }
+    template <class Visit>
+    void take(unsigned width, Visit visit) {
+        if (active_ == 0) return;
+        for (unsigned first = 0; first < kBankRowBytes; ++first) {
+            if (times_[first] == 0) continue;
+            std::uint64_t addresses[kWarpSize];
+            for (int lane = 0; lane < kWarpSize; ++lane) addresses[lane] = first + distances_[lane];
+            visit(warp_access{addresses, active_, width}, times_[first]);
+            times_[first] = 0;
+        }
+    }
+
+private:
+    using lane_pair [[gnu::vector_size(16)]] = std::uint64_t;
+    static lane_pair pair(const std::uint64_t* lanes) {
+        lane_pair result;
+        __builtin_memcpy(&result, lanes, sizeof result);
+        return result;
+    }
+
+    std::uint32_t active_ = 0;                 // 0: nothing added yet
+    int end_ = 0;                              // one past the last active lane
+    std::uint64_t distances_[kWarpSize] = {};  // from the first active lane
+    std::uint64_t masks_[kWarpSize] = {};      // all ones for active lanes
+    std::array<std::uint64_t, kBankRowBytes> times_{};
+};
 
 }  // namespace cornerturn::emulator

@@ -60,7 +60,7 @@ std::string worker::describe_stray(const fault& what) const {
 
 void worker::check_unwritten() {
     for (const unwritten_read& read : unwritten_) {
-        const touch write = shadow_of(read.address).cell_at(read.address)->write;
+        const touch write = shadow_of(read.address).cells()[read.address].write;
         if (write.serial() == serial_ && write.thread() == read.thread) continue;
         raise(hazard_kind::uninitialised_read, read.thread,
               fmt::format("reads shared memory '{}' at {} that no thread of the block has written", read.place->name,

@@ -70,9 +70,8 @@ void check(const launch_config& config) {
     }
 }
 
-extent3 block_at(std::uint64_t index, extent3 grid) {
-    return {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
-            static_cast<unsigned>(index / grid.x / grid.y)};
+std::uint64_t index_of(extent3 block, extent3 grid) {
+    return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
 }
 
 std::int64_t tiles_along(std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; }
@@ -168,7 +167,8 @@ private:
         return sites;
     }
 
-    // Calls body(worker, index) for 0 <= index < count, on all cores; the error of the lowest index is thrown.
+    // Calls body(worker, index, end) for parts of 0 <= index < count, on all cores. The body takes index to end; where
+    // it throws, index says at which. The error of the lowest is thrown.
     template <class Body>
     void for_each_block(std::uint64_t count, Body body) {
         const std::uint64_t threads = std::uint64_t{config_.block.x} * config_.block.y * config_.block.z;
@@ -192,20 +192,18 @@ private:
             try {
                 std::unique_ptr<worker> self = worker_pool::instance().take();
                 self->begin(config_, entry_, arguments_, session_);
-                for (std::uint64_t begin; (begin = next.fetch_add(chunk)) < failed_at;) {
-                    for (std::uint64_t i = begin; i < std::min(begin + chunk, count) && i < failed_at; ++i) {
-                        try {
-                            body(*self, i);
-                        } catch (...) {
-                            fail(i);
-                        }
+                for (std::uint64_t index; (index = next.fetch_add(chunk)) < failed_at;) {
+                    try {
+                        body(*self, index, std::min(index + chunk, count));
+                    } catch (...) {
+                        fail(index);
                     }
                 }
                 self->end();
                 {
                     std::lock_guard lock(mutex);
-                    session_.report_.accesses += self->accesses();
                     add(nonzero_in_order(self->take_counts()), 1);
+                    session_.report_.accesses += self->accesses();
                 }
                 worker_pool::instance().give_back(std::move(self));
             } catch (...) {  // no memory for a worker, say
@@ -221,7 +219,7 @@ private:
     }
 
     void run_all(std::uint64_t blocks) {
-        for_each_block(blocks, [&](worker& w, std::uint64_t i) { w.run_block(block_at(i, config_.grid)); });
+        for_each_block(blocks, [](worker& w, std::uint64_t& i, std::uint64_t end) { w.run_blocks(i, end); });
     }
 
     // Runs one block of each class and some random ones, and lets each class's stand for all of it.
@@ -274,9 +272,12 @@ private:
             session_.on_sample_(touched);
         }
         std::vector<counts> counted(samples.size());
-        for_each_block(samples.size(), [&](worker& w, std::uint64_t i) {
-            w.run_block(samples[i].block);
-            counted[i] = nonzero_in_order(w.take_counts());
+        for_each_block(samples.size(), [&](worker& w, std::uint64_t& i, std::uint64_t end) {
+            for (; i < end; ++i) {
+                std::uint64_t block = index_of(samples[i].block, config_.grid);
+                w.run_blocks(block, block + 1);
+                counted[i] = nonzero_in_order(w.take_counts());
+            }
         });
         std::map<const class_key*, std::size_t> representative;
         for (std::size_t i = 0; i < samples.size(); ++i) {

@@ -48,12 +48,12 @@ struct launch_config {
 };
 
 // What a fiber runs: calls the kernel, for lane after lane, for as long as end_lane() says so. Then it leaves the fiber
-// for good by switch_fibers(leave_fiber()), out of a function called from where the kernel is: the fiber that goes on
+// for good by resume(leave_fiber()), out of a function called from where the kernel is: the fiber that goes on
 // is about to return from the kernel to that same place, and the processor then predicts its return.
 using kernel_entry = void (*)(const void* arguments);
 
 bool end_lane();  // the kernel returned; true: call it again, for the next lane
-handover leave_fiber();
+fiber& leave_fiber();
 
 // Runs the kernel for every block, or for one block of each class, within the session that is active on the calling
 // thread (session.hpp). Throws hazard where the kernel breaks a rule of the machine. Synchronous.
@@ -61,10 +61,30 @@ void launch(const launch_config& config, kernel_entry entry, const void* argumen
 
 // The built-in indices, packed x | y << 32 | z << 48 (CUDA's limits fit: x below 2^31, y and z below 2^16).
 // Constant during one thread's run of the kernel, so that the compiler may read them once.
+struct built_in_indices {
+    std::uint64_t thread_index, block_index, block_dim, grid_dim;
+};
+#if CORNERTURN_OWN_FIBERS
+// From worker.hpp's cornerturn_built_in. Not in C++, whose reads of memory are reported as the kernel's.
+#define CORNERTURN_BUILT_IN(function, member)                     \
+    [[gnu::always_inline]] inline std::uint64_t function() {      \
+        std::uint64_t value;                                      \
+        asm("movq %%fs:cornerturn_built_in@tpoff+%c1, %0"         \
+            : "=r"(value)                                         \
+            : "i"(__builtin_offsetof(built_in_indices, member))); \
+        return value;                                             \
+    }
+CORNERTURN_BUILT_IN(packed_thread_index, thread_index)
+CORNERTURN_BUILT_IN(packed_block_index, block_index)
+CORNERTURN_BUILT_IN(packed_block_dim, block_dim)
+CORNERTURN_BUILT_IN(packed_grid_dim, grid_dim)
+#undef CORNERTURN_BUILT_IN
+#else
 [[gnu::const]] std::uint64_t packed_thread_index();
 [[gnu::const]] std::uint64_t packed_block_index();
 [[gnu::const]] std::uint64_t packed_block_dim();
 [[gnu::const]] std::uint64_t packed_grid_dim();
+#endif
 
 // Barriers: the caller then makes the handover, and goes on once the barrier has opened.
 handover sync_threads();

@@ -48,12 +48,6 @@ struct touch {
 struct shadow_cell {
     touch write, read;
 
-    // Nobody has touched it in the interval of `now`, so nothing races with that.
-    bool untouched_before(touch now) const {
-        const std::uint64_t interval = now.bits & touch::kIntervalBits;
-        return write.bits < interval && read.bits < interval;
-    }
-
     // Notes the read and returns true if a write by another thread is not ordered before it.
     bool note_read(touch now) {
         const bool race = write.thread() != now.thread() && write.unordered_with(now);
@@ -102,14 +96,29 @@ public:
 
     // How many cells an access of `width` bytes has, from here on.
     unsigned cells_of(unsigned width) {
-        const auto log2 = static_cast<unsigned>(std::countr_zero(width));
-        if (log2 < granule_log2_) refine(log2);
-        return 1u << (log2 - granule_log2_);
+        if (width < 1u << granule_log2_) refine(static_cast<unsigned>(std::countr_zero(width)));
+        return width >> granule_log2_;
     }
-    shadow_cell* cell_at(std::uintptr_t address) { return &cells_[(address - begin_) >> granule_log2_]; }
+    // An access of `width` bytes has one.
+    bool has_cells_of(unsigned width) const { return width == 1u << granule_log2_; }
+
+    // The cell at an address, for as long as no narrower access comes.
+    struct window {
+        std::uintptr_t origin;  // of the cells, if memory began at address 0
+        unsigned scale_log2;    // bytes of cells for a byte of memory
+        shadow_cell& operator[](std::uintptr_t address) const {
+            return *reinterpret_cast<shadow_cell*>(origin + (address << scale_log2));
+        }
+    };
+    window cells() {
+        const unsigned scale_log2 = kCellLog2 - granule_log2_;
+        return {reinterpret_cast<std::uintptr_t>(cells_.data()) - (begin_ << scale_log2), scale_log2};
+    }
 
 private:
     static constexpr unsigned kWidestLog2 = 4;  // 16 bytes
+    static constexpr unsigned kCellLog2 = 4;
+    static_assert(sizeof(shadow_cell) == 1u << kCellLog2 && kCellLog2 >= kWidestLog2);
 
     void refine(unsigned granule_log2) {
         std::vector<shadow_cell> finer;

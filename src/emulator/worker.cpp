@@ -21,11 +21,31 @@ namespace {
 
 std::uint64_t pack(unsigned x, unsigned y, unsigned z) { return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48; }
 
+extent3 block_at(std::uint64_t index, extent3 grid) {
+    return {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
+            static_cast<unsigned>(index / grid.x / grid.y)};
+}
+
+extent3 block_after(extent3 block, extent3 grid) {
+    if (++block.x < grid.x) return block;
+    block.x = 0;
+    if (++block.y < grid.y) return block;
+    return {0, 0, block.z + 1};
+}
+
 constexpr std::uint32_t lane_mask(unsigned lanes) { return lanes == kWarpSize ? ~0u : (1u << lanes) - 1; }
 
 }  // namespace
 
+namespace {
+constinit warp_instruction nothing;
+}
+warp_instruction* const expects_nothing = &nothing;
+thread_local constinit running_lane running{&expects_nothing, 0, 0};
 thread_local constinit worker* current_worker = nullptr;
+extern "C" {
+thread_local constinit built_in_indices cornerturn_built_in{};
+}
 
 #if !CORNERTURN_OWN_FIBERS
 namespace {
@@ -47,6 +67,11 @@ void make_fiber(fiber& made, char* bottom, char* top, void (*main)()) {
 }
 
 void switch_fibers(handover by) { resumed(boost::context::detail::jump_fcontext(by.to->stack_pointer, &by)); }
+
+void resume(fiber& to) {
+    fiber left{};
+    switch_fibers({&left, &to});
+}
 #endif
 
 worker::worker() {
@@ -55,6 +80,7 @@ worker::worker() {
     if (memory == MAP_FAILED) throw error("the system has no memory for the emulator's stacks (17 MiB a core)");
     madvise(memory, kStacksBytes, MADV_HUGEPAGE);
     stacks_ = static_cast<char*>(memory);
+    for (fiber& f : fibers_) f.stack_pointer = stacks_;  // something that can be fetched ahead
 }
 
 worker::~worker() { munmap(stacks_, kStacksBytes); }
@@ -68,14 +94,14 @@ void worker::fiber_main() {
 }
 
 #if CORNERTURN_ANNOUNCE_FIBERS
-void worker::announce(fiber& from, fiber& to) {
-    const auto record_of = [&](fiber& f) -> announced& {
-        return announced_[&f == &outside_ ? kMaxThreads : static_cast<std::size_t>(&f - fibers_.data())];
-    };
-    announced& left = record_of(from);
-    announced& next = record_of(to);
+void worker::announce(const fiber& to) {
+    announced& left = announced_[running_on_];
+    running_on_ = kMaxThreads;
+    if (&to != &outside_)
+        running_on_ = static_cast<std::size_t>(stack_of_[&to - fibers_.data()] - stacks_) / kStackBytes;
+    announced& next = announced_[running_on_];
     if (&to != &outside_) {
-        next.bottom = stack_of(to);
+        next.bottom = stacks_ + kStackBytes * running_on_;
         next.bytes = kStackBytes;
     }
     __sanitizer_start_switch_fiber(&left.fake_stack, next.bottom, next.bytes);
@@ -85,7 +111,7 @@ void worker::announce(fiber& from, fiber& to) {
 
 void worker::raise_from_fiber(const fault& what) {
     fault_ = what;
-    switch_fibers(hand_over(*fiber_of_[what.thread], outside_));
+    switch_fibers(hand_over(fibers_[what.thread], outside_));
     __builtin_unreachable();  // the block's fibers are made anew
 }
 
@@ -96,14 +122,17 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     entry_ = entry;
     arguments_ = arguments;
     threads_ = config.block.x * config.block.y * config.block.z;
-    packed_block_dim_ = pack(config.block.x, config.block.y, config.block.z);
-    packed_grid_dim_ = pack(config.grid.x, config.grid.y, config.grid.z);
+    warps_ = (threads_ + kWarpSize - 1) / kWarpSize;
+    last_lanes_ = lane_mask(threads_ - (warps_ - 1) * kWarpSize);
+    cornerturn_built_in.block_dim = pack(config.block.x, config.block.y, config.block.z);
+    cornerturn_built_in.grid_dim = pack(config.grid.x, config.grid.y, config.grid.z);
     for (unsigned i = 0; i < threads_; ++i) {
         packed_thread_[i] =
             pack(i % config.block.x, i / config.block.x % config.block.y, i / config.block.x / config.block.y);
     }
     traces_.clear();
-    trace_ = nullptr;
+    trace_ = &traces_.emplace_back(0);
+    trace_begin_ = trace_->expected.data();
     sites_.clear();
     site_cache_.fill({});
     accesses_ = 0;
@@ -141,29 +170,120 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     current_worker = this;
 }
 
-void worker::end() { current_worker = nullptr; }
+void worker::end() {
+    current_worker = nullptr;
+    running.cursor = &expects_nothing;
+}
 
-void worker::run_block(extent3 block) {
-    block_ = block;
-    packed_block_ = pack(block.x, block.y, block.z);
-    if (serial_ > touch::kMaxSerial / 2) {  // leaves the other half to this block
-        static_shadow_.clear();
-        dynamic_shadow_.clear();
-        serial_ = 0;
+namespace {
+
+// Notes the accesses whose cell nobody has touched since the barrier, and, of the loads, those that read what the block
+// wrote before it: nearly all. Returns the other lanes. One cell an access; a function of its own, that keeps what it
+// needs in registers.
+template <direction kOp>
+[[gnu::noinline]] std::uint32_t note_untouched(const warp_instruction& instruction, shadow_memory::window cells,
+                                               touch by, const touch* touches, touch oldest_write) {
+    const std::uint64_t interval = by.bits & touch::kIntervalBits;
+    const std::uint64_t* const addresses = instruction.addresses;
+    std::uint32_t others = 0;
+    for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        shadow_cell& cell = cells[addresses[lane]];
+        touch& noted = kOp == kLoad ? cell.read : cell.write;
+        if (cell.write.bits - oldest_write.bits >= interval - oldest_write.bits || cell.read.bits >= interval) {
+            others |= rest & -rest;
+        } else {
+            noted.bits = by.bits | touches[lane].bits;
+        }
     }
-    block_first_serial_ = ++serial_;
-    fibers_made_ = 0;
-    for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) {
-        warps_[warp] = {};
-        warps_[warp].lanes = lane_mask(std::min(threads_ - warp * kWarpSize, unsigned{kWarpSize}));
+    return others;
+}
+
+}  // namespace
+
+// Has the processor fetch what the next warp will access, if it lies as far from this warp's as that from the last's.
+inline void worker::prefetch_next(warp_instruction& instruction) {
+    const std::uint64_t first = instruction.addresses[0], step = first - instruction.last_first;
+    instruction.last_first = first;
+    for (int lane = 0; lane < kWarpSize; lane += 8) {
+        const void* const expected = reinterpret_cast<const void*>(instruction.addresses[lane] + step);
+        __builtin_prefetch(expected, 1);
     }
-    std::fill_n(sync_sites_.begin(), threads_, 0);
-    std::fill_n(warp_syncs_.begin(), threads_, 0);
+}
+
+// Counts and checks the instructions of the warp's lanes, all of which have stopped.
+[[gnu::always_inline]] inline void worker::settle_instructions() {
+    const warp_instruction* const end = &trace_->end;
+    for (warp_instruction* const* next = trace_begin_; *next != end; ++next) {
+        warp_instruction& instruction = **next;
+        if (instruction.active == 0) continue;
+        const site& where = *instruction.where;
+        const warp_access access{instruction.addresses, instruction.active, where.width};
+        if (!instruction.tally.add(access)) [[unlikely]]
+            tally_anew(instruction, access);
+        if (shadow_memory* const shadow = instruction.place->shadow; shadow != nullptr) {
+            const touch by{interval_.bits | where.touch_bits};
+            // A lane that waits at a warp-level barrier made these accesses before it.
+            const touch* const touches = &touches_[first_];
+            std::uint32_t rest = instruction.active;
+            if (shadow->has_cells_of(where.width) && !instruction.scattered) [[likely]] {
+                rest = where.op == kLoad
+                           ? note_untouched<kLoad>(instruction, shadow->cells(), by, touches, first_interval_)
+                           : note_untouched<kStore>(instruction, shadow->cells(), by, touches, touch{});
+            }
+            if (rest != 0) [[unlikely]]
+                check_shared(instruction, by, rest);
+        } else {
+            prefetch_next(instruction);
+        }
+        instruction.active = 0;
+    }
+}
+
+void worker::tally_anew(warp_instruction& instruction, const warp_access& access) {
+    instruction.tally.restart(access, counted_by(instruction));
+    instruction.tally.add(access);
+}
+
+inline std::uint32_t worker::lanes_of(unsigned warp) const { return warp + 1 < warps_ ? ~0u : last_lanes_; }
+
+// Runs the warp, whose lanes have yet to begin or stand at the block's barrier, to the next.
+[[gnu::always_inline]] inline void worker::run_warp(unsigned warp, bool fresh) {
+    first_ = warp * kWarpSize;
+    lanes_ = lanes_of(warp);
+    finished_ = 0;
+    starting_ = fresh;
+    due_ = lanes_;
+    do {
+        const std::uintptr_t after =
+            starting_ ? 0 : sync_sites_[first_ + static_cast<unsigned>(std::countr_zero(due_))];
+        if (trace_->after != after) follow_trace(after);
+        switch_fibers(hand_over(outside_, next_fiber()));
+        if (fault_) raise(*fault_);
+        settle_instructions();
+        starting_ = false;
+        due_ = at_warp_sync_ == 0 ? 0 : release_warp_syncs();
+    } while (due_ != 0);
+    ended_lanes_[warp] = finished_;
+    ended_ |= finished_;
+    waiting_ |= lanes_ & ~finished_;
+}
+
+// One function, with run_warp in it: a switch to another fiber leaves the processor's predictions of returns with those
+// of that fiber, so the fewer functions this returns from, the better.
+void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
+    const extent3 grid = config_.grid;
     try {
-        do {
-            for (unsigned warp = 0; warp * kWarpSize < threads_; ++warp) run_warp(warp);
-            check_unwritten();
-        } while (release_barrier());
+        for (block_ = block_at(index, grid); index < end; ++index, block_ = block_after(block_, grid)) {
+            begin_block();
+            for (bool fresh = true;; fresh = false) {
+                waiting_ = ended_ = 0;
+                for (unsigned warp = 0; warp < warps_; ++warp) run_warp(warp, fresh);
+                if (!unwritten_.empty()) check_unwritten();
+                if (waiting_ == 0) break;
+                release_barrier();
+            }
+        }
     } catch (...) {
         fault_.reset();
 #if CORNERTURN_ANNOUNCE_FIBERS
@@ -171,35 +291,32 @@ void worker::run_block(extent3 block) {
         __asan_unpoison_memory_region(stacks_, kStacksBytes);
 #endif
         unwritten_.clear();
+        at_warp_sync_ = 0;
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
     }
 }
 
-void worker::run_warp(unsigned warp) {
-    warp_ = &warps_[warp];
-    first_ = warp * kWarpSize;
-    for (;;) {
-        due_ = warp_->lanes & ~(warp_->at_barrier | warp_->at_warp_sync | warp_->finished);
-        if (due_ != 0) {
-            follow_trace(sync_sites_[first_ + static_cast<unsigned>(std::countr_zero(due_))]);
-            switch_fibers(hand_over(outside_, next_fiber()));
-            if (fault_) raise(*fault_);
-            settle_instructions();
-        }
-        if (warp_->at_warp_sync == 0) return;
-        release_warp_syncs();
+void worker::begin_block() {
+    cornerturn_built_in.block_index = pack(block_.x, block_.y, block_.z);
+    if (serial_ > touch::kMaxSerial / 2) {  // leaves the other half to this block
+        static_shadow_.clear();
+        dynamic_shadow_.clear();
+        serial_ = 0;
     }
+    interval_ = first_interval_ = touch::make(++serial_, 0, 0, 0);
+    next_stack_ = stacks_;
+    if (warp_synced_) forget_warp_syncs();
 }
 
-// Lets the lanes go on whose masks' other lanes wait at a warp-level barrier too.
-void worker::release_warp_syncs() {
-    const std::uint32_t waiting = warp_->at_warp_sync;
+// The lanes that may go on, whose masks' other lanes wait at a warp-level barrier too.
+std::uint32_t worker::release_warp_syncs() {
+    const std::uint32_t waiting = at_warp_sync_;
     std::uint32_t released = 0;
     for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
         const int i = std::countr_zero(rest);
         const std::uint32_t mask = waits_[i].mask;
-        bool agree = (mask & ~(waiting | warp_->finished)) == 0;
+        bool agree = (mask & ~(waiting | finished_)) == 0;
         for (std::uint32_t others = mask & waiting; others != 0; others &= others - 1) {
             agree &= waits_[std::countr_zero(others)].mask == mask;
         }
@@ -223,44 +340,53 @@ void worker::release_warp_syncs() {
               fmt::format("waits at the warp-level barrier of {}, which not every lane of its mask reaches",
                           to_string(line_of(sync_sites_[thread]))));
     }
-    warp_->at_warp_sync &= ~released;
+    at_warp_sync_ &= ~released;
+    warp_synced_ = true;
     for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
-        if (++warp_syncs_[first_ + static_cast<unsigned>(std::countr_zero(rest))] == touch::kMaxWarpSyncs) {
+        touch& own = touches_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
+        if (own.warp_syncs() + 1 == touch::kMaxWarpSyncs) {
             throw unsupported(fmt::format("{}: a warp with {} warp-level barriers in a block",
                                           function_name(config_.kernel), touch::kMaxWarpSyncs));
         }
+        own = touch::make(0, own.warp_syncs() + 1, 0, own.thread());
     }
+    return released;
 }
 
-// After all warps stopped: opens the block's barrier, or returns false if every thread has finished.
-bool worker::release_barrier() {
-    const unsigned warps = (threads_ + kWarpSize - 1) / kWarpSize;
-    unsigned first_waiting = threads_, first_finished = threads_;
-    for (unsigned warp = warps; warp-- > 0;) {
-        const warp_state& w = warps_[warp];
-        if (w.at_barrier != 0) first_waiting = warp * kWarpSize + static_cast<unsigned>(std::countr_zero(w.at_barrier));
-        if (w.finished != 0) first_finished = warp * kWarpSize + static_cast<unsigned>(std::countr_zero(w.finished));
+void worker::forget_warp_syncs() {
+    for (unsigned thread = 0; thread < kMaxThreads; ++thread) touches_[thread] = touch::make(0, 0, 0, thread);
+    warp_synced_ = false;
+}
+
+// After all warps stopped, and not all threads have ended: opens the block's barrier.
+void worker::release_barrier() {
+    if (ended_ != 0) raise_ended_early();
+    const std::uintptr_t barrier = sync_sites_[0];
+    const auto end = sync_sites_.begin() + threads_;
+    const auto elsewhere = std::find_if(sync_sites_.begin(), end, [&](std::uintptr_t site) { return site != barrier; });
+    if (elsewhere != end) {
+        raise(hazard_kind::divergent_barrier, static_cast<unsigned>(elsewhere - sync_sites_.begin()),
+              fmt::format("waits at the barrier of {}, but thread {} at that of {}", to_string(line_of(*elsewhere)),
+                          name_of(0), to_string(line_of(barrier))));
     }
-    if (first_waiting == threads_) return false;
-    const std::uintptr_t barrier = sync_sites_[first_waiting];
-    if (first_finished < threads_) {
-        raise(hazard_kind::divergent_barrier, first_finished,
-              fmt::format("ended without reaching the barrier of {}, where thread {} waits",
-                          to_string(line_of(barrier)), name_of(first_waiting)));
-    }
-    for (unsigned i = 0; i < threads_; ++i) {
-        if (sync_sites_[i] != barrier) {
-            raise(hazard_kind::divergent_barrier, i,
-                  fmt::format("waits at the barrier of {}, but thread {} at that of {}",
-                              to_string(line_of(sync_sites_[i])), name_of(first_waiting), to_string(line_of(barrier))));
-        }
-    }
-    for (unsigned warp = 0; warp < warps; ++warp) warps_[warp].at_barrier = 0;
     if (++serial_ == touch::kMaxSerial) {
         throw unsupported(fmt::format("{}: a block with more than {} barriers", function_name(config_.kernel),
                                       touch::kMaxSerial / 2));
     }
-    return true;
+    interval_ = touch::make(serial_, 0, 0, 0);
+}
+
+void worker::raise_ended_early() {
+    const auto first = [&](auto lanes_in) {
+        unsigned warp = 0;
+        while (lanes_in(warp) == 0) ++warp;
+        return warp * kWarpSize + static_cast<unsigned>(std::countr_zero(lanes_in(warp)));
+    };
+    const unsigned ended = first([&](unsigned warp) { return ended_lanes_[warp]; });
+    const unsigned waiting = first([&](unsigned warp) { return lanes_of(warp) & ~ended_lanes_[warp]; });
+    raise(hazard_kind::divergent_barrier, ended,
+          fmt::format("ended without reaching the barrier of {}, where thread {} waits",
+                      to_string(line_of(sync_sites_[waiting])), name_of(waiting)));
 }
 
 // ---- Accesses -----------------------------------------------------------------------------------------------------
@@ -275,6 +401,7 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
         result = &sites_.emplace_back();
         result->return_address = return_address;
         result->index = static_cast<unsigned>(sites_.size() - 1) % touch::kMaxSites;
+        result->touch_bits = touch::make(0, 0, result->index, 0).bits;
         result->width = width;
         result->op = op;
     }
@@ -301,8 +428,12 @@ const region& worker::find_region(site& where, std::uintptr_t address) {
 
 // The general case of access(): a local variable, or an instruction that is not the expected one, or elsewhere.
 void worker::file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+    if (current_worker != nullptr) current_worker->file(address, width, op, return_address);
+}
+
+void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     const char* frame = static_cast<const char*>(__builtin_frame_address(0));
-    if (frame < stack_of(*fiber_of_[current_]) + kStackReserve) {
+    if (frame < stack_of_[current_] + kStackReserve) {
         raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
     }
     if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
@@ -315,12 +446,14 @@ void worker::file_access(std::uintptr_t address, unsigned width, direction op, s
     if (instruction.active != 0 && instruction.place->space != place.space) {
         raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
     }
-    if (instruction.place != nullptr && instruction.place->space != place.space) instruction.costs = {};
+    if (instruction.place != nullptr && instruction.place->space != place.space) count_tallied(instruction);
+    instruction.scattered =
+        instruction.active != 0 && (instruction.scattered || instruction.place->shadow != place.shadow);
     instruction.place = &place;
     instruction.region_begin = place.begin;
     instruction.region_span = place.bytes - width + 1;
-    instruction.active |= lane_bit_;
-    instruction.addresses[lane_] = address;
+    instruction.active |= running.bit;
+    instruction.addresses[running.lane] = address;
 }
 
 // The instruction that the lane executes at this site, which is a new one if no lane has been here as often.
@@ -331,10 +464,10 @@ warp_instruction& worker::find_instruction(site& where) {
         passed.lane_serial = lane_serial_;
         return passed.passes++;
     };
-    if (cursor_ != &strayed_) {
-        if ((*cursor_)->return_address == where.return_address) return **cursor_++;
+    if (running.cursor != &expects_nothing) {
+        if ((*running.cursor)->return_address == where.return_address) return **running.cursor++;
         ++lane_serial_;
-        place_ = static_cast<std::size_t>(cursor_ - expected.data());
+        place_ = static_cast<std::size_t>(running.cursor - expected.data());
         for (std::size_t i = 0; i < place_; ++i) count_pass(*expected[i]->where);
     }
     const std::size_t pass = count_pass(where);
@@ -357,16 +490,21 @@ warp_instruction& worker::find_instruction(site& where) {
         }
     }
     place_ = static_cast<std::size_t>(found - expected.begin()) + 1;
-    cursor_ = &strayed_;
+    running.cursor = &expects_nothing;
     trace_begin_ = expected.data();
     return **found;
 }
 
 // Makes the trace that begins at this barrier the one to follow.
 void worker::follow_trace(std::uintptr_t after) {
-    if (trace_ != nullptr && trace_->after == after) return;
-    const auto found = std::find_if(traces_.begin(), traces_.end(), [&](const auto& t) { return t->after == after; });
-    trace_ = found != traces_.end() ? found->get() : traces_.emplace_back(std::make_unique<trace>(after)).get();
+    trace* next = trace_->followed_by;
+    if (next->after != after) {
+        const auto found =
+            std::find_if(traces_.begin(), traces_.end(), [&](const trace& t) { return t.after == after; });
+        next = found != traces_.end() ? &*found : &traces_.emplace_back(after);
+        trace_->followed_by = next;
+    }
+    trace_ = next;
     trace_begin_ = trace_->expected.data();
 }
 
@@ -375,61 +513,37 @@ void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::
     raise_from_fiber({hazard_kind::unsupported_access, current_, address, bytes, kLoad, return_address});
 }
 
-// Counts and checks the instructions of the warp's lanes, all of which have stopped.
-void worker::settle_instructions() {
-    const std::vector<warp_instruction*>& executed = trace_->expected;
-    for (std::size_t i = 0; i + 1 < executed.size(); ++i) {
-        warp_instruction& instruction = *executed[i];
-        if (instruction.active == 0) continue;
-        count(instruction);
-        if (instruction.place->space == region::shared) check_shared(instruction);
-        instruction.active = 0;
-    }
+// What has been tallied of the instruction goes into its site's counters.
+void worker::count_tallied(warp_instruction& instruction) {
+    instruction.tally.take(instruction.where->width, counted_by(instruction));
 }
 
-void worker::count(warp_instruction& instruction) {
-    site& where = *instruction.where;
-    const warp_access access{instruction.addresses, instruction.active, where.width};
-    accesses_ += static_cast<unsigned>(std::popcount(access.active));
+void worker::count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
+    const direction op = instruction.where->op;
+    counters& counts = instruction.where->counts;
     if (instruction.place->space == region::global) {
-        where.counts.global_requests[where.op] += 1;
-        where.counts.global_sectors[where.op] += instruction.costs.of(access, count_sectors);
+        counts.global_requests[op] += times;
+        counts.global_sectors[op] += times * count_sectors(access);
     } else {
-        const unsigned wavefronts =
-            instruction.costs.of(access, [&](const warp_access& a) { return wavefronts_.count(a, where.op); });
+        const unsigned wavefronts = wavefronts_.count(access, op);
         const unsigned least = least_wavefronts(access.active, access.width);
-        where.counts.shared_requests[where.op] += 1;
-        where.counts.shared_wavefronts[where.op] += wavefronts;
-        where.counts.shared_conflicts[where.op] += wavefronts > least ? wavefronts - least : 0;
+        counts.shared_requests[op] += times;
+        counts.shared_wavefronts[op] += times * wavefronts;
+        counts.shared_conflicts[op] += times * (wavefronts > least ? wavefronts - least : 0);
     }
+    accesses_ += times * static_cast<unsigned>(std::popcount(access.active));
 }
 
-void worker::check_shared(const warp_instruction& instruction) {
-    const site& where = *instruction.where;
-    shadow_memory* shadow = instruction.place->shadow;
-    unsigned count = shadow->cells_of(where.width);
-    const std::uint64_t serial = serial_;
-    const unsigned first = first_;  // the stores below could change members, for all that the compiler knows
-    const std::uint64_t oldest_write = touch::make(where.op == kLoad ? block_first_serial_ : 0, 0, 0, 0).bits;
-    touch shadow_cell::*const noted = where.op == kLoad ? &shadow_cell::read : &shadow_cell::write;
-    for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
+// The accesses of these lanes, where something is there to be looked at.
+void worker::check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes) {
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-        // A lane that waits at a warp-level barrier made these accesses before it.
-        const touch now = touch::make(serial, warp_syncs_[first + lane], where.index, first + lane);
         const std::uintptr_t address = instruction.addresses[lane];
-        if (!shadow->covers(address)) [[unlikely]] {  // lanes in static and lanes in dynamic shared memory
-            shadow = &shadow_of(address);
-            count = shadow->cells_of(where.width);
-        }
-        shadow_cell* const cells = shadow->cell_at(address);
-        for (unsigned i = 0; i < count; ++i) {
-            // Mostly nobody has touched the cell since the barrier, and what is read was written before it.
-            if (cells[i].untouched_before(now) && cells[i].write.bits >= oldest_write) [[likely]] {
-                cells[i].*noted = now;
-            } else {
-                check_cell(cells[i], instruction, now, address);
-            }
-        }
+        shadow_memory& shadow = shadow_of(address);
+        const unsigned cells = shadow.cells_of(instruction.where->width);
+        const touch now{by.bits | touches_[first_ + lane].bits};
+        shadow_cell* const first = &shadow.cells()[address];
+        for (unsigned i = 0; i < cells; ++i) check_cell(first[i], instruction, now, address);
     }
 }
 
@@ -439,7 +553,7 @@ void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, 
     if (where.op == kStore) {
         rival = cell.note_write(now);
     } else {
-        if (cell.write.serial() < block_first_serial_) {
+        if (cell.write.bits < first_interval_.bits) {
             unwritten_.push_back({now.thread(), where.index, instruction.place, address});
         }
         if (cell.note_read(now)) rival.who = cell.write;
@@ -452,22 +566,23 @@ void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, 
 // ---- Barriers and shuffles ----------------------------------------------------------------------------------------
 
 handover worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    waits_[lane_].source = -1;
+    waits_[running.lane].source = -1;
     return wait_for_warp(mask, return_address);
 }
 
 handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    waits_[lane_].mask = mask & warp_->lanes;  // no lanes that the block does not have
-    if ((mask >> lane_ & 1) == 0) {
+    waits_[running.lane].mask = mask & lanes_;  // no lanes that the block does not have
+    if ((mask >> running.lane & 1) == 0) {
         raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
     }
-    return stop_lane(warp_->at_warp_sync, return_address);
+    at_warp_sync_ |= running.bit;
+    return stop_lane(return_address);
 }
 
 handover worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
                          std::uintptr_t return_address) {
     // PTX's shfl: segments of `width` lanes; a source outside the segment leaves the lane its own value.
-    const int own = static_cast<int>(lane_);
+    const int own = static_cast<int>(running.lane);
     const int segment = own & ~(width - 1);
     int source = own;
     switch (kind) {
@@ -483,6 +598,9 @@ handover worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, i
 }
 
 std::vector<worker::site_counts> worker::take_counts() {
+    for (trace& t : traces_) {
+        for (const auto& instruction : t.owned) count_tallied(*instruction);
+    }
     std::vector<site_counts> result;
     for (site& s : sites_) {
         result.push_back({s.return_address, s.counts});

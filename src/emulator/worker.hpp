@@ -32,6 +32,7 @@ inline constexpr unsigned kMaxThreads = 1024, kMaxWarps = kMaxThreads / kWarpSiz
 // A lane that waits has filled about five cache lines at the top of its stack. Stacks a power of two apart would put
 // those of all lanes into a few sets of the cache; these follow one another through all of its sets.
 inline constexpr std::size_t kLineBytes = 64, kLinesFilled = 5;
+inline constexpr unsigned kStacksInCache = 64;  // what waits on so many stacks stays in the nearest cache
 // What a kernel has, and what is kept for the emulator's own calls on the same stack: a sanitizer's are large.
 inline constexpr std::size_t kKernelStackBytes = 14 << 10,
                              kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 << 10 : 2 << 10;
@@ -54,6 +55,7 @@ struct region {
 struct site {
     std::uintptr_t return_address;
     unsigned index;
+    std::uint64_t touch_bits;  // the index, where a touch has it
     unsigned width;
     direction op;
     const region* where = nullptr;  // that the last access fell into, to spare the search
@@ -70,21 +72,40 @@ struct warp_instruction {
     site* where = nullptr;
     std::size_t pass = 0;  // of the site, by each of the lanes since their last barrier
     const region* place = nullptr;
+    bool scattered = false;  // over static and dynamic shared memory
     std::uint32_t active = 0;
     std::uint64_t addresses[kWarpSize] = {};
-    access_costs costs;
+    access_tally tally;
+    std::uint64_t last_first = 0;  // address of lane 0 in the last warp
 };
 
 // The instructions that warps have executed from one barrier (or the kernel's beginning) to the next, in their order;
 // then one that matches nothing. The next warp mostly executes the same.
 struct trace {
     explicit trace(std::uintptr_t begin) : after(begin) { expected.push_back(&end); }
+    trace(const trace&) = delete;
+    trace& operator=(const trace&) = delete;
 
     std::uintptr_t after;  // the return address of the barrier; 0: the beginning
     warp_instruction end;
     std::vector<warp_instruction*> expected;
     std::vector<std::unique_ptr<warp_instruction>> owned;
+    trace* followed_by = this;  // when last another was
 };
+
+// What comes with every access, of the lane that runs: thread-local, so that the callbacks have it at once.
+struct running_lane {
+    // Into the trace: the instruction that the lane is expected to go on with. A lane that has strayed from the trace
+    // expects nothing, as does a thread that runs no lane.
+    warp_instruction* const* cursor;
+    std::uint64_t lane;  // within the warp
+    std::uint32_t bit;
+};
+extern warp_instruction* const expects_nothing;
+[[gnu::tls_model("local-exec")]] extern thread_local constinit running_lane running;
+extern "C" {
+[[gnu::tls_model("local-exec")]] extern thread_local constinit built_in_indices cornerturn_built_in;
+}
 
 class worker {
 public:
@@ -97,8 +118,8 @@ public:
     void begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session);
     void end();
 
-    // Throws hazard.
-    void run_block(extent3 block);
+    // Runs the blocks index to end of the grid, and takes index along. Throws hazard; index is then that of the block.
+    void run_blocks(std::uint64_t& index, std::uint64_t end);
 
     // Counters of the blocks since the last call, by site; then zero.
     struct site_counts {
@@ -107,52 +128,47 @@ public:
         bool operator==(const site_counts&) const = default;
     };
     std::vector<site_counts> take_counts();
-    std::uint64_t accesses() const { return accesses_; }
+    std::uint64_t accesses() const { return accesses_; }  // as far as counts have been taken
 
     // From here on called by the kernel, on a fiber.
-    void access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+    static void access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
         // Lanes mostly do what those before them did, in their order.
-        warp_instruction& next = **cursor_;
+        warp_instruction& next = **running.cursor;
         if (next.return_address == return_address && address - next.region_begin < next.region_span &&
             (address & (width - 1)) == 0) [[likely]] {
-            ++cursor_;
-            next.active |= lane_bit_;
-            next.addresses[lane_] = address;
+            ++running.cursor;
+            next.active |= running.bit;
+            next.addresses[running.lane] = address;
             return;
         }
         file_access(address, width, op, return_address);
     }
-    // The kernel returned: true if the next lane can run where this one did.
+    // The kernel returned: true if the next lane can start where this one ran.
     bool end_lane() {
-        warp_->finished |= lane_bit_;
-        left_ = fiber_of_[current_];
-        if (!next_is_fresh()) return false;
+        finished_ |= running.bit;
+        if (!starting_ || due_ == 0) return false;
+        char* const stack = stack_of_[current_];
         begin_lane();
-        warp_->started |= lane_bit_;
-        fiber_of_[current_] = left_;
+        stack_of_[current_] = stack;
         return true;
     }
-    handover leave_fiber() { return hand_over(*left_, next_fiber()); }
-    handover sync_threads(std::uintptr_t return_address) { return stop_lane(warp_->at_barrier, return_address); }
+    fiber& leave_fiber() {
+        fiber& next = due_ == 0 ? outside_ : waiting_fiber();
+#if CORNERTURN_ANNOUNCE_FIBERS
+        announce(next);
+#endif
+        return next;
+    }
+    handover sync_threads(std::uintptr_t return_address) { return stop_lane(return_address); }
     handover sync_warp(std::uint32_t mask, std::uintptr_t return_address);
     handover shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
                      std::uintptr_t return_address);
-    std::uint64_t shuffled() const { return waits_[lane_].received; }
+    std::uint64_t shuffled() const { return waits_[running.lane].received; }
     void unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address);
 
-    std::uint64_t packed_thread() const { return packed_thread_[current_]; }
-    std::uint64_t packed_block() const { return packed_block_; }
-    std::uint64_t packed_block_dim() const { return packed_block_dim_; }
-    std::uint64_t packed_grid_dim() const { return packed_grid_dim_; }
     void* dynamic_shared() { return dynamic_shared_.get(); }
 
 private:
-    // What the lanes of a warp are at: a bit each. Neither waiting nor finished: runnable.
-    struct warp_state {
-        std::uint32_t lanes = 0;  // that it has
-        std::uint32_t started = 0, at_barrier = 0, at_warp_sync = 0, finished = 0;
-    };
-
     // What a lane that waits at a warp-level barrier waits for.
     struct warp_wait {
         std::uint32_t mask = 0;
@@ -160,7 +176,7 @@ private:
         std::uint64_t offered = 0, received = 0;
     };
 
-    // A fault found while a fiber ran; raised once control is back in run_block.
+    // A fault found while a fiber ran; raised once control is back in run_blocks.
     struct fault {
         hazard_kind kind;
         unsigned thread;
@@ -171,68 +187,78 @@ private:
     };
 
     static void fiber_main();
-    char* stack_of(const fiber& f) const { return stacks_ + kStackBytes * (&f - fibers_.data()); }
-
-    bool next_is_fresh() const { return (due_ & -due_ & ~warp_->started) != 0; }
 
     // Goes on with the first lane that is due.
     void begin_lane() {
-        lane_ = static_cast<unsigned>(std::countr_zero(due_));
-        lane_bit_ = due_ & -due_;
-        due_ ^= lane_bit_;
-        current_ = first_ + lane_;
-        cursor_ = trace_begin_;
+        const auto lane = static_cast<unsigned>(std::countr_zero(due_));
+        const std::uint32_t rest = due_ & (due_ - 1);
+        running = {trace_begin_, lane, due_ ^ rest};
+        due_ = rest;
+        current_ = first_ + lane;
+        cornerturn_built_in.thread_index = packed_thread_[current_];
     }
 
-    // The fiber to go on with: the next lane's, or run_block itself.
-    fiber& next_fiber() {
-        if (due_ == 0) return outside_;
-        const bool fresh = next_is_fresh();
+    // The next lane's fiber: a new one, or where it waits.
+    fiber& new_fiber() {
         begin_lane();
-        if (fresh) {
-            warp_->started |= lane_bit_;
-            fiber& made = fibers_[fibers_made_++];
-            make_fiber(made, stack_of(made), stack_of(made) + kStackBytes, &fiber_main);
-            fiber_of_[current_] = &made;
-            return made;
-        }
-        // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
-        if (const fiber* soon = fiber_of_[(current_ + 2) % kMaxThreads]) {
-            const char* const top = static_cast<const char*>(soon->stack_pointer);
+        fiber& made = fibers_[current_];
+        char* const stack = next_stack_;
+        next_stack_ += kStackBytes;
+        stack_of_[current_] = stack;
+        make_fiber(made, stack, stack + kStackBytes, &fiber_main);
+        return made;
+    }
+    fiber& waiting_fiber() {
+        begin_lane();
+        if (threads_ > kStacksInCache) {
+            // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
+            const char* const top = static_cast<const char*>(fibers_[(current_ + 2) % kMaxThreads].stack_pointer);
             for (std::size_t line = 0; line < kLinesFilled; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
         }
-        return *fiber_of_[current_];
+        return fibers_[current_];
     }
+    fiber& next_fiber() { return due_ == 0 ? outside_ : starting_ ? new_fiber() : waiting_fiber(); }
 
     // The handover that the caller is about to make.
     handover hand_over(fiber& from, fiber& to) {
 #if CORNERTURN_ANNOUNCE_FIBERS
-        announce(from, to);
+        announce(to);
 #endif
         return {&from, &to};
     }
 
-    handover stop_lane(std::uint32_t& waiting, std::uintptr_t return_address) {
-        waiting |= lane_bit_;
+    handover stop_lane(std::uintptr_t return_address) {
         sync_sites_[current_] = return_address;
-        fiber& own = *fiber_of_[current_];
+        fiber& own = fibers_[current_];
         return hand_over(own, next_fiber());
     }
     [[noreturn]] void raise_from_fiber(const fault& what);
 
-    void run_warp(unsigned warp);
+    void begin_block();
+    std::uint32_t lanes_of(unsigned warp) const;
+    void run_warp(unsigned warp, bool fresh);
     handover wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
-    void release_warp_syncs();
-    bool release_barrier();
-    [[gnu::noinline]] void file_access(std::uintptr_t address, unsigned width, direction op,
-                                       std::uintptr_t return_address);
+    std::uint32_t release_warp_syncs();
+    void forget_warp_syncs();
+    void release_barrier();
+    [[noreturn]] void raise_ended_early();
+    [[gnu::noinline]] static void file_access(std::uintptr_t address, unsigned width, direction op,
+                                              std::uintptr_t return_address);
+    void file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
     const region& find_region(site& where, std::uintptr_t address);
     warp_instruction& find_instruction(site& where);
     void follow_trace(std::uintptr_t after);
     void settle_instructions();
-    void count(warp_instruction& instruction);
-    void check_shared(const warp_instruction& instruction);
+    void count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times);
+    auto counted_by(const warp_instruction& instruction) {
+        return
+            [this, &instruction](const warp_access& access, std::uint64_t times) { count(instruction, access, times); };
+    }
+    static void prefetch_next(warp_instruction& instruction);
+    void count_tallied(warp_instruction& instruction);
+    void tally_anew(warp_instruction& instruction, const warp_access& access);
+    void check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes);
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
     [[noreturn]] void raise_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
@@ -250,37 +276,38 @@ private:
     launch_config config_;
     kernel_entry entry_ = nullptr;
     const void* arguments_ = nullptr;
-    unsigned threads_ = 0;
+    unsigned threads_ = 0, warps_ = 0;
+    std::uint32_t last_lanes_ = 0;  // of the last warp
     std::array<std::uint64_t, kMaxThreads> packed_thread_{};
-    std::uint64_t packed_block_dim_ = 0, packed_grid_dim_ = 0;
     std::deque<region> regions_;
 
-    // A lane that ends without waiting leaves its fiber to the next, so kernels without barriers use one.
+    // A lane that ends without waiting leaves its stack to the next, so kernels without barriers use one.
     char* stacks_ = nullptr;
-    std::array<fiber, kMaxThreads> fibers_{};
-    fiber outside_{};           // run_block itself
-    fiber* left_ = nullptr;     // that the last lane to end ran on
-    unsigned fibers_made_ = 0;  // for this block
+    char* next_stack_ = nullptr;                 // that no thread of this block has used
+    std::array<char*, kMaxThreads> stack_of_{};  // that the thread runs on: its lowest address
+    std::array<fiber, kMaxThreads> fibers_{};    // where each waiting thread goes on
+    fiber outside_{};                            // run_blocks itself
 #if CORNERTURN_ANNOUNCE_FIBERS
     struct announced {
         void* fake_stack = nullptr;
         const void* bottom = nullptr;
         std::size_t bytes = 0;
     };
-    std::array<announced, kMaxThreads + 1> announced_;  // the last: of outside_
-    void announce(fiber& from, fiber& to);
+    std::array<announced, kMaxThreads + 1> announced_;  // by stack; the last: of outside_
+    std::size_t running_on_ = kMaxThreads;
+    void announce(const fiber& to);
 #endif
 
     // The block being run.
     extent3 block_;
-    std::uint64_t packed_block_ = 0;
-    std::array<warp_state, kMaxWarps> warps_;
-    std::array<fiber*, kMaxThreads> fiber_of_{};            // for threads that have started
-    std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // of the barrier that the thread waits at; 0: it never did
-    std::array<std::uint16_t, kMaxThreads> warp_syncs_{};   // that the thread has passed
-    std::array<warp_wait, kWarpSize> waits_;                // of the warp being run
-    std::uint64_t serial_ = 0;                              // barrier intervals, over all blocks
-    std::uint64_t block_first_serial_ = 0;                  // the interval in which this block began
+    std::array<std::uint32_t, kMaxWarps> ended_lanes_{};    // in this barrier interval, as the next two
+    std::uint32_t ended_ = 0, waiting_ = 0;                 // not 0: some thread has ended, or waits
+    std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // of the barrier that the thread came to last
+    std::array<touch, kMaxThreads> touches_{};  // of each thread: itself, and the warp-level barriers it has passed
+    bool warp_synced_ = true;                   // some thread has, or they are not known yet
+    std::array<warp_wait, kWarpSize> waits_;    // of the warp being run
+    std::uint64_t serial_ = 0;                  // barrier intervals, over all blocks
+    touch interval_, first_interval_;           // this one, and the one in which this block began
     std::optional<fault> fault_;
     // A read of shared memory that nobody had written, as far as is known: raised once its barrier interval is over. A
     // write in it by another thread makes it a race; one by the same thread may have come first.
@@ -292,10 +319,11 @@ private:
     std::vector<unwritten_read> unwritten_;
 
     // The warp being run, the lane being run, and the lanes to run after it.
-    warp_state* warp_ = nullptr;
-    unsigned first_ = 0;               // the warp's first thread
-    unsigned lane_ = 0, current_ = 0;  // within the warp, within the block
-    std::uint32_t lane_bit_ = 0, due_ = 0;
+    bool starting_ = false;  // its lanes have yet to begin
+    std::uint32_t lanes_ = 0, finished_ = 0, at_warp_sync_ = 0;
+    unsigned first_ = 0;     // the warp's first thread
+    unsigned current_ = 0;   // within the block
+    std::uint32_t due_ = 0;  // the lanes to run after it
     std::uint64_t lane_serial_ = 0;
 
     std::deque<site> sites_;
@@ -304,15 +332,10 @@ private:
         site* found = nullptr;
     };
     std::array<cache_entry, 256> site_cache_;
-    std::vector<std::unique_ptr<trace>> traces_;
+    std::deque<trace> traces_;
     trace* trace_ = nullptr;  // that the lanes follow
     warp_instruction* const* trace_begin_ = nullptr;
-    // Into the trace: the instruction that the lane is expected to go on with. A lane that has strayed from the trace
-    // expects nothing, and has its place in it here.
-    warp_instruction* const* cursor_ = nullptr;
-    warp_instruction nothing_;
-    warp_instruction* const strayed_ = &nothing_;
-    std::size_t place_ = 0;
+    std::size_t place_ = 0;  // in the trace, of a lane that has strayed from it
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 
@@ -324,6 +347,6 @@ private:
 };
 
 // The worker whose block runs on this OS thread; null outside a launch, when callbacks have nothing to do.
-[[gnu::tls_model("initial-exec")]] extern thread_local constinit worker* current_worker;
+[[gnu::tls_model("local-exec")]] extern thread_local constinit worker* current_worker;
 
 }  // namespace cornerturn::emulator
