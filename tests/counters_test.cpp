@@ -156,10 +156,10 @@ TEST(counters, agree_with_plain_statements_of_the_rules) {
             for (const direction d : {kLoad, kStore}) tallied_counted[d] += times * wavefronts.count(kept, d);
         };
         for (int move = 0; move < 4; ++move) {
-            if (!tally.add(access)) {
+            if (!tally.add(a.data(), active)) {
                 ASSERT_TRUE(move == 0 || move == 3) << round;
                 tally.restart(access, visit);
-                ASSERT_TRUE(tally.add(access)) << round;
+                ASSERT_TRUE(tally.add(a.data(), active)) << round;
             }
             ++made;
             sectors += plain_sectors(access);

@@ -68,13 +68,13 @@ unsigned least_wavefronts(std::uint32_t active, unsigned width);
 class access_tally {
 public:
     // False, and not added, where the lanes keep other distances than before.
-    bool add(const warp_access& access) {
-        if (access.active != active_) return false;
-        const std::uint64_t first = access.addresses[std::countr_zero(active_)];
+    bool add(const std::uint64_t* addresses, std::uint32_t active) {
+        if (active != active_) return false;
+        const std::uint64_t first = addresses[std::countr_zero(active)];
         // Two lanes at a time, those without an access masked out.
         lane_pair differences{};
         for (int lane = 0; lane < end_; lane += 2) {
-            differences |= ((pair(&access.addresses[lane]) - first) ^ pair(&distances_[lane])) & pair(&masks_[lane]);
+            differences |= ((pair(&addresses[lane]) - first) ^ pair(&distances_[lane])) & pair(&masks_[lane]);
         }
         if ((differences[0] | differences[1]) != 0) return false;
         ++times_[first % kBankRowBytes];

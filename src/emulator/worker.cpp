@@ -81,6 +81,9 @@ worker::worker() {
     madvise(memory, kStacksBytes, MADV_HUGEPAGE);
     stacks_ = static_cast<char*>(memory);
     for (fiber& f : fibers_) f.stack_pointer = stacks_;  // something that can be fetched ahead
+#if CORNERTURN_OWN_FIBERS
+    for (fiber& f : beginnings_) make_fiber(f, bottom_of(&f), bottom_of(&f) + kStackBytes, &fiber_main);
+#endif
 }
 
 worker::~worker() { munmap(stacks_, kStacksBytes); }
@@ -96,12 +99,12 @@ void worker::fiber_main() {
 #if CORNERTURN_ANNOUNCE_FIBERS
 void worker::announce(const fiber& to) {
     announced& left = announced_[running_on_];
-    running_on_ = kMaxThreads;
-    if (&to != &outside_)
-        running_on_ = static_cast<std::size_t>(stack_of_[&to - fibers_.data()] - stacks_) / kStackBytes;
+    const fiber* stack = &to;  // where a fiber begins; or else the one of the thread that waits there
+    if (&to >= fibers_.begin() && &to < fibers_.end()) stack = stack_of_[&to - fibers_.data()];
+    running_on_ = &to == &outside_ ? kMaxThreads : static_cast<std::size_t>(stack - beginnings_.data());
     announced& next = announced_[running_on_];
     if (&to != &outside_) {
-        next.bottom = stacks_ + kStackBytes * running_on_;
+        next.bottom = bottom_of(stack);
         next.bytes = kStackBytes;
     }
     __sanitizer_start_switch_fiber(&left.fake_stack, next.bottom, next.bytes);
@@ -218,9 +221,8 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
         warp_instruction& instruction = **next;
         if (instruction.active == 0) continue;
         const site& where = *instruction.where;
-        const warp_access access{instruction.addresses, instruction.active, where.width};
-        if (!instruction.tally.add(access)) [[unlikely]]
-            tally_anew(instruction, access);
+        if (!instruction.tally.add(instruction.addresses, instruction.active)) [[unlikely]]
+            tally_anew(instruction);
         if (shadow_memory* const shadow = instruction.place->shadow; shadow != nullptr) {
             const touch by{interval_.bits | where.touch_bits};
             // A lane that waits at a warp-level barrier made these accesses before it.
@@ -240,9 +242,10 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
     }
 }
 
-void worker::tally_anew(warp_instruction& instruction, const warp_access& access) {
-    instruction.tally.restart(access, counted_by(instruction));
-    instruction.tally.add(access);
+void worker::tally_anew(warp_instruction& instruction) {
+    instruction.tally.restart({instruction.addresses, instruction.active, instruction.where->width},
+                              counted_by(instruction));
+    instruction.tally.add(instruction.addresses, instruction.active);
 }
 
 inline std::uint32_t worker::lanes_of(unsigned warp) const { return warp + 1 < warps_ ? ~0u : last_lanes_; }
@@ -305,7 +308,7 @@ void worker::begin_block() {
         serial_ = 0;
     }
     interval_ = first_interval_ = touch::make(++serial_, 0, 0, 0);
-    next_stack_ = stacks_;
+    next_stack_ = beginnings_.data();
     if (warp_synced_) forget_warp_syncs();
 }
 
@@ -433,7 +436,7 @@ void worker::file_access(std::uintptr_t address, unsigned width, direction op, s
 
 void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     const char* frame = static_cast<const char*>(__builtin_frame_address(0));
-    if (frame < stack_of_[current_] + kStackReserve) {
+    if (frame < bottom_of(stack_of_[current_]) + kStackReserve) {
         raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
     }
     if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable

@@ -147,7 +147,7 @@ public:
     bool end_lane() {
         finished_ |= running.bit;
         if (!starting_ || due_ == 0) return false;
-        char* const stack = stack_of_[current_];
+        fiber* const stack = stack_of_[current_];
         begin_lane();
         stack_of_[current_] = stack;
         return true;
@@ -198,14 +198,14 @@ private:
         cornerturn_built_in.thread_index = packed_thread_[current_];
     }
 
-    // The next lane's fiber: a new one, or where it waits.
+    // The next lane's fiber: at the kernel's beginning, on the next stack, or where it waits.
     fiber& new_fiber() {
         begin_lane();
-        fiber& made = fibers_[current_];
-        char* const stack = next_stack_;
-        next_stack_ += kStackBytes;
-        stack_of_[current_] = stack;
-        make_fiber(made, stack, stack + kStackBytes, &fiber_main);
+        fiber& made = *next_stack_++;
+#if !CORNERTURN_OWN_FIBERS
+        make_fiber(made, bottom_of(&made), bottom_of(&made) + kStackBytes, &fiber_main);
+#endif
+        stack_of_[current_] = &made;
         return made;
     }
     fiber& waiting_fiber() {
@@ -217,6 +217,7 @@ private:
         }
         return fibers_[current_];
     }
+    char* bottom_of(const fiber* stack) const { return stacks_ + kStackBytes * (stack - beginnings_.data()); }
     fiber& next_fiber() { return due_ == 0 ? outside_ : starting_ ? new_fiber() : waiting_fiber(); }
 
     // The handover that the caller is about to make.
@@ -257,7 +258,7 @@ private:
     }
     static void prefetch_next(warp_instruction& instruction);
     void count_tallied(warp_instruction& instruction);
-    void tally_anew(warp_instruction& instruction, const warp_access& access);
+    void tally_anew(warp_instruction& instruction);
     void check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes);
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
@@ -283,10 +284,11 @@ private:
 
     // A lane that ends without waiting leaves its stack to the next, so kernels without barriers use one.
     char* stacks_ = nullptr;
-    char* next_stack_ = nullptr;                 // that no thread of this block has used
-    std::array<char*, kMaxThreads> stack_of_{};  // that the thread runs on: its lowest address
-    std::array<fiber, kMaxThreads> fibers_{};    // where each waiting thread goes on
-    fiber outside_{};                            // run_blocks itself
+    std::array<fiber, kMaxThreads> beginnings_{};  // of a fiber on each stack; our own stay as they were made
+    fiber* next_stack_ = nullptr;                  // of beginnings_: that no thread of this block has used
+    std::array<fiber*, kMaxThreads> stack_of_{};   // of beginnings_: that the thread runs on
+    std::array<fiber, kMaxThreads> fibers_{};      // where each waiting thread goes on
+    fiber outside_{};                              // run_blocks itself
 #if CORNERTURN_ANNOUNCE_FIBERS
     struct announced {
         void* fake_stack = nullptr;
