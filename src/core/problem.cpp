@@ -252,44 +252,51 @@ verdict host_problem::check() const {
     return result;
 }
 
-// Tiles are few and small: one after the other, element by element.
+namespace {
+
+// Calls visit(row, col, source, destination) for the elements of the tiles: the place in the source's matrix, and the
+// element on either side. Tiles are few and small: one after the other.
+template <class T, class Visit>
+void for_each_element(const matrix_work& work, operation does, const std::vector<tile>& tiles, Visit visit) {
+    const bool transposes = does == operation::transpose;
+    T* const source = const_cast<T*>(static_cast<const T*>(work.source));
+    T* const destination = static_cast<T*>(work.destination);
+    for (const tile& t : tiles) {
+        for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
+            for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
+                visit(row, col, source[row * work.source_ld + col],
+                      destination[transposes ? col * work.destination_ld + row : row * work.destination_ld + col]);
+            }
+        }
+    }
+}
+
+}  // namespace
+
 void host_problem::prepare(const std::vector<tile>& tiles) {
     source_.fill_guards();
     destination_.fill_guards();
     with_element_type(shape_.element_size, [&]<class T>(T) {
-        const matrix_work w = work();
-        const bool transposes = shape_.does == operation::transpose;
-        for (const tile& t : tiles) {
-            for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
-                for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
-                    const T value = source_elements<T>(shape_)(row, col);
-                    const_cast<T*>(static_cast<const T*>(w.source))[row * w.source_ld + col] = value;
-                    static_cast<T*>(
-                        w.destination)[transposes ? col * w.destination_ld + row : row * w.destination_ld + col] =
-                        opposite(value);
-                }
-            }
-        }
+        const auto value = source_elements<T>(shape_);
+        for_each_element<T>(work(), shape_.does, tiles, [&](auto row, auto col, T& source, T& destination) {
+            source = value(row, col);
+            destination = opposite(source);
+        });
     });
 }
 
 verdict host_problem::check(const std::vector<tile>& tiles) const {
     verdict result;
     with_element_type(shape_.element_size, [&]<class T>(T) {
-        const matrix_work w = work();
         const bool transposes = shape_.does == operation::transpose;
-        for (const tile& t : tiles) {
-            for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
-                for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
-                    const std::int64_t to_row = transposes ? col : row, to_col = transposes ? row : col;
-                    const T& found = static_cast<const T*>(w.destination)[to_row * w.destination_ld + to_col];
-                    if (result.passed() && !(found == destination_elements<T>(shape_)(to_row, to_col))) {
-                        result.fault = describe_wrong_element(shape_, to_row, to_col, &found);
-                    }
-                }
+        const auto wanted = destination_elements<T>(shape_);
+        for_each_element<T>(work(), shape_.does, tiles, [&](auto row, auto col, T&, T& found) {
+            ++result.elements;
+            const std::int64_t to_row = transposes ? col : row, to_col = transposes ? row : col;
+            if (result.passed() && !(found == wanted(to_row, to_col))) {
+                result.fault = describe_wrong_element(shape_, to_row, to_col, &found);
             }
-            result.elements += t.rows * t.cols;
-        }
+        });
     });
     if (result.passed()) result.fault = destination_.check_guards("destination");
     if (result.passed()) result.fault = source_.check_guards("source");

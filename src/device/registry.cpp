@@ -27,7 +27,7 @@ int number_of(const std::string& file) {
     return number;
 }
 
-std::size_t edit_distance(const std::string& a, const std::string& b) {
+std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), 0);
     for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -42,14 +42,13 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 }
 
 // How far the wanted id is from this one: nothing but what is left out counts little, such as its family.
-std::size_t distance(const std::string& id, const std::string& wanted) {
+std::size_t distance(std::string_view id, std::string_view wanted) {
     const std::size_t slash = id.find('/');
-    const std::string rung = id.substr(slash == std::string::npos ? 0 : slash + 1);
-    const std::string name = rung.substr(0, rung.find('@'));
+    const std::string_view rung = id.substr(slash == id.npos ? 0 : slash + 1);
+    const std::string_view name = rung.substr(0, rung.find('@'));
     const std::size_t by_part = std::min({edit_distance(rung, wanted), edit_distance(name, wanted) + 1,
                                           edit_distance(id.substr(0, id.find('@')), wanted) + 1});
-    const std::size_t contained =
-        !wanted.empty() && id.find(wanted) != std::string::npos ? 1 : id.size() + wanted.size();
+    const std::size_t contained = !wanted.empty() && id.find(wanted) != id.npos ? 1 : id.size() + wanted.size();
     return std::min({edit_distance(id, wanted), by_part, contained});
 }
 
@@ -88,14 +87,14 @@ void refuse_element_size(int element_size) {
 
 const std::vector<kernel>& kernels() { return registered(); }
 
-const kernel& find_kernel(const std::string& id) {
+const kernel& find_kernel(std::string_view id) {
     const auto& all = kernels();
     const auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
     if (found != all.end()) return *found;
     const auto nearest = std::min_element(all.begin(), all.end(), [&](const kernel& a, const kernel& b) {
         return distance(a.id, id) < distance(b.id, id);
     });
-    throw invalid_argument("no kernel is called '" + id + "'; the nearest is '" +
+    throw invalid_argument("no kernel is called '" + std::string(id) + "'; the nearest is '" +
                            (nearest != all.end() ? nearest->id : "none") + "' (cornerturn list names them all)");
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/work.hpp"
@@ -64,6 +65,6 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
 const std::vector<kernel>& kernels();
 
 // Throws invalid_argument that names the nearest id.
-const kernel& find_kernel(const std::string& id);
+const kernel& find_kernel(std::string_view id);
 
 }  // namespace cornerturn

@@ -48,8 +48,8 @@ struct launch_config {
 };
 
 // What a fiber runs: calls the kernel, for lane after lane, for as long as end_lane() says so. Then it leaves the fiber
-// for good by resume(leave_fiber()), out of a function called from where the kernel is: the fiber that goes on
-// is about to return from the kernel to that same place, and the processor then predicts its return.
+// for good by resume(leave_fiber()), out of a function called from where the kernel is: the fiber that goes on is about
+// to return from the kernel to that same place, and the processor then predicts its return.
 using kernel_entry = void (*)(const void* arguments);
 
 bool end_lane();  // the kernel returned; true: call it again, for the next lane

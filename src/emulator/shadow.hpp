@@ -85,10 +85,10 @@ struct shadow_cell {
 class shadow_memory {
 public:
     void cover(std::uintptr_t begin, std::size_t bytes) {
-        begin_ = begin;
-        bytes_ = bytes;
         granule_log2_ = kWidestLog2;
-        cells_.assign((bytes >> granule_log2_) + 2, shadow_cell{});
+        begin_ = begin >> granule_log2_ << granule_log2_;
+        bytes_ = begin - begin_ + bytes;
+        cells_.assign((bytes_ >> granule_log2_) + 1, shadow_cell{});
     }
     void clear() { cells_.assign(cells_.size(), shadow_cell{}); }
 
@@ -129,7 +129,7 @@ private:
         granule_log2_ = granule_log2;
     }
 
-    std::uintptr_t begin_ = 0;
+    std::uintptr_t begin_ = 0;  // a multiple of the widest access
     std::size_t bytes_ = 0;
     unsigned granule_log2_ = kWidestLog2;  // of the bytes that a cell covers
     std::vector<shadow_cell> cells_;
