@@ -177,6 +177,15 @@ TEST(indices, in_three_dimensions_and_partial_warps) {
     }
 }
 
+// nvcc moves it out of the loop, too.
+TEST(counts, of_a_load_that_stays_the_same_in_a_loop_are_one) {
+    auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
+    r->in[0] = 10;
+    tests::run_loop_bound(r->in.data(), r->out.data());
+    EXPECT_EQ(r->out[0], 10u);
+    EXPECT_EQ(r->open.report().counts.global_requests[kLoad], 1 + 10u);
+}
+
 TEST(counts, of_shared_loads_follow_the_rules_through_a_kernel) {
     auto r = std::make_unique<run<std::uint32_t, std::uint32_t>>();
     for (int lane = 0; lane < 32; ++lane) r->in[lane] = static_cast<std::uint32_t>(lane * 256);

@@ -34,10 +34,10 @@
     type* const name = static_cast<type*>(::cornerturn::emulator::dynamic_shared())
 #define CORNERTURN_UNROLL
 
-#define threadIdx (unpack(::cornerturn::emulator::packed_thread_index()))
-#define blockIdx (unpack(::cornerturn::emulator::packed_block_index()))
-#define blockDim (unpack(::cornerturn::emulator::packed_block_dim()))
-#define gridDim (unpack(::cornerturn::emulator::packed_grid_dim()))
+#define threadIdx (unpack(::cornerturn::emulator::built_in.thread_index))
+#define blockIdx (unpack(::cornerturn::emulator::built_in.block_index))
+#define blockDim (unpack(::cornerturn::emulator::built_in.block_dim))
+#define gridDim (unpack(::cornerturn::emulator::built_in.grid_dim))
 
 namespace CORNERTURN_KERNELS {
 

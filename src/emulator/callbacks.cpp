@@ -49,12 +49,6 @@ void __tsan_write_range(void* address, std::size_t bytes) {
 
 namespace cornerturn::emulator {
 
-#if !CORNERTURN_OWN_FIBERS
-std::uint64_t packed_thread_index() { return cornerturn_built_in.thread_index; }
-std::uint64_t packed_block_index() { return cornerturn_built_in.block_index; }
-std::uint64_t packed_block_dim() { return cornerturn_built_in.block_dim; }
-std::uint64_t packed_grid_dim() { return cornerturn_built_in.grid_dim; }
-#endif
 bool end_lane() { return current_worker->end_lane(); }
 fiber& leave_fiber() { return current_worker->leave_fiber(); }
 handover sync_threads() { return current_worker->sync_threads(CORNERTURN_RETURN_ADDRESS); }

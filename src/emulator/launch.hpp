@@ -59,32 +59,14 @@ fiber& leave_fiber();
 // thread (session.hpp). Throws hazard where the kernel breaks a rule of the machine. Synchronous.
 void launch(const launch_config& config, kernel_entry entry, const void* arguments);
 
-// The built-in indices, packed x | y << 32 | z << 48 (CUDA's limits fit: x below 2^31, y and z below 2^16).
-// Constant during one thread's run of the kernel, so that the compiler may read them once.
+// The built-in indices of the thread that runs, packed x | y << 32 | z << 48 (CUDA's limits fit: x below 2^31, y and z
+// below 2^16). To kernels a constant, so that the compiler reads it as seldom as it likes, moves what depends on it
+// alone out of loops, as nvcc does, and does not report it as an access of the kernel's. The emulator knows the same
+// memory as worker.hpp's cornerturn_built_in, and sets it before a thread goes on.
 struct built_in_indices {
     std::uint64_t thread_index, block_index, block_dim, grid_dim;
 };
-#if CORNERTURN_OWN_FIBERS
-// From worker.hpp's cornerturn_built_in. Not in C++, whose reads of memory are reported as the kernel's.
-#define CORNERTURN_BUILT_IN(function, member)                     \
-    [[gnu::always_inline]] inline std::uint64_t function() {      \
-        std::uint64_t value;                                      \
-        asm("movq %%fs:cornerturn_built_in@tpoff+%c1, %0"         \
-            : "=r"(value)                                         \
-            : "i"(__builtin_offsetof(built_in_indices, member))); \
-        return value;                                             \
-    }
-CORNERTURN_BUILT_IN(packed_thread_index, thread_index)
-CORNERTURN_BUILT_IN(packed_block_index, block_index)
-CORNERTURN_BUILT_IN(packed_block_dim, block_dim)
-CORNERTURN_BUILT_IN(packed_grid_dim, grid_dim)
-#undef CORNERTURN_BUILT_IN
-#else
-[[gnu::const]] std::uint64_t packed_thread_index();
-[[gnu::const]] std::uint64_t packed_block_index();
-[[gnu::const]] std::uint64_t packed_block_dim();
-[[gnu::const]] std::uint64_t packed_grid_dim();
-#endif
+extern thread_local constinit const built_in_indices built_in asm("cornerturn_built_in");
 
 // Barriers: the caller then makes the handover, and goes on once the barrier has opened.
 handover sync_threads();

@@ -92,6 +92,12 @@ __global__ void indices(std::uint32_t* out) {
     out[linear] = linear;
 }
 
+__global__ void loop_bound(const std::uint32_t* in, std::uint32_t* out) {
+    std::uint32_t sum = 0;
+    for (unsigned i = 0; i < in[blockIdx.x]; ++i) sum += in[i];
+    out[threadIdx.x] = sum;
+}
+
 template <class T>
 __device__ void copy_as(const void* in, void* out) {
     static_cast<T*>(out)[threadIdx.x] = static_cast<const T*>(in)[threadIdx.x];
@@ -203,6 +209,7 @@ void run_odd_copy(const void* in, void* out) {
 void run_deep_recursion(std::uint32_t* out) { launch({1, 32}, deep_recursion, out); }
 void run_late_first_lane(std::uint32_t* out) { launch({1, 32}, late_first_lane, out); }
 void run_indices(std::uint32_t* out, unsigned x, unsigned y, unsigned z) { launch({1, dim3(x, y, z)}, indices, out); }
+void run_loop_bound(const std::uint32_t* in, std::uint32_t* out) { launch({1, 32}, loop_bound, in, out); }
 void run_opposite_order(std::uint32_t* out) { launch({1, 32}, opposite_order, out); }
 void run_both_shared(std::uint32_t* out) { launch({1, 32, 128}, both_shared, out); }
 void run_either_space(const std::uint32_t* in, std::uint32_t* out) { launch({1, 64}, either_space, in, out); }

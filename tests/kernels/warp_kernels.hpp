@@ -38,6 +38,9 @@ void run_late_first_lane(std::uint32_t* out);
 // One block of x * y * z threads writes its thread's linear index.
 void run_indices(std::uint32_t* out, unsigned x, unsigned y, unsigned z);
 
+// Sums the first in[0] elements: the load of the loop's bound, at a built-in index, need not be in the loop.
+void run_loop_bound(const std::uint32_t* in, std::uint32_t* out);
+
 // Each lane reads what it alone wrote, half of them by the two instructions in the other order.
 void run_opposite_order(std::uint32_t* out);
 
