@@ -472,6 +472,7 @@ warp_instruction& worker::find_instruction(site& where) {
         ++lane_serial_;
         place_ = static_cast<std::size_t>(running.cursor - expected.data());
         for (std::size_t i = 0; i < place_; ++i) count_pass(*expected[i]->where);
+        skipped_ = place_;
     }
     const std::size_t pass = count_pass(where);
     const auto begin = expected.begin(), end = expected.end() - 1, place = begin + static_cast<std::ptrdiff_t>(place_);
@@ -480,7 +481,7 @@ warp_instruction& worker::find_instruction(site& where) {
     };
     auto found = std::find_if(place, end, is(pass));
     if (found == end) {
-        found = std::find_if(begin, place, is(pass));
+        found = std::find_if(begin + static_cast<std::ptrdiff_t>(skipped_), place, is(pass));
         if (found == place) {
             // Behind what this lane has just executed, and behind the site's earlier passes.
             const auto earlier = pass > 0 ? std::find_if(place, end, is(pass - 1)) : end;
@@ -492,7 +493,9 @@ warp_instruction& worker::find_instruction(site& where) {
             found = expected.insert(earlier == end ? place : earlier + 1, added);
         }
     }
-    place_ = static_cast<std::size_t>(found - expected.begin()) + 1;
+    const auto at = static_cast<std::size_t>(found - expected.begin());
+    if (skipped_ == at) ++skipped_;
+    place_ = at + 1;
     running.cursor = &expects_nothing;
     trace_begin_ = expected.data();
     return **found;

@@ -337,7 +337,8 @@ private:
     std::deque<trace> traces_;
     trace* trace_ = nullptr;  // that the lanes follow
     warp_instruction* const* trace_begin_ = nullptr;
-    std::size_t place_ = 0;  // in the trace, of a lane that has strayed from it
+    // In the trace, of a lane that has strayed from it: where it goes on, and the first that it has not executed.
+    std::size_t place_ = 0, skipped_ = 0;
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 
