@@ -1,19 +1,14 @@
 #include "emulator/worker.hpp"
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <new>
 
 #if CORNERTURN_ANNOUNCE_FIBERS
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
-#endif
-#if !CORNERTURN_OWN_FIBERS
-#include <boost/context/detail/fcontext.hpp>
 #endif
 
 namespace cornerturn::emulator {
@@ -35,44 +30,16 @@ extent3 block_after(extent3 block, extent3 grid) {
 
 constexpr std::uint32_t lane_mask(unsigned lanes) { return lanes == kWarpSize ? ~0u : (1u << lanes) - 1; }
 
+constinit warp_instruction nothing;
+
 }  // namespace
 
-namespace {
-constinit warp_instruction nothing;
-}
 warp_instruction* const expects_nothing = &nothing;
 thread_local constinit running_lane running{&expects_nothing, 0, 0};
 thread_local constinit worker* current_worker = nullptr;
 extern "C" {
 thread_local constinit built_in_indices cornerturn_built_in{};
 }
-
-#if !CORNERTURN_OWN_FIBERS
-namespace {
-
-// A fiber learns from the one that switches to it where that one stands.
-void resumed(boost::context::detail::transfer_t by) { static_cast<handover*>(by.data)->from->stack_pointer = by.fctx; }
-
-void start(boost::context::detail::transfer_t by) {
-    void (*const main)() = static_cast<handover*>(by.data)->to->main;
-    resumed(by);
-    main();
-}
-
-}  // namespace
-
-void make_fiber(fiber& made, char* bottom, char* top, void (*main)()) {
-    made.stack_pointer = boost::context::detail::make_fcontext(top, static_cast<std::size_t>(top - bottom), &start);
-    made.main = main;
-}
-
-void switch_fibers(handover by) { resumed(boost::context::detail::jump_fcontext(by.to->stack_pointer, &by)); }
-
-void resume(fiber& to) {
-    fiber left{};
-    switch_fibers({&left, &to});
-}
-#endif
 
 worker::worker() {
     void* memory =
@@ -242,14 +209,6 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
     }
 }
 
-void worker::tally_anew(warp_instruction& instruction) {
-    instruction.tally.restart({instruction.addresses, instruction.active, instruction.where->width},
-                              counted_by(instruction));
-    instruction.tally.add(instruction.addresses, instruction.active);
-}
-
-inline std::uint32_t worker::lanes_of(unsigned warp) const { return warp + 1 < warps_ ? ~0u : last_lanes_; }
-
 // Runs the warp, whose lanes have yet to begin or stand at the block's barrier, to the next.
 [[gnu::always_inline]] inline void worker::run_warp(unsigned warp, bool fresh) {
     first_ = warp * kWarpSize;
@@ -310,309 +269,6 @@ void worker::begin_block() {
     interval_ = first_interval_ = touch::make(++serial_, 0, 0, 0);
     next_stack_ = beginnings_.data();
     if (warp_synced_) forget_warp_syncs();
-}
-
-// The lanes that may go on, whose masks' other lanes wait at a warp-level barrier too.
-std::uint32_t worker::release_warp_syncs() {
-    const std::uint32_t waiting = at_warp_sync_;
-    std::uint32_t released = 0;
-    for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
-        const int i = std::countr_zero(rest);
-        const std::uint32_t mask = waits_[i].mask;
-        bool agree = (mask & ~(waiting | finished_)) == 0;
-        for (std::uint32_t others = mask & waiting; others != 0; others &= others - 1) {
-            agree &= waits_[std::countr_zero(others)].mask == mask;
-        }
-        if (agree) released |= 1u << i;
-    }
-    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
-        const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
-        warp_wait& self = waits_[thread - first_];
-        if (self.source < 0) continue;
-        const bool takes_part = (self.mask >> self.source & released >> self.source & 1) != 0;
-        if (!takes_part || waits_[self.source].source < 0) {
-            raise(hazard_kind::divergent_barrier, thread,
-                  fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
-                              to_string(line_of(sync_sites_[thread]))));
-        }
-        self.received = waits_[self.source].offered;
-    }
-    if (released == 0) {
-        const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(waiting));
-        raise(hazard_kind::divergent_barrier, thread,
-              fmt::format("waits at the warp-level barrier of {}, which not every lane of its mask reaches",
-                          to_string(line_of(sync_sites_[thread]))));
-    }
-    at_warp_sync_ &= ~released;
-    warp_synced_ = true;
-    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
-        touch& own = touches_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
-        if (own.warp_syncs() + 1 == touch::kMaxWarpSyncs) {
-            throw unsupported(fmt::format("{}: a warp with {} warp-level barriers in a block",
-                                          function_name(config_.kernel), touch::kMaxWarpSyncs));
-        }
-        own = touch::make(0, own.warp_syncs() + 1, 0, own.thread());
-    }
-    return released;
-}
-
-void worker::forget_warp_syncs() {
-    for (unsigned thread = 0; thread < kMaxThreads; ++thread) touches_[thread] = touch::make(0, 0, 0, thread);
-    warp_synced_ = false;
-}
-
-// After all warps stopped, and not all threads have ended: opens the block's barrier.
-void worker::release_barrier() {
-    if (ended_ != 0) raise_ended_early();
-    const std::uintptr_t barrier = sync_sites_[0];
-    const auto end = sync_sites_.begin() + threads_;
-    const auto elsewhere = std::find_if(sync_sites_.begin(), end, [&](std::uintptr_t site) { return site != barrier; });
-    if (elsewhere != end) {
-        raise(hazard_kind::divergent_barrier, static_cast<unsigned>(elsewhere - sync_sites_.begin()),
-              fmt::format("waits at the barrier of {}, but thread {} at that of {}", to_string(line_of(*elsewhere)),
-                          name_of(0), to_string(line_of(barrier))));
-    }
-    if (++serial_ == touch::kMaxSerial) {
-        throw unsupported(fmt::format("{}: a block with more than {} barriers", function_name(config_.kernel),
-                                      touch::kMaxSerial / 2));
-    }
-    interval_ = touch::make(serial_, 0, 0, 0);
-}
-
-void worker::raise_ended_early() {
-    const auto first = [&](auto lanes_in) {
-        unsigned warp = 0;
-        while (lanes_in(warp) == 0) ++warp;
-        return warp * kWarpSize + static_cast<unsigned>(std::countr_zero(lanes_in(warp)));
-    };
-    const unsigned ended = first([&](unsigned warp) { return ended_lanes_[warp]; });
-    const unsigned waiting = first([&](unsigned warp) { return lanes_of(warp) & ~ended_lanes_[warp]; });
-    raise(hazard_kind::divergent_barrier, ended,
-          fmt::format("ended without reaching the barrier of {}, where thread {} waits",
-                      to_string(line_of(sync_sites_[waiting])), name_of(waiting)));
-}
-
-// ---- Accesses -----------------------------------------------------------------------------------------------------
-
-site& worker::find_site(std::uintptr_t return_address, unsigned width, direction op) {
-    cache_entry& entry = site_cache_[return_address * 0x9e3779b97f4a7c15ull >> 56];
-    if (entry.return_address == return_address) return *entry.found;
-    const auto found =
-        std::find_if(sites_.begin(), sites_.end(), [&](const site& s) { return s.return_address == return_address; });
-    site* result = found != sites_.end() ? &*found : nullptr;
-    if (result == nullptr) {
-        result = &sites_.emplace_back();
-        result->return_address = return_address;
-        result->index = static_cast<unsigned>(sites_.size() - 1) % touch::kMaxSites;
-        result->touch_bits = touch::make(0, 0, result->index, 0).bits;
-        result->width = width;
-        result->op = op;
-    }
-    entry = {return_address, result};
-    return *result;
-}
-
-// The region that the access falls into and may touch; raises if there is none.
-const region& worker::find_region(site& where, std::uintptr_t address) {
-    const auto holds = [&](const region& r) {
-        return address - r.begin < r.bytes && r.bytes - (address - r.begin) >= where.width;
-    };
-    if (where.where != nullptr && holds(*where.where)) return *where.where;
-    const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
-    const auto found =
-        std::find_if(regions_.begin(), regions_.end(), [&](const region& r) { return address - r.begin < r.bytes; });
-    if (found == regions_.end() || !holds(*found)) raise_from_fiber(stray);
-    if (where.op == kStore && !found->writable) {
-        raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
-    }
-    where.where = &*found;
-    return *found;
-}
-
-// The general case of access(): a local variable, or an instruction that is not the expected one, or elsewhere.
-void worker::file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
-    if (current_worker != nullptr) current_worker->file(address, width, op, return_address);
-}
-
-void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
-    const char* frame = static_cast<const char*>(__builtin_frame_address(0));
-    if (frame < bottom_of(stack_of_[current_]) + kStackReserve) {
-        raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
-    }
-    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
-    site& where = find_site(return_address, width, op);
-    const region& place = find_region(where, address);
-    if ((address & (width - 1)) != 0) {
-        raise_from_fiber({hazard_kind::misaligned, current_, address, width, op, return_address});
-    }
-    warp_instruction& instruction = find_instruction(where);
-    if (instruction.active != 0 && instruction.place->space != place.space) {
-        raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
-    }
-    if (instruction.place != nullptr && instruction.place->space != place.space) count_tallied(instruction);
-    instruction.scattered =
-        instruction.active != 0 && (instruction.scattered || instruction.place->shadow != place.shadow);
-    instruction.place = &place;
-    instruction.region_begin = place.begin;
-    instruction.region_span = place.bytes - width + 1;
-    instruction.active |= running.bit;
-    instruction.addresses[running.lane] = address;
-}
-
-// The instruction that the lane executes at this site, which is a new one if no lane has been here as often.
-warp_instruction& worker::find_instruction(site& where) {
-    std::vector<warp_instruction*>& expected = trace_->expected;
-    const auto count_pass = [&](site& passed) {
-        if (passed.lane_serial != lane_serial_) passed.passes = 0;
-        passed.lane_serial = lane_serial_;
-        return passed.passes++;
-    };
-    if (running.cursor != &expects_nothing) {
-        if ((*running.cursor)->return_address == where.return_address) return **running.cursor++;
-        ++lane_serial_;
-        place_ = static_cast<std::size_t>(running.cursor - expected.data());
-        for (std::size_t i = 0; i < place_; ++i) count_pass(*expected[i]->where);
-        skipped_ = place_;
-    }
-    const std::size_t pass = count_pass(where);
-    const auto begin = expected.begin(), end = expected.end() - 1, place = begin + static_cast<std::ptrdiff_t>(place_);
-    const auto is = [&](std::size_t wanted) {
-        return [&where, wanted](const warp_instruction* i) { return i->where == &where && i->pass == wanted; };
-    };
-    auto found = std::find_if(place, end, is(pass));
-    if (found == end) {
-        found = std::find_if(begin + static_cast<std::ptrdiff_t>(skipped_), place, is(pass));
-        if (found == place) {
-            // Behind what this lane has just executed, and behind the site's earlier passes.
-            const auto earlier = pass > 0 ? std::find_if(place, end, is(pass - 1)) : end;
-            trace_->owned.push_back(std::make_unique<warp_instruction>());
-            warp_instruction* const added = trace_->owned.back().get();
-            added->return_address = where.return_address;
-            added->where = &where;
-            added->pass = pass;
-            found = expected.insert(earlier == end ? place : earlier + 1, added);
-        }
-    }
-    const auto at = static_cast<std::size_t>(found - expected.begin());
-    if (skipped_ == at) ++skipped_;
-    place_ = at + 1;
-    running.cursor = &expects_nothing;
-    trace_begin_ = expected.data();
-    return **found;
-}
-
-// Makes the trace that begins at this barrier the one to follow.
-void worker::follow_trace(std::uintptr_t after) {
-    trace* next = trace_->followed_by;
-    if (next->after != after) {
-        const auto found =
-            std::find_if(traces_.begin(), traces_.end(), [&](const trace& t) { return t.after == after; });
-        next = found != traces_.end() ? &*found : &traces_.emplace_back(after);
-        trace_->followed_by = next;
-    }
-    trace_ = next;
-    trace_begin_ = trace_->expected.data();
-}
-
-void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address) {
-    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;
-    raise_from_fiber({hazard_kind::unsupported_access, current_, address, bytes, kLoad, return_address});
-}
-
-// What has been tallied of the instruction goes into its site's counters.
-void worker::count_tallied(warp_instruction& instruction) {
-    instruction.tally.take(instruction.where->width, counted_by(instruction));
-}
-
-void worker::count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
-    const direction op = instruction.where->op;
-    counters& counts = instruction.where->counts;
-    if (instruction.place->space == region::global) {
-        counts.global_requests[op] += times;
-        counts.global_sectors[op] += times * count_sectors(access);
-    } else {
-        const unsigned wavefronts = wavefronts_.count(access, op);
-        const unsigned least = least_wavefronts(access.active, access.width);
-        counts.shared_requests[op] += times;
-        counts.shared_wavefronts[op] += times * wavefronts;
-        counts.shared_conflicts[op] += times * (wavefronts > least ? wavefronts - least : 0);
-    }
-    accesses_ += times * static_cast<unsigned>(std::popcount(access.active));
-}
-
-// The accesses of these lanes, where something is there to be looked at.
-void worker::check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes) {
-    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-        const std::uintptr_t address = instruction.addresses[lane];
-        shadow_memory& shadow = shadow_of(address);
-        const unsigned cells = shadow.cells_of(instruction.where->width);
-        const touch now{by.bits | touches_[first_ + lane].bits};
-        shadow_cell* const first = &shadow.cells()[address];
-        for (unsigned i = 0; i < cells; ++i) check_cell(first[i], instruction, now, address);
-    }
-}
-
-void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address) {
-    const site& where = *instruction.where;
-    shadow_cell::rival rival{{}, true};
-    if (where.op == kStore) {
-        rival = cell.note_write(now);
-    } else {
-        if (cell.write.bits < first_interval_.bits) {
-            unwritten_.push_back({now.thread(), where.index, instruction.place, address});
-        }
-        if (cell.note_read(now)) rival.who = cell.write;
-    }
-    if (rival.who.serial() != 0) [[unlikely]] {
-        raise_race(instruction, now, rival);
-    }
-}
-
-// ---- Barriers and shuffles ----------------------------------------------------------------------------------------
-
-handover worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    waits_[running.lane].source = -1;
-    return wait_for_warp(mask, return_address);
-}
-
-handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    waits_[running.lane].mask = mask & lanes_;  // no lanes that the block does not have
-    if ((mask >> running.lane & 1) == 0) {
-        raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
-    }
-    at_warp_sync_ |= running.bit;
-    return stop_lane(return_address);
-}
-
-handover worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
-                         std::uintptr_t return_address) {
-    // PTX's shfl: segments of `width` lanes; a source outside the segment leaves the lane its own value.
-    const int own = static_cast<int>(running.lane);
-    const int segment = own & ~(width - 1);
-    int source = own;
-    switch (kind) {
-        case shuffle_kind::index: source = segment | (operand & (width - 1)); break;
-        case shuffle_kind::up: source = own - operand < segment ? own : own - operand; break;
-        case shuffle_kind::down: source = own + operand >= segment + width ? own : own + operand; break;
-        case shuffle_kind::exclusive_or: source = (own ^ operand) >= segment + width ? own : own ^ operand; break;
-    }
-    warp_wait& wait = waits_[own];
-    wait.offered = value;
-    wait.source = source;
-    return wait_for_warp(mask, return_address);
-}
-
-std::vector<worker::site_counts> worker::take_counts() {
-    for (trace& t : traces_) {
-        for (const auto& instruction : t.owned) count_tallied(*instruction);
-    }
-    std::vector<site_counts> result;
-    for (site& s : sites_) {
-        result.push_back({s.return_address, s.counts});
-        s.counts = {};
-    }
-    return result;
 }
 
 }  // namespace cornerturn::emulator

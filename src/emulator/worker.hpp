@@ -236,7 +236,7 @@ private:
     [[noreturn]] void raise_from_fiber(const fault& what);
 
     void begin_block();
-    std::uint32_t lanes_of(unsigned warp) const;
+    std::uint32_t lanes_of(unsigned warp) const { return warp + 1 < warps_ ? ~0u : last_lanes_; }
     void run_warp(unsigned warp, bool fresh);
     handover wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
     std::uint32_t release_warp_syncs();

@@ -1,0 +1,204 @@
+// What becomes of a memory access that is not simply the expected one: the site, the region and the warp instruction it
+// belongs to; then what the instructions cost, and whether they race.
+#include <algorithm>
+#include <bit>
+
+#include "emulator/worker.hpp"
+
+namespace cornerturn::emulator {
+
+site& worker::find_site(std::uintptr_t return_address, unsigned width, direction op) {
+    cache_entry& entry = site_cache_[return_address * 0x9e3779b97f4a7c15ull >> 56];
+    if (entry.return_address == return_address) return *entry.found;
+    const auto found =
+        std::find_if(sites_.begin(), sites_.end(), [&](const site& s) { return s.return_address == return_address; });
+    site* result = found != sites_.end() ? &*found : nullptr;
+    if (result == nullptr) {
+        result = &sites_.emplace_back();
+        result->return_address = return_address;
+        result->index = static_cast<unsigned>(sites_.size() - 1) % touch::kMaxSites;
+        result->touch_bits = touch::make(0, 0, result->index, 0).bits;
+        result->width = width;
+        result->op = op;
+    }
+    entry = {return_address, result};
+    return *result;
+}
+
+// The region that the access falls into and may touch; raises if there is none.
+const region& worker::find_region(site& where, std::uintptr_t address) {
+    const auto holds = [&](const region& r) {
+        return address - r.begin < r.bytes && r.bytes - (address - r.begin) >= where.width;
+    };
+    if (where.where != nullptr && holds(*where.where)) return *where.where;
+    const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
+    const auto found =
+        std::find_if(regions_.begin(), regions_.end(), [&](const region& r) { return address - r.begin < r.bytes; });
+    if (found == regions_.end() || !holds(*found)) raise_from_fiber(stray);
+    if (where.op == kStore && !found->writable) {
+        raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
+    }
+    where.where = &*found;
+    return *found;
+}
+
+// The general case of access(): a local variable, or an instruction that is not the expected one, or elsewhere.
+void worker::file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+    if (current_worker != nullptr) current_worker->file(address, width, op, return_address);
+}
+
+void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+    const char* frame = static_cast<const char*>(__builtin_frame_address(0));
+    if (frame < bottom_of(stack_of_[current_]) + kStackReserve) {
+        raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
+    }
+    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
+    site& where = find_site(return_address, width, op);
+    const region& place = find_region(where, address);
+    if ((address & (width - 1)) != 0) {
+        raise_from_fiber({hazard_kind::misaligned, current_, address, width, op, return_address});
+    }
+    warp_instruction& instruction = find_instruction(where);
+    if (instruction.active != 0 && instruction.place->space != place.space) {
+        raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
+    }
+    if (instruction.place != nullptr && instruction.place->space != place.space) count_tallied(instruction);
+    instruction.scattered =
+        instruction.active != 0 && (instruction.scattered || instruction.place->shadow != place.shadow);
+    instruction.place = &place;
+    instruction.region_begin = place.begin;
+    instruction.region_span = place.bytes - width + 1;
+    instruction.active |= running.bit;
+    instruction.addresses[running.lane] = address;
+}
+
+// The instruction that the lane executes at this site, which is a new one if no lane has been here as often.
+warp_instruction& worker::find_instruction(site& where) {
+    std::vector<warp_instruction*>& expected = trace_->expected;
+    const auto count_pass = [&](site& passed) {
+        if (passed.lane_serial != lane_serial_) passed.passes = 0;
+        passed.lane_serial = lane_serial_;
+        return passed.passes++;
+    };
+    if (running.cursor != &expects_nothing) {
+        if ((*running.cursor)->return_address == where.return_address) return **running.cursor++;
+        ++lane_serial_;
+        place_ = static_cast<std::size_t>(running.cursor - expected.data());
+        for (std::size_t i = 0; i < place_; ++i) count_pass(*expected[i]->where);
+        skipped_ = place_;
+    }
+    const std::size_t pass = count_pass(where);
+    const auto begin = expected.begin(), end = expected.end() - 1, place = begin + static_cast<std::ptrdiff_t>(place_);
+    const auto is = [&](std::size_t wanted) {
+        return [&where, wanted](const warp_instruction* i) { return i->where == &where && i->pass == wanted; };
+    };
+    auto found = std::find_if(place, end, is(pass));
+    if (found == end) {
+        found = std::find_if(begin + static_cast<std::ptrdiff_t>(skipped_), place, is(pass));
+        if (found == place) {
+            // Behind what this lane has just executed, and behind the site's earlier passes.
+            const auto earlier = pass > 0 ? std::find_if(place, end, is(pass - 1)) : end;
+            trace_->owned.push_back(std::make_unique<warp_instruction>());
+            warp_instruction* const added = trace_->owned.back().get();
+            added->return_address = where.return_address;
+            added->where = &where;
+            added->pass = pass;
+            found = expected.insert(earlier == end ? place : earlier + 1, added);
+        }
+    }
+    const auto at = static_cast<std::size_t>(found - expected.begin());
+    if (skipped_ == at) ++skipped_;
+    place_ = at + 1;
+    running.cursor = &expects_nothing;
+    trace_begin_ = expected.data();
+    return **found;
+}
+
+// Makes the trace that begins at this barrier the one to follow.
+void worker::follow_trace(std::uintptr_t after) {
+    trace* next = trace_->followed_by;
+    if (next->after != after) {
+        const auto found =
+            std::find_if(traces_.begin(), traces_.end(), [&](const trace& t) { return t.after == after; });
+        next = found != traces_.end() ? &*found : &traces_.emplace_back(after);
+        trace_->followed_by = next;
+    }
+    trace_ = next;
+    trace_begin_ = trace_->expected.data();
+}
+
+void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address) {
+    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;
+    raise_from_fiber({hazard_kind::unsupported_access, current_, address, bytes, kLoad, return_address});
+}
+
+// The lanes keep other distances than before.
+void worker::tally_anew(warp_instruction& instruction) {
+    instruction.tally.restart({instruction.addresses, instruction.active, instruction.where->width},
+                              counted_by(instruction));
+    instruction.tally.add(instruction.addresses, instruction.active);
+}
+
+// What has been tallied of the instruction goes into its site's counters.
+void worker::count_tallied(warp_instruction& instruction) {
+    instruction.tally.take(instruction.where->width, counted_by(instruction));
+}
+
+void worker::count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
+    const direction op = instruction.where->op;
+    counters& counts = instruction.where->counts;
+    if (instruction.place->space == region::global) {
+        counts.global_requests[op] += times;
+        counts.global_sectors[op] += times * count_sectors(access);
+    } else {
+        const unsigned wavefronts = wavefronts_.count(access, op);
+        const unsigned least = least_wavefronts(access.active, access.width);
+        counts.shared_requests[op] += times;
+        counts.shared_wavefronts[op] += times * wavefronts;
+        counts.shared_conflicts[op] += times * (wavefronts > least ? wavefronts - least : 0);
+    }
+    accesses_ += times * static_cast<unsigned>(std::popcount(access.active));
+}
+
+// The accesses of these lanes, where something is there to be looked at.
+void worker::check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes) {
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        const std::uintptr_t address = instruction.addresses[lane];
+        shadow_memory& shadow = shadow_of(address);
+        const unsigned cells = shadow.cells_of(instruction.where->width);
+        const touch now{by.bits | touches_[first_ + lane].bits};
+        shadow_cell* const first = &shadow.cells()[address];
+        for (unsigned i = 0; i < cells; ++i) check_cell(first[i], instruction, now, address);
+    }
+}
+
+void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address) {
+    const site& where = *instruction.where;
+    shadow_cell::rival rival{{}, true};
+    if (where.op == kStore) {
+        rival = cell.note_write(now);
+    } else {
+        if (cell.write.bits < first_interval_.bits) {
+            unwritten_.push_back({now.thread(), where.index, instruction.place, address});
+        }
+        if (cell.note_read(now)) rival.who = cell.write;
+    }
+    if (rival.who.serial() != 0) [[unlikely]] {
+        raise_race(instruction, now, rival);
+    }
+}
+
+std::vector<worker::site_counts> worker::take_counts() {
+    for (trace& t : traces_) {
+        for (const auto& instruction : t.owned) count_tallied(*instruction);
+    }
+    std::vector<site_counts> result;
+    for (site& s : sites_) {
+        result.push_back({s.return_address, s.counts});
+        s.counts = {};
+    }
+    return result;
+}
+
+}  // namespace cornerturn::emulator
