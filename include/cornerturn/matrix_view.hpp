@@ -1,4 +1,4 @@
-// A matrix somewhere in memory, not owned.
+// Matrices somewhere in memory, not owned.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,20 @@ struct matrix_view {
     template <class U>
     requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator matrix_view<U>() const {
         return {data, rows, cols, ld};
+    }
+};
+
+// `count` matrices of one shape: matrix i is {data + i * stride, rows, cols, ld}. stride counts elements, 0 or more.
+// They may lie behind each other (stride >= (rows - 1) * ld + cols) or side by side in the rows of a larger matrix
+// (ld >= (count - 1) * stride + cols).
+template <class T>
+struct batch_view {
+    T* data;
+    std::int64_t rows, cols, ld, count, stride;
+
+    template <class U>
+    requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator batch_view<U>() const {
+        return {data, rows, cols, ld, count, stride};
     }
 };
 

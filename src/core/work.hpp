@@ -8,12 +8,15 @@ namespace cornerturn {
 enum class operation { copy, transpose };
 
 // A matrix to be moved: source is rows x cols; destination is cols x rows for a transpose, rows x cols for a copy.
-// Elements are element_size bytes (1, 2, 4, 8 or 16), aligned to that. Leading dimensions count elements.
+// Elements are element_size bytes, aligned to that where it is a power of two (the ladder takes 1, 2, 4, 8 and 16).
+// Leading dimensions count elements. A batch is `count` such matrices, each a stride of elements behind the one before;
+// only what says that it takes batches looks at that.
 struct matrix_work {
     const void* source;
     void* destination;
     std::int64_t rows, cols, source_ld, destination_ld;
     int element_size;
+    std::int64_t count = 1, source_stride = 0, destination_stride = 0;
 };
 
 }  // namespace cornerturn

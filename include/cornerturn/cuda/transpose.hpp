@@ -1,0 +1,113 @@
+// Transposes of matrices in a GPU's memory, at the speed of that memory.
+//
+//     cornerturn::matrix_view<const float> source{in, rows, cols, cols};
+//     cornerturn::matrix_view<float> destination{out, cols, rows, rows};
+//     cornerturn::cuda::transpose(source, destination, stream);
+//
+// Every call does the following, and nothing else:
+//  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). Elements are
+//  any
+//    trivially copyable type; 1, 2, 4, 8 and 16 bytes are fast, any other size is correct and coalesced.
+//  - Order: the work is ordered in `stream`, as a kernel launch is, and can be captured in a CUDA graph. The call does
+//    not wait for it, and allocates no device memory. The matrices must live until the work is done.
+//  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
+//    that CUDA gave to host and device (pinned, managed).
+//  - Threads: any number may call at once, on one stream or on several, for one GPU or for several.
+//  - Aliasing: source and destination share no element, with one exception: the same square matrix (or batch) with the
+//    same leading dimension (and stride) as source and destination is transposed in place.
+//  - Empty matrices and batches do nothing; their pointers may be null.
+//  - Errors come before anything is launched: invalid_argument names the argument, its value and what it must be.
+//    cuda_error is an error of CUDA's own; one that can be cleared is left cleared. An error that the kernel meets
+//    later shows where the stream is next waited for, as always in CUDA.
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "cornerturn/error.hpp"
+#include "cornerturn/matrix_view.hpp"
+
+namespace cornerturn::cuda {
+
+// All of a transpose but the addresses. Sizes, leading dimensions and strides count elements. As for batch_view:
+// source matrix i begins i * source_stride behind the source's address.
+struct transpose_layout {
+    std::int64_t rows = 0, cols = 0;     // of the source; the destination is cols x rows
+    std::int64_t source_ld = 0;          // >= cols
+    std::int64_t destination_ld = 0;     // >= rows
+    std::int64_t element_size = 0;       // bytes
+    std::int64_t element_alignment = 1;  // bytes: a power of two that divides element_size; addresses are multiples
+    std::int64_t count = 1;              // matrices
+    std::int64_t source_stride = 0;
+    std::int64_t destination_stride = 0;
+
+    friend bool operator==(const transpose_layout&, const transpose_layout&) = default;
+};
+
+// A layout that has been checked, and the GPU that it is for. Making one costs about as much as one call of
+// transpose(); calling it costs a launch and the checks of the addresses. A value: copy it, keep it, share it between
+// threads.
+class transpose_plan {
+public:
+    // For the current device. Throws invalid_argument, and cuda_error where there is no device.
+    explicit transpose_plan(const transpose_layout& layout);
+
+    // Transposes what lies at these addresses. Throws invalid_argument where they break the layout's alignment, overlap
+    // or cannot be reached, and where the stream or the current device is not the plan's.
+    void operator()(const void* source, void* destination, cudaStream_t stream) const;
+
+    const transpose_layout& layout() const { return layout_; }
+    int device() const { return device_; }
+
+    // Which kernel would run for these addresses, how it is tuned, and why: one line.
+    std::string explain(const void* source, const void* destination) const;
+
+private:
+    transpose_layout layout_;
+    int device_;
+    int architecture_;  // 90 for compute capability 9.0
+};
+
+template <class T>
+void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, cudaStream_t stream);
+
+template <class T>
+void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T> destination, cudaStream_t stream) {
+    transpose<T>(batch_view<const T>{source.data, source.rows, source.cols, source.ld, 1, 0},
+                 batch_view<T>{destination.data, destination.rows, destination.cols, destination.ld, 1, 0}, stream);
+}
+
+// In place: m.rows == m.cols.
+template <class T>
+void transpose_in_place(matrix_view<T> m, cudaStream_t stream) {
+    transpose<T>(m, m, stream);
+}
+template <class T>
+void transpose_in_place(batch_view<T> m, cudaStream_t stream) {
+    transpose<T>(m, m, stream);
+}
+
+namespace detail {
+// Both views without their type, so that each mistake can be told by the argument that it is in.
+struct any_batch {
+    std::uintptr_t data;
+    std::int64_t rows, cols, ld, count, stride;
+};
+void transpose(const any_batch& source, const any_batch& destination, std::int64_t element_size,
+               std::int64_t element_alignment, cudaStream_t stream);
+}  // namespace detail
+
+template <class T>
+void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, cudaStream_t stream) {
+    static_assert(std::is_trivially_copyable_v<T>, "a transpose moves elements as bytes");
+    const auto any = [](const auto& view) {
+        return detail::any_batch{
+            reinterpret_cast<std::uintptr_t>(view.data), view.rows, view.cols, view.ld, view.count, view.stride};
+    };
+    detail::transpose(any(source), any(destination), sizeof(T), alignof(T), stream);
+}
+
+}  // namespace cornerturn::cuda
