@@ -1,7 +1,10 @@
 #include "device/cuda_check.hpp"
 
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "cornerturn/error.hpp"
 
@@ -20,5 +23,17 @@ void check_cuda(cudaError_t status, const char* expression, const char* file, in
 
 cudaStream_t current_stream() { return stream_of_thread; }
 void set_current_stream(cudaStream_t stream) { stream_of_thread = stream; }
+
+void allow_dynamic_shared(const void* kernel, int bytes) {
+    static std::mutex mutex;
+    static std::map<std::pair<const void*, int>, int> allowed;
+    int device = 0;
+    CORNERTURN_CUDA(cudaGetDevice(&device));
+    const std::lock_guard lock(mutex);
+    int& so_far = allowed[{kernel, device}];
+    if (bytes <= so_far) return;
+    CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    so_far = bytes;
+}
 
 }  // namespace cornerturn::device

@@ -12,6 +12,21 @@ void check_cuda(cudaError_t status, const char* expression, const char* file, in
 cudaStream_t current_stream();
 void set_current_stream(cudaStream_t stream);
 
+// Sets it, and sets it back.
+class stream_scope {
+public:
+    explicit stream_scope(cudaStream_t stream) : before_(current_stream()) { set_current_stream(stream); }
+    ~stream_scope() { set_current_stream(before_); }
+    stream_scope(const stream_scope&) = delete;
+    stream_scope& operator=(const stream_scope&) = delete;
+
+private:
+    cudaStream_t before_;
+};
+
+// Lets the kernel have so many bytes of dynamic shared memory on the current device. Asks CUDA once for each.
+void allow_dynamic_shared(const void* kernel, int bytes);
+
 }  // namespace cornerturn::device
 
 #define CORNERTURN_CUDA(expression) ::cornerturn::device::check_cuda((expression), #expression, __FILE__, __LINE__)

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #if defined(CORNERTURN_EMULATED)
 
@@ -33,6 +34,7 @@
 #define CORNERTURN_DYNAMIC_SHARED(type, name) \
     type* const name = static_cast<type*>(::cornerturn::emulator::dynamic_shared())
 #define CORNERTURN_UNROLL
+#define CORNERTURN_UNROLL_BY(times)
 
 #define threadIdx (unpack(::cornerturn::emulator::built_in.thread_index))
 #define blockIdx (unpack(::cornerturn::emulator::built_in.block_index))
@@ -88,6 +90,24 @@ __forceinline__ uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 template <class T>
 __forceinline__ void __stwb(T* address, T value) {
     *address = value;
+}
+
+// CUDA's: bytes of b:a, picked by the nibbles of the selector; and 32 bits out of high:low.
+__forceinline__ unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
+    const std::uint64_t both = static_cast<std::uint64_t>(b) << 32 | a;
+    unsigned result = 0;
+    for (unsigned i = 0; i < 4; ++i)
+        result |= static_cast<unsigned>(both >> (selector >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+    return result;
+}
+__forceinline__ unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+    return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> (shift & 31));
+}
+
+// Loads through L2 so that the line is the last to be evicted: see the GPU's below.
+template <class T>
+__forceinline__ T load_kept(const T* address) {
+    return *address;
 }
 
 __forceinline__ void __syncthreads() { emulator::switch_fibers(emulator::sync_threads()); }
@@ -162,6 +182,8 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
 
 #define CORNERTURN_KERNELS cornerturn::dialect
 #define CORNERTURN_UNROLL _Pragma("unroll")
+#define CORNERTURN_PRAGMA(text) _Pragma(#text)
+#define CORNERTURN_UNROLL_BY(times) CORNERTURN_PRAGMA(unroll times)
 #define CORNERTURN_DYNAMIC_SHARED(type, name)                                   \
     extern __shared__ __align__(128) unsigned char cornerturn_dynamic_shared[]; \
     type* const name = reinterpret_cast<type*>(cornerturn_dynamic_shared)
@@ -174,12 +196,44 @@ struct launch_shape {
     const emulator::tiling* tiles = nullptr;  // of no use to the GPU
 };
 
+// Loads through L2 so that the line is the last to be evicted. For data that is read once this keeps no data: it makes
+// lines that were written leave the L2 soon, in the order they came, which memory likes (docs/experiments.md).
+template <class T>
+__device__ __forceinline__ T load_kept(const T* address) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+    T value;
+    std::uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    if constexpr (sizeof(T) == 4) {
+        unsigned v;
+        asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(v) : "l"(address), "l"(policy));
+        memcpy(&value, &v, sizeof v);
+    } else if constexpr (sizeof(T) == 8) {
+        uint2 v;
+        asm volatile("ld.global.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
+                     : "=r"(v.x), "=r"(v.y)
+                     : "l"(address), "l"(policy));
+        memcpy(&value, &v, sizeof v);
+    } else {
+        uint4 v;
+        asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                     : "l"(address), "l"(policy));
+        memcpy(&value, &v, sizeof v);
+    }
+    return value;
+#else
+    return *address;
+#endif
+}
+
 // Launches the kernel on device::current_stream() and returns at once. Throws cuda_error if the launch is refused.
 template <class... Parameters, class... Arguments>
 void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
     if (shape.dynamic_shared_bytes > 48 << 10) {
-        CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(shape.dynamic_shared_bytes)));
+        device::allow_dynamic_shared(reinterpret_cast<const void*>(kernel),
+                                     static_cast<int>(shape.dynamic_shared_bytes));
     }
     kernel<<<shape.grid, shape.block, shape.dynamic_shared_bytes, device::current_stream()>>>(arguments...);
     CORNERTURN_CUDA(cudaGetLastError());

@@ -24,6 +24,8 @@ struct rung_notes {
     const char* source;    // where the idea comes from
 };
 
+inline constexpr unsigned kAnyElementSize = ~0u;
+
 // What a kernel needs beyond any CUDA GPU. `feature` is null where it needs nothing; otherwise the emulator cannot
 // run it.
 struct hardware_needs {

@@ -1,4 +1,4 @@
-// What a rung's file needs besides its kernel: registration, and launches cut into slabs that fit CUDA's grid.
+// What a rung's file needs besides its kernel: registration, and launches over a whole matrix.
 #pragma once
 
 #include <type_traits>
@@ -6,7 +6,7 @@
 #include "cornerturn/matrix_view.hpp"
 #include "device/device.hpp"
 #include "device/registry.hpp"
-#include "device/tiles.hpp"
+#include "device/slabs.hpp"
 
 namespace CORNERTURN_KERNELS {
 
@@ -44,64 +44,27 @@ constexpr variant only(const char* name, const char* origin) {
     return {name, origin, sizeof(T), &Rung::template run<T>};
 }
 
-struct tile_extent {
-    std::int64_t rows, cols;
-};
-
-// Covers the matrix with tiles of the source, one a block, and calls start(shape, source, destination) with the part
-// of the matrix that one grid can reach: a slab is itself a matrix, so the kernel need not know. Empty: no launch.
-template <class Order, operation kOperation, class T, class Start>
-void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start start) {
-    if (work.rows == 0 || work.cols == 0) return;
-    constexpr bool kTransposes = kOperation == operation::transpose;
-    const std::int64_t slab_rows = Order::kMaxRows * tile.rows, slab_cols = Order::kMaxCols * tile.cols;
-    for (std::int64_t row = 0; row < work.rows; row += slab_rows) {
-        for (std::int64_t col = 0; col < work.cols; col += slab_cols) {
-            const std::int64_t rows = work.rows - row < slab_rows ? work.rows - row : slab_rows;
-            const std::int64_t cols = work.cols - col < slab_cols ? work.cols - col : slab_cols;
-            const T* const from = static_cast<const T*>(work.source) + row * work.source_ld + col;
-            T* const to = static_cast<T*>(work.destination) +
-                          (kTransposes ? col * work.destination_ld + row : row * work.destination_ld + col);
-            const std::int64_t size = sizeof(T);
-            const emulator::operand source{from, tile.rows * work.source_ld * size, tile.cols * size};
-            const emulator::operand destination{to, tile.rows * (kTransposes ? size : work.destination_ld * size),
-                                                tile.cols * (kTransposes ? work.destination_ld * size : size)};
-            const emulator::tiling tiles{rows,
-                                         cols,
-                                         tile.rows,
-                                         tile.cols,
-                                         2,
-                                         {source, destination},
-                                         [](emulator::extent3 b, emulator::extent3 g) {
-                                             return Order::tile_of({b.x, b.y, b.z}, {g.x, g.y, g.z});
-                                         },
-                                         [](tile_index t, emulator::extent3 g) {
-                                             const uint3 b = Order::block_of(t, {g.x, g.y, g.z});
-                                             return emulator::extent3{b.x, b.y, b.z};
-                                         }};
-            const dim3 grid = Order::grid((rows + tile.rows - 1) / tile.rows, (cols + tile.cols - 1) / tile.cols);
-            start(launch_shape{grid, block, 0, &tiles}, matrix_view<const T>{from, rows, cols, work.source_ld},
-                  kTransposes ? matrix_view<T>{to, cols, rows, work.destination_ld}
-                              : matrix_view<T>{to, rows, cols, work.destination_ld});
-        }
-    }
-}
-
 template <class T>
 using matrix_kernel = void (*)(matrix_view<const T> source, matrix_view<T> destination);
 
 template <class Order = row_major, class T>
 void launch_transpose(matrix_kernel<T> kernel, const matrix_work& work, tile_extent tile, dim3 block) {
-    for_each_slab<Order, operation::transpose, T>(
-        work, tile, block,
-        [&](const launch_shape& shape, auto source, auto destination) { launch(shape, kernel, source, destination); });
+    for_each_slab<Order, operation::transpose>(
+        work, tile, block, [&](const launch_shape& shape, const matrix_work& part) {
+            launch(shape, kernel,
+                   matrix_view<const T>{static_cast<const T*>(part.source), part.rows, part.cols, part.source_ld},
+                   matrix_view<T>{static_cast<T*>(part.destination), part.cols, part.rows, part.destination_ld});
+        });
 }
 
 template <class T>
 void launch_copy(matrix_kernel<T> kernel, const matrix_work& work, tile_extent tile, dim3 block) {
-    for_each_slab<row_major, operation::copy, T>(
-        work, tile, block,
-        [&](const launch_shape& shape, auto source, auto destination) { launch(shape, kernel, source, destination); });
+    for_each_slab<row_major, operation::copy>(
+        work, tile, block, [&](const launch_shape& shape, const matrix_work& part) {
+            launch(shape, kernel,
+                   matrix_view<const T>{static_cast<const T*>(part.source), part.rows, part.cols, part.source_ld},
+                   matrix_view<T>{static_cast<T*>(part.destination), part.rows, part.cols, part.destination_ld});
+        });
 }
 
 #if defined(CORNERTURN_EMULATED)

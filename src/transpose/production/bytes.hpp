@@ -1,0 +1,91 @@
+// What the production kernels share: storage of so many bytes, and elements packed into wider words.
+#pragma once
+
+#include "core/work.hpp"
+#include "device/device.hpp"
+#include "device/slabs.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+using byte = unsigned char;
+
+inline constexpr int kVectorBytes = 16;  // the widest access that a thread can make
+
+template <int kBytes>
+struct storage;
+template <>
+struct storage<1> {
+    using type = std::uint8_t;
+};
+template <>
+struct storage<2> {
+    using type = std::uint16_t;
+};
+template <>
+struct storage<4> {
+    using type = unsigned;
+};
+template <>
+struct storage<8> {
+    using type = uint2;
+};
+template <>
+struct storage<16> {
+    using type = uint4;
+};
+template <int kBytes>
+using storage_t = typename storage<kBytes>::type;
+
+// Shared memory and registers are moved in words: 4 bytes, or an element that is wider.
+template <int kElement>
+inline constexpr int kWordBytes = kElement < 4 ? 4 : kElement;
+template <int kElement>
+using word_t = storage_t<kWordBytes<kElement>>;
+
+template <class T>
+__device__ __forceinline__ T at(const byte* address) {
+    return *reinterpret_cast<const T*>(address);
+}
+
+// Vector `k` of those that the elements in a column of words make: words[i] holds, from its lowest byte on, elements
+// (row i, columns 0, 1, ...), and vector k holds column k, row after row.
+template <int kElement>
+struct packed_columns {
+    static constexpr int kRows = kVectorBytes / kElement, kColumns = kWordBytes<kElement> / kElement;
+    uint4 vectors[kColumns];
+
+    __device__ __forceinline__ explicit packed_columns(const word_t<kElement> (&words)[kRows]) {
+        if constexpr (kElement == 16) {
+            vectors[0] = words[0];
+        } else if constexpr (kElement == 8) {
+            vectors[0] = make_uint4(words[0].x, words[0].y, words[1].x, words[1].y);
+        } else if constexpr (kElement == 4) {
+            vectors[0] = make_uint4(words[0], words[1], words[2], words[3]);
+        } else if constexpr (kElement == 2) {
+            CORNERTURN_UNROLL
+            for (int k = 0; k < 2; ++k) {
+                const unsigned half = k == 0 ? 0x5410 : 0x7632;
+                vectors[k] = make_uint4(__byte_perm(words[0], words[1], half), __byte_perm(words[2], words[3], half),
+                                        __byte_perm(words[4], words[5], half), __byte_perm(words[6], words[7], half));
+            }
+        } else {
+            // Four times a 4 x 4 block of bytes: bytes of two rows are paired, then pairs.
+            unsigned columns[4][4];
+            CORNERTURN_UNROLL
+            for (int m = 0; m < 4; ++m) {
+                const unsigned a = words[4 * m], b = words[4 * m + 1], c = words[4 * m + 2], d = words[4 * m + 3];
+                const unsigned ab = __byte_perm(a, b, 0x5140), cd = __byte_perm(c, d, 0x5140);
+                const unsigned ab_high = __byte_perm(a, b, 0x7362), cd_high = __byte_perm(c, d, 0x7362);
+                columns[0][m] = __byte_perm(ab, cd, 0x5410);
+                columns[1][m] = __byte_perm(ab, cd, 0x7632);
+                columns[2][m] = __byte_perm(ab_high, cd_high, 0x5410);
+                columns[3][m] = __byte_perm(ab_high, cd_high, 0x7632);
+            }
+            CORNERTURN_UNROLL
+            for (int k = 0; k < 4; ++k)
+                vectors[k] = make_uint4(columns[k][0], columns[k][1], columns[k][2], columns[k][3]);
+        }
+    }
+};
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,175 @@
+#include "transpose/production/policy.hpp"
+
+#include <bit>
+#include <cstdint>
+
+namespace cornerturn::production {
+namespace {
+
+// Tiles of the two tiled paths, for one element size on GPUs of a compute capability and above: large ones, and small
+// ones that give every multiprocessor work where the matrix is small. docs/experiments.md has what was tried.
+struct tile_tuning {
+    int architecture, element;
+    tuning large, small, ragged;
+    std::int64_t large_from;  // bytes of the matrix
+};
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+constexpr tile_tuning kTiles[] = {
+    {90,
+     1,
+     {path::vector, 1, 256, 256, 512},
+     {path::vector, 1, 128, 128, 256},
+     {path::ragged, 1, 128, 128, 512},
+     64 * kMiB},
+    {90,
+     2,
+     {path::vector, 2, 128, 128, 1024},
+     {path::vector, 2, 64, 64, 256},
+     {path::ragged, 2, 128, 128, 1024},
+     16 * kMiB},
+    {90, 4, {path::vector, 4, 64, 64, 512}, {path::vector, 4, 32, 32, 256}, {path::ragged, 4, 64, 64, 512}, 16 * kMiB},
+    {90, 8, {path::vector, 8, 32, 32, 256}, {path::vector, 8, 32, 32, 256}, {path::ragged, 8, 32, 32, 256}, 0},
+    {90,
+     16,
+     {path::vector, 16, 32, 16, 256},
+     {path::vector, 16, 16, 16, 128},
+     {path::ragged, 16, 32, 16, 256},
+     16 * kMiB},
+    // Untuned: tiles whose shared memory every GPU has without asking.
+    {0, 1, {path::vector, 1, 128, 128, 256}, {path::vector, 1, 128, 128, 256}, {path::ragged, 1, 128, 128, 512}, 0},
+    {0, 2, {path::vector, 2, 64, 64, 256}, {path::vector, 2, 64, 64, 256}, {path::ragged, 2, 128, 128, 1024}, 0},
+    {0, 4, {path::vector, 4, 64, 64, 512}, {path::vector, 4, 32, 32, 256}, {path::ragged, 4, 64, 64, 512}, 16 * kMiB},
+    {0, 8, {path::vector, 8, 32, 32, 256}, {path::vector, 8, 32, 32, 256}, {path::ragged, 8, 32, 32, 256}, 0},
+    {0,
+     16,
+     {path::vector, 16, 32, 16, 256},
+     {path::vector, 16, 16, 16, 128},
+     {path::ragged, 16, 32, 16, 256},
+     16 * kMiB},
+};
+
+constexpr tuning in_place_tile(int element) {
+    switch (element) {
+        case 1: return {path::vector_in_place, 1, 128, 128, 256};
+        case 2: return {path::vector_in_place, 2, 64, 64, 256};
+        case 4: return {path::vector_in_place, 4, 64, 64, 512};
+        case 8: return {path::vector_in_place, 8, 32, 32, 256};
+        default: return {path::vector_in_place, 16, 16, 16, 128};
+    }
+}
+
+constexpr int kNarrow = 64;            // rows or columns that make a matrix wide or tall
+constexpr std::int64_t kSmall = 2048;  // bytes of a matrix, of which many go to one block
+constexpr int kBlocksFrom = 128;       // bytes of an element that is coalesced by itself
+constexpr int kVector = 16;            // bytes
+
+constexpr int kNarrowThreads = 256, kUnitThreads = 256, kInPlaceSide = 32;
+
+// What the choice hangs on, taken apart once.
+struct view_of_work {
+    int unit;
+    bool whole_elements;  // an element is one unit
+    bool aligned;         // every row and matrix begins at a multiple of 16 bytes
+    bool in_place;
+    bool packed_source, packed_destination;  // no gap behind the rows
+    bool packed_batch;                       // nor between the matrices, on either side
+    std::int64_t bytes;                      // of all matrices
+
+    explicit view_of_work(const matrix_work& w) {
+        const std::int64_t e = w.element_size;
+        unit = unit_of(w);
+        whole_elements = unit == e;
+        const auto address = [](const void* p) {
+            return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p));
+        };
+        std::int64_t all = address(w.source) | address(w.destination);
+        if (w.rows > 1) all |= w.source_ld * e;
+        if (w.cols > 1) all |= w.destination_ld * e;
+        if (w.count > 1) all |= w.source_stride * e | w.destination_stride * e;
+        aligned = all % kVector == 0;
+        in_place = w.source == w.destination;
+        packed_source = w.source_ld == w.cols || w.rows == 1;
+        packed_destination = w.destination_ld == w.rows || w.cols == 1;
+        const std::int64_t size = w.rows * w.cols;
+        packed_batch = packed_source && packed_destination &&
+                       (w.count == 1 || (w.source_stride == size && w.destination_stride == size));
+        bytes = size * w.count * e;
+    }
+};
+
+struct decision {
+    tuning use;
+    const char* why;
+};
+
+decision decide(const matrix_work& w, int architecture) {
+    if (w.rows == 0 || w.cols == 0 || w.count == 0) return {{path::nothing, 0, 0, 0, 0}, "there is nothing to move"};
+    const view_of_work v(w);
+    if (v.in_place) {
+        if (v.whole_elements && v.aligned)
+            return {in_place_tile(v.unit), "source and destination are the same, and every row is aligned to 16 bytes"};
+        return {{path::units_in_place, v.unit, kInPlaceSide, kInPlaceSide, kUnitThreads},
+                "source and destination are the same, and not every row is aligned to 16 bytes"};
+    }
+    if (!v.whole_elements) {
+        if (w.element_size >= kBlocksFrom)
+            return {{path::blocks, v.unit, 0, 0, kUnitThreads},
+                    "elements of 128 bytes and more are coalesced by themselves"};
+        return {{path::units, v.unit, 0, 0, kUnitThreads},
+                "the element's size is no power of two, or its address no multiple of it"};
+    }
+    if (w.count > 1 && v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
+        return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
+    if (v.packed_source && w.cols <= kNarrow && w.cols <= w.rows)
+        return {{path::tall, v.unit, 0, 0, kNarrowThreads}, "few columns without gaps: the source is read as it lies"};
+    if (v.packed_destination && w.rows <= kNarrow)
+        return {{path::wide, v.unit, 0, 0, kNarrowThreads},
+                "few rows without gaps: the destination is written as it lies"};
+    for (const tile_tuning& t : kTiles) {
+        if (t.architecture > architecture || t.element != v.unit) continue;
+        if (!v.aligned) return {t.ragged, "not every row is aligned to 16 bytes"};
+        if (v.bytes >= t.large_from) return {t.large, "every row is aligned to 16 bytes"};
+        return {t.small, "every row is aligned to 16 bytes; the matrix is small"};
+    }
+    return {{path::units, v.unit, 0, 0, kUnitThreads}, "nothing is tuned for this element"};
+}
+
+}  // namespace
+
+const char* name(path p) {
+    switch (p) {
+        case path::nothing: return "nothing";
+        case path::vector: return "vector";
+        case path::ragged: return "ragged";
+        case path::tall: return "tall";
+        case path::wide: return "wide";
+        case path::small: return "small";
+        case path::units: return "units";
+        case path::blocks: return "blocks";
+        case path::vector_in_place: return "vector_in_place";
+        case path::units_in_place: return "units_in_place";
+    }
+    return "?";
+}
+
+int unit_of(const matrix_work& w) {
+    const auto bits = static_cast<std::uint64_t>(w.element_size) | reinterpret_cast<std::uintptr_t>(w.source) |
+                      reinterpret_cast<std::uintptr_t>(w.destination) | kVector;
+    return 1 << std::countr_zero(bits);
+}
+
+tuning choose(const matrix_work& work, int architecture) { return decide(work, architecture).use; }
+
+std::string explain(const matrix_work& work, int architecture) {
+    const decision d = decide(work, architecture);
+    std::string text = name(d.use.by);
+    if (d.use.tile_rows > 0) text += " " + std::to_string(d.use.tile_rows) + " x " + std::to_string(d.use.tile_cols);
+    if (d.use.unit > 0) {
+        text += ", " + std::to_string(d.use.unit) + "-byte units, " + std::to_string(d.use.threads) + " threads";
+    }
+    return text + ": " + d.why;
+}
+
+}  // namespace cornerturn::production

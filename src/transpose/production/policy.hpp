@@ -1,0 +1,42 @@
+// Which kernel moves which matrix: tuning as data.
+#pragma once
+
+#include <string>
+
+#include "core/work.hpp"
+
+namespace cornerturn::production {
+
+// The ways of moving a matrix; each is a file of kernels.
+enum class path {
+    nothing,          // an empty matrix
+    vector,           // tiles, 16-byte accesses on both sides
+    ragged,           // tiles, any alignment
+    tall,             // few columns: the source is read as it lies
+    wide,             // few rows: the destination is written as it lies
+    small,            // a batch of small matrices that lie behind each other
+    units,            // elements of any size, in units
+    blocks,           // elements of 128 bytes and more, copied one by one
+    vector_in_place,  // pairs of tiles change places, 16-byte accesses
+    units_in_place,   // the same, for any element and alignment
+};
+const char* name(path p);
+
+// One kernel as it is tuned. `unit` is what it moves at once: the element, or a part of it.
+struct tuning {
+    path by;
+    int unit;                  // bytes
+    int tile_rows, tile_cols;  // of the source, in elements; 0: chosen at the launch
+    int threads;
+
+    friend bool operator==(const tuning&, const tuning&) = default;
+};
+
+// The largest power of two up to 16 that divides the element's size and both addresses: what can be moved at once.
+int unit_of(const matrix_work& work);
+
+// For a GPU of that compute capability (90 for 9.0). Looks at sizes and at the addresses' alignment alone.
+tuning choose(const matrix_work& work, int architecture);
+std::string explain(const matrix_work& work, int architecture);
+
+}  // namespace cornerturn::production

@@ -1,0 +1,113 @@
+// A tile that is read and written by 16-byte vectors: what transpose_vector and transpose_vector_in_place are made of.
+//
+// In shared memory the tile's rows lie behind each other. Vector v of the tile lies at v ^ (j & 7), where j counts
+// groups of kRows rows: a warp writes whole rows, and reads words of 8 groups and of neighbouring columns at a time;
+// neither way do two lanes want different words of one bank.
+#pragma once
+
+#include "transpose/production/bytes.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+template <int kElement, int kTileRows, int kTileCols, int kThreads>
+struct vector_tile {
+    static constexpr int kRows = kVectorBytes / kElement;  // source rows that make a vector of the destination
+    static constexpr int kVectorsPerRow = kTileCols / kRows, kGroups = kTileRows / kRows;
+    static constexpr int kVectors = kTileRows * kVectorsPerRow;
+    static constexpr int kBytes = kVectors * kVectorBytes;
+    static constexpr int kWord = kWordBytes<kElement>, kWordsPerRow = kTileCols * kElement / kWord;
+    static constexpr int kLanesDown = kGroups < 8 ? kGroups : 8, kLanesAcross = 32 / kLanesDown;
+    static_assert(kVectors % kThreads == 0 && kGroups * kWordsPerRow % kThreads == 0);
+    static_assert(kGroups % kLanesDown == 0 && kWordsPerRow % kLanesAcross == 0);
+    static_assert(8 % kVectorsPerRow == 0 ? kRows * kVectorsPerRow >= 8 : kVectorsPerRow % 8 == 0,
+                  "the 8 vectors of a line of banks must belong to one group of rows");
+
+    // rows x cols elements of the tile are valid, all of it if kWhole; `source` is where it begins.
+    template <bool kWhole>
+    static __device__ __forceinline__ void load(const byte* source, std::int64_t ld, std::int64_t rows,
+                                                std::int64_t cols, uint4* tile) {
+        const std::int64_t pitch = ld * kElement;
+        uint4 vectors[kVectors / kThreads];
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kVectors / kThreads; ++i) {
+            const int v = static_cast<int>(threadIdx.x) + i * kThreads;
+            const int row = v / kVectorsPerRow, col = v % kVectorsPerRow * kRows;
+            const byte* const from = source + row * pitch + col * kElement;
+            if (kWhole || (row < rows && col + kRows <= cols)) {
+                vectors[i] = load_kept(reinterpret_cast<const uint4*>(from));
+            } else if (row < rows && col < cols) {
+                vectors[i] = load_first(from, static_cast<int>(cols - col));
+            }
+        }
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kVectors / kThreads; ++i) {
+            const int v = static_cast<int>(threadIdx.x) + i * kThreads;
+            const int row = v / kVectorsPerRow, col = v % kVectorsPerRow * kRows;
+            if (kWhole || (row < rows && col < cols)) tile[place(v, row / kRows)] = vectors[i];
+        }
+    }
+
+    // Writes what load() read, transposed; `destination` is where its tile begins.
+    template <bool kWhole>
+    static __device__ __forceinline__ void store(byte* destination, std::int64_t ld, std::int64_t rows,
+                                                 std::int64_t cols, const uint4* tile) {
+        using columns = packed_columns<kElement>;
+        const int lane = static_cast<int>(threadIdx.x % 32);
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kGroups * kWordsPerRow / kThreads; ++i) {
+            const int warp = static_cast<int>(threadIdx.x / 32) + i * (kThreads / 32);
+            const int group = warp % (kGroups / kLanesDown) * kLanesDown + lane % kLanesDown;
+            const int word = warp / (kGroups / kLanesDown) * kLanesAcross + lane / kLanesDown;
+            const int col = word * columns::kColumns, row = group * kRows;
+            if (!kWhole && (row >= rows || col >= cols)) continue;
+            word_t<kElement> words[kRows];
+            CORNERTURN_UNROLL
+            for (int r = 0; r < kRows; ++r) {
+                const int v = (row + r) * kVectorsPerRow + word * kWord / kVectorBytes;
+                const byte* const vector = reinterpret_cast<const byte*>(&tile[place(v, group)]);
+                if (kWhole || row + r < rows) {
+                    words[r] = at<word_t<kElement>>(vector + word * kWord % kVectorBytes);
+                } else {
+                    words[r] = {};
+                }
+            }
+            const columns packed(words);
+            CORNERTURN_UNROLL
+            for (int k = 0; k < columns::kColumns; ++k) {
+                byte* const to = destination + (col + k) * ld * kElement + row * kElement;
+                if (kWhole || (col + k < cols && row + kRows <= rows)) {
+                    __stwb(reinterpret_cast<uint4*>(to), packed.vectors[k]);
+                } else if (col + k < cols) {
+                    store_first(to, packed.vectors[k], static_cast<int>(rows - row));
+                }
+            }
+        }
+    }
+
+private:
+    static __device__ __forceinline__ int place(int vector, int group) { return vector ^ (group & 7); }
+
+    using element = storage_t<kElement>;
+    union both {
+        uint4 vector;
+        element elements[kRows];
+    };
+    // The first `count` elements of a vector at the edge of the matrix.
+    static __device__ __forceinline__ uint4 load_first(const byte* from, int count) {
+        both value{};
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kRows; ++i) {
+            if (i < count) value.elements[i] = at<element>(from + i * kElement);
+        }
+        return value.vector;
+    }
+    static __device__ __forceinline__ void store_first(byte* to, uint4 vector, int count) {
+        both value{vector};
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kRows; ++i) {
+            if (i < count) reinterpret_cast<element*>(to)[i] = value.elements[i];
+        }
+    }
+};
+
+}  // namespace CORNERTURN_KERNELS
