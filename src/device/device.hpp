@@ -92,7 +92,8 @@ __forceinline__ void __stwb(T* address, T value) {
     *address = value;
 }
 
-// CUDA's: bytes of b:a, picked by the nibbles of the selector; and 32 bits out of high:low.
+// CUDA's: bytes of b:a, picked by the nibbles of the selector; and 32 bits out of high:low, by shifts modulo 32 or up
+// to 32.
 __forceinline__ unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
     const std::uint64_t both = static_cast<std::uint64_t>(b) << 32 | a;
     unsigned result = 0;
@@ -102,6 +103,9 @@ __forceinline__ unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) 
 }
 __forceinline__ unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> (shift & 31));
+}
+__forceinline__ unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+    return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> (shift < 32 ? shift : 32));
 }
 
 // Loads through L2 so that the line is the last to be evicted: see the GPU's below.

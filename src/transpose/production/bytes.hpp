@@ -43,7 +43,7 @@ template <int kElement>
 using word_t = storage_t<kWordBytes<kElement>>;
 
 template <class T>
-__device__ __forceinline__ T at(const byte* address) {
+__device__ __forceinline__ T value_at(const byte* address) {
     return *reinterpret_cast<const T*>(address);
 }
 

@@ -1,4 +1,4 @@
-// Matrices with few columns, few rows, or both: one side is read or written as it lies in memory, without gaps.
+// Matrices with few rows, and small ones: what is written lies in memory without gaps, and is written as it lies.
 //
 // Shared memory holds what was read, in words; behind each line of 32 banks one bank is left out, so that elements
 // which lie a power of two apart fall into different banks.
@@ -25,7 +25,7 @@ struct staged {
     static __device__ __forceinline__ int place(int word) { return word + word / kWordsPerLine; }
     static __device__ __forceinline__ element get(const word* stage, int offset) {
         const int word = offset / kWord;
-        return at<element>(reinterpret_cast<const byte*>(stage + place(word)) + offset % kWord);
+        return value_at<element>(reinterpret_cast<const byte*>(stage + place(word)) + offset % kWord);
     }
 
     // Stages the bytes [begin, end) of a matrix that has none outside of [first, last). Returns where `begin` lies.
@@ -46,58 +46,6 @@ struct staged {
         return past;
     }
 };
-
-// Few columns and no gap behind them: 2^log_rows rows a block.
-template <int kElement>
-__global__ void __launch_bounds__(kThreads) transpose_tall(matrix_work work, int log_rows) {
-    using stage = staged<kElement>;
-    CORNERTURN_DYNAMIC_SHARED(typename stage::word, staged_rows);
-    constexpr int kPerWord = kElementsPerWord<kElement>;
-    // Each row of the destination is written by whole sectors, so it may begin so many rows back.
-    constexpr int kBack = kSectorBytes / kElement - 1;
-    const int cols = static_cast<int>(work.cols);
-    const std::int64_t tile_row = std::int64_t{blockIdx.x} << log_rows, matrix = blockIdx.z;
-    const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
-    byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
-    const std::int64_t pitch = work.destination_ld * kElement;
-
-    const std::int64_t first_row = tile_row > kBack ? tile_row - kBack : 0;
-    std::int64_t end_row = tile_row + (std::int64_t{1} << log_rows);
-    if (end_row > work.rows) end_row = work.rows;
-    const int past = stage::load(source + first_row * cols * kElement, source + end_row * cols * kElement, source,
-                                 source + work.rows * cols * kElement, staged_rows);
-    __syncthreads();
-
-    const int log_words = log_rows - (kPerWord == 4 ? 2 : kPerWord == 2 ? 1 : 0);
-    CORNERTURN_UNROLL_BY(4)
-    for (int i = static_cast<int>(threadIdx.x); i < cols << log_words; i += kThreads) {
-        const int c = i >> log_words, w = i & ((1 << log_words) - 1);
-        byte* const line = destination + c * pitch;
-        const int back =
-            static_cast<int>(reinterpret_cast<std::uintptr_t>(line + tile_row * kElement) % kSectorBytes / kElement);
-        const std::int64_t row = tile_row + w * kPerWord - back;
-        const int offset = past + (static_cast<int>(row - first_row) * cols + c) * kElement;
-        store_word_within<kElement>(line, row, work.rows,
-                                    [&](int k) { return stage::get(staged_rows, offset + k * cols * kElement); });
-    }
-}
-
-template <int kElement>
-void run_tall(const matrix_work& work) {
-    const auto cols = static_cast<int>(work.cols);
-    int log_rows = 5;
-    while (cols * kElement << (log_rows + 1) <= kTileBytes) ++log_rows;
-    constexpr int kBack = kSectorBytes / kElement - 1;
-    const int rows = 1 << log_rows;
-    // One column of tiles.
-    for_each_slab<column_major, operation::transpose>(
-        work, {rows, cols, kBack}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
-            shape.dynamic_shared_bytes =
-                static_cast<std::size_t>(staged<kElement>::words_for((rows + kBack) * cols * kElement + 8)) *
-                kWordBytes<kElement>;
-            launch(shape, transpose_tall<kElement>, part, log_rows);
-        });
-}
 
 // x / d for x * d < 2^32, by a multiplication.
 struct divider {
@@ -140,81 +88,85 @@ unsigned parts_of(std::int64_t total) {
     return static_cast<unsigned>((total + kSectorBytes / kElement - 1 + kCount - 1) / kCount);
 }
 
-// Few rows, and no gap behind the destination's. The source's rows are staged one behind the other, each from the word
-// on that its first column of the part lies in.
+// Few rows, and no gap behind the destination's. Words of the source's rows are scattered into the part of the
+// destination that the block writes, and that is then written as it lies.
 template <int kElement>
-__global__ void __launch_bounds__(kThreads)
-    transpose_wide(matrix_work work, divider by_rows, divider by_words, int pitch) {
+__global__ void __launch_bounds__(kThreads) transpose_wide(matrix_work work, divider by_words) {
+    using stage = staged<kElement>;
     using word = word_t<kElement>;
-    CORNERTURN_DYNAMIC_SHARED(word, staged_rows);
-    constexpr int kWord = kWordBytes<kElement>;
+    __shared__ word part[kTileBytes / kWordBytes<kElement> + kTileBytes / 128 + 1];
+    constexpr int kWord = kWordBytes<kElement>, kPerWord = kElementsPerWord<kElement>;
+    constexpr int kCount = kTileBytes / kElement, kBeyond = kElement < 4 ? 8 / kElement : 0;
     const int rows = static_cast<int>(work.rows), words_per_row = static_cast<int>(by_words.d);
-    const std::int64_t matrix = blockIdx.z, total = work.rows * work.cols, source_pitch = work.source_ld * kElement;
+    const std::int64_t matrix = blockIdx.z, total = work.rows * work.cols, pitch = work.source_ld * kElement;
     const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
     const std::int64_t first = first_of_part<kElement>(destination);
     const std::int64_t first_col = first > 0 ? first / rows : 0;
+    const int before = static_cast<int>(first - first_col * rows);
+    const bool inside = first_col > kBeyond && first_col + words_per_row * kPerWord + kBeyond <= work.cols;
 
-    CORNERTURN_UNROLL_BY(8)
-    for (int i = static_cast<int>(threadIdx.x); i < rows * words_per_row; i += kThreads) {
-        const int r = by_words.quotient(i), w = i - r * words_per_row;
-        const byte* const line = source + r * source_pitch;
-        const byte* const end = line + work.cols * kElement;
-        const byte* const from = line + first_col * kElement;
-        const byte* const aligned = from - (kElement < 4 ? past_word(from) : 0) + w * kWord;
-        if (aligned >= end) continue;
-        if (kElement >= 4 || (aligned >= line && aligned + kWord <= end)) {
-            staged_rows[r * pitch + w] = load_kept(reinterpret_cast<const word*>(aligned));
-        } else if constexpr (kElement < 4) {
-            staged_rows[r * pitch + w] = load_elements_within<kElement>(aligned, line, end);
+    constexpr int kAtOnce = 4;
+    CORNERTURN_UNROLL_BY(1)
+    for (int i0 = static_cast<int>(threadIdx.x); i0 < rows * words_per_row; i0 += kAtOnce * kThreads) {
+        word words[kAtOnce];
+        int offsets[kAtOnce];  // of the first element in this part of the destination
+        CORNERTURN_UNROLL
+        for (int k = 0; k < kAtOnce; ++k) {
+            const int i = i0 + k * kThreads, r = by_words.quotient(i), w = i - r * words_per_row;
+            const byte* const line = source + r * pitch;
+            const byte* const from = line + (first_col + w * kPerWord) * kElement;
+            offsets[k] = w * kPerWord * rows + r - before;
+            if (inside && r < rows) {
+                words[k] = load_word<kElement>(from);
+            } else if (r < rows && first_col + w * kPerWord < work.cols) {
+                words[k] = load_word_within<kElement>(from, line, line + work.cols * kElement);
+            } else {
+                offsets[k] = kCount;  // nowhere
+            }
+        }
+        CORNERTURN_UNROLL
+        for (int k = 0; k < kAtOnce; ++k) {
+            if constexpr (kPerWord == 1) {
+                if (static_cast<unsigned>(offsets[k]) < kCount) part[stage::place(offsets[k])] = words[k];
+            } else {
+                CORNERTURN_UNROLL
+                for (int e = 0; e < kPerWord; ++e) {
+                    const int to = (offsets[k] + e * rows) * kElement;
+                    if (static_cast<unsigned>(to) < kTileBytes) {
+                        *reinterpret_cast<storage_t<kElement>*>(reinterpret_cast<byte*>(part) + to + to / 128 * kWord) =
+                            static_cast<storage_t<kElement>>(words[k] >> 8 * kElement * e);
+                    }
+                }
+            }
         }
     }
     __syncthreads();
 
-    struct cursor {
-        const byte* stage;
-        int rows, pitch, past, past_step, row, col;
-        __device__ __forceinline__ storage_t<kElement> get() const {
-            const int past_of_row = kElement < 4 ? (past + row * past_step) & 3 : 0;
-            return at<storage_t<kElement>>(stage + row * pitch + past_of_row + col * kElement);
+    CORNERTURN_UNROLL_BY(4)
+    for (int w = static_cast<int>(threadIdx.x); w < kCount / kPerWord; w += kThreads) {
+        const std::int64_t at = first + w * kPerWord;
+        if (at >= 0 && at + kPerWord <= total) {
+            store_word<kElement>(destination + at * kElement, part[stage::place(w)]);
+        } else if (at + kPerWord > 0 && at < total) {
+            store_word_within<kElement>(destination, at, total,
+                                        [&](int e) { return stage::get(part, w * kWord + e * kElement); });
         }
-        __device__ __forceinline__ void advance() {
-            if (++row == rows) {
-                row = 0;
-                ++col;
-            }
-        }
-    };
-    const int before = static_cast<int>(first - first_col * rows);
-    const int past = past_word(source + first_col * kElement), past_step = static_cast<int>(source_pitch & 3);
-    store_flat<kElement>(destination, first, total, [&](int i) {
-        const int col = by_rows.quotient(before + i);
-        return cursor{reinterpret_cast<const byte*>(staged_rows),
-                      rows,
-                      pitch * kWord,
-                      past,
-                      past_step,
-                      before + i - col * rows,
-                      col};
-    });
+    }
 }
 
 template <int kElement>
 void run_wide(const matrix_work& work) {
-    constexpr int kWord = kWordBytes<kElement>;
     const auto rows = static_cast<int>(work.rows);
-    // A part's columns, with those that it shares with its neighbours, and a word that they begin in the middle of.
-    const int cols = kTileBytes / kElement / rows + 2;
-    const int words = (cols * kElement + kWord - 1) / kWord + 1, pitch = words | 1;
+    // A part's columns, with those that it shares with its neighbours.
+    const int cols = kTileBytes / kElement / rows + 2, words = (cols * kElement + 3) / kWordBytes<kElement>;
     for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
         matrix_work part = work;
         part.source = static_cast<const byte*>(work.source) + first * work.source_stride * kElement;
         part.destination = static_cast<byte*>(work.destination) + first * work.destination_stride * kElement;
         part.count = work.count - first < kMaxGridZ ? work.count - first : kMaxGridZ;
-        launch({dim3(parts_of<kElement>(work.rows * work.cols), 1, static_cast<unsigned>(part.count)), dim3(kThreads),
-                static_cast<std::size_t>(rows) * static_cast<std::size_t>(pitch) * kWord},
-               transpose_wide<kElement>, part, divider(static_cast<unsigned>(rows)),
-               divider(static_cast<unsigned>(words)), pitch);
+        launch({dim3(parts_of<kElement>(work.rows * work.cols), 1, static_cast<unsigned>(part.count)), dim3(kThreads)},
+               transpose_wide<kElement>, part, divider(static_cast<unsigned>(kElement < 4 ? words : cols)));
     }
 }
 
@@ -267,19 +219,17 @@ void run_small(const matrix_work& work) {
            divider(static_cast<unsigned>(work.rows)));
 }
 
-template <path kPath, int kElement>
-constexpr production_kernel tuned() {
-    return {{kPath, kElement, 0, 0, kThreads},
-            kPath == path::tall   ? &run_tall<kElement>
-            : kPath == path::wide ? &run_wide<kElement>
-                                  : &run_small<kElement>};
+template <int kElement>
+constexpr production_kernel wide() {
+    return {{path::wide, kElement, 0, 0, kThreads}, &run_wide<kElement>};
+}
+template <int kElement>
+constexpr production_kernel small() {
+    return {{path::small, kElement, 0, 0, kThreads}, &run_small<kElement>};
 }
 
 constexpr production_kernel kKernels[] = {
-    tuned<path::tall, 1>(),  tuned<path::tall, 2>(),  tuned<path::tall, 4>(),   tuned<path::tall, 8>(),
-    tuned<path::tall, 16>(), tuned<path::wide, 1>(),  tuned<path::wide, 2>(),   tuned<path::wide, 4>(),
-    tuned<path::wide, 8>(),  tuned<path::wide, 16>(), tuned<path::small, 1>(),  tuned<path::small, 2>(),
-    tuned<path::small, 4>(), tuned<path::small, 8>(), tuned<path::small, 16>(),
+    wide<1>(), wide<2>(), wide<4>(), wide<8>(), wide<16>(), small<1>(), small<2>(), small<4>(), small<8>(), small<16>(),
 };
 
 }  // namespace

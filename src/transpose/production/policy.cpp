@@ -10,45 +10,49 @@ namespace {
 // ones that give every multiprocessor work where the matrix is small. docs/experiments.md has what was tried.
 struct tile_tuning {
     int architecture, element;
-    tuning large, small, ragged;
+    tuning large, small;
     std::int64_t large_from;  // bytes of the matrix
 };
 
 constexpr std::int64_t kMiB = 1 << 20;
 
 constexpr tile_tuning kTiles[] = {
-    {90,
-     1,
-     {path::vector, 1, 256, 256, 512},
-     {path::vector, 1, 128, 128, 256},
-     {path::ragged, 1, 128, 128, 512},
-     64 * kMiB},
-    {90,
-     2,
-     {path::vector, 2, 128, 128, 1024},
-     {path::vector, 2, 64, 64, 256},
-     {path::ragged, 2, 128, 128, 1024},
-     16 * kMiB},
-    {90, 4, {path::vector, 4, 64, 64, 512}, {path::vector, 4, 32, 32, 256}, {path::ragged, 4, 64, 64, 512}, 16 * kMiB},
-    {90, 8, {path::vector, 8, 32, 32, 256}, {path::vector, 8, 32, 32, 256}, {path::ragged, 8, 32, 32, 256}, 0},
-    {90,
-     16,
-     {path::vector, 16, 32, 16, 256},
-     {path::vector, 16, 16, 16, 128},
-     {path::ragged, 16, 32, 16, 256},
-     16 * kMiB},
+    {90, 1, {path::vector, 1, 256, 256, 512}, {path::vector, 1, 128, 128, 256}, 64 * kMiB},
+    {90, 2, {path::vector, 2, 128, 128, 1024}, {path::vector, 2, 64, 64, 256}, 16 * kMiB},
+    {90, 4, {path::vector, 4, 64, 64, 512}, {path::vector, 4, 32, 32, 256}, 16 * kMiB},
+    {90, 8, {path::vector, 8, 32, 32, 256}, {path::vector, 8, 32, 32, 256}, 0},
+    {90, 16, {path::vector, 16, 32, 16, 256}, {path::vector, 16, 16, 16, 128}, 16 * kMiB},
     // Untuned: tiles whose shared memory every GPU has without asking.
-    {0, 1, {path::vector, 1, 128, 128, 256}, {path::vector, 1, 128, 128, 256}, {path::ragged, 1, 128, 128, 512}, 0},
-    {0, 2, {path::vector, 2, 64, 64, 256}, {path::vector, 2, 64, 64, 256}, {path::ragged, 2, 128, 128, 1024}, 0},
-    {0, 4, {path::vector, 4, 64, 64, 512}, {path::vector, 4, 32, 32, 256}, {path::ragged, 4, 64, 64, 512}, 16 * kMiB},
-    {0, 8, {path::vector, 8, 32, 32, 256}, {path::vector, 8, 32, 32, 256}, {path::ragged, 8, 32, 32, 256}, 0},
-    {0,
-     16,
-     {path::vector, 16, 32, 16, 256},
-     {path::vector, 16, 16, 16, 128},
-     {path::ragged, 16, 32, 16, 256},
-     16 * kMiB},
+    {0, 1, {path::vector, 1, 128, 128, 256}, {path::vector, 1, 128, 128, 256}, 0},
+    {0, 2, {path::vector, 2, 64, 64, 256}, {path::vector, 2, 64, 64, 256}, 0},
+    {0, 4, {path::vector, 4, 64, 64, 512}, {path::vector, 4, 32, 32, 256}, 16 * kMiB},
+    {0, 8, {path::vector, 8, 32, 32, 256}, {path::vector, 8, 32, 32, 256}, 0},
+    {0, 16, {path::vector, 16, 32, 16, 256}, {path::vector, 16, 16, 16, 128}, 16 * kMiB},
 };
+
+// By width: the first that is as wide as the matrix, or the last.
+constexpr tuning kRagged[] = {
+    {path::ragged, 1, 2016, 4, 512},  {path::ragged, 1, 2016, 8, 512}, {path::ragged, 1, 992, 16, 256},
+    {path::ragged, 1, 480, 32, 256},  {path::ragged, 1, 480, 64, 512}, {path::ragged, 1, 224, 128, 512},
+    {path::ragged, 2, 1008, 2, 512},  {path::ragged, 2, 1008, 4, 512}, {path::ragged, 2, 496, 8, 256},
+    {path::ragged, 2, 240, 16, 256},  {path::ragged, 2, 240, 32, 512}, {path::ragged, 2, 112, 64, 512},
+    {path::ragged, 2, 112, 128, 512}, {path::ragged, 4, 504, 2, 512},  {path::ragged, 4, 504, 4, 512},
+    {path::ragged, 4, 248, 8, 512},   {path::ragged, 4, 120, 16, 512}, {path::ragged, 4, 120, 32, 512},
+    {path::ragged, 4, 56, 64, 512},   {path::ragged, 8, 252, 2, 256},  {path::ragged, 8, 252, 4, 256},
+    {path::ragged, 8, 124, 8, 256},   {path::ragged, 8, 60, 16, 256},  {path::ragged, 8, 60, 32, 512},
+    {path::ragged, 16, 126, 2, 256},  {path::ragged, 16, 62, 4, 256},  {path::ragged, 16, 62, 8, 256},
+    {path::ragged, 16, 30, 16, 256},
+};
+
+constexpr tuning ragged_tile(int element, std::int64_t cols) {
+    tuning found{};
+    for (const tuning& t : kRagged) {
+        if (t.unit != element) continue;
+        found = t;
+        if (t.tile_cols >= cols) break;
+    }
+    return found;
+}
 
 constexpr tuning in_place_tile(int element) {
     switch (element) {
@@ -122,14 +126,13 @@ decision decide(const matrix_work& w, int architecture) {
     }
     if (w.count > 1 && v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
         return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
-    if (v.packed_source && w.cols <= kNarrow && w.cols <= w.rows)
-        return {{path::tall, v.unit, 0, 0, kNarrowThreads}, "few columns without gaps: the source is read as it lies"};
+    if (w.cols <= kNarrow && w.cols <= w.rows) return {ragged_tile(v.unit, w.cols), "few columns"};
     if (v.packed_destination && w.rows <= kNarrow)
         return {{path::wide, v.unit, 0, 0, kNarrowThreads},
                 "few rows without gaps: the destination is written as it lies"};
     for (const tile_tuning& t : kTiles) {
         if (t.architecture > architecture || t.element != v.unit) continue;
-        if (!v.aligned) return {t.ragged, "not every row is aligned to 16 bytes"};
+        if (!v.aligned) return {ragged_tile(v.unit, w.cols), "not every row is aligned to 16 bytes"};
         if (v.bytes >= t.large_from) return {t.large, "every row is aligned to 16 bytes"};
         return {t.small, "every row is aligned to 16 bytes; the matrix is small"};
     }
@@ -143,7 +146,6 @@ const char* name(path p) {
         case path::nothing: return "nothing";
         case path::vector: return "vector";
         case path::ragged: return "ragged";
-        case path::tall: return "tall";
         case path::wide: return "wide";
         case path::small: return "small";
         case path::units: return "units";

@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kThreads)
             const int unit = w * kPerWord - back;
             store_word_within<kUnit>(line, first + unit, work.rows * units, [&](int i) {
                 const int in_tile = unit + i + rows_back * units, r = in_tile / units, part = in_tile - r * units;
-                return at<storage_t<kUnit>>(column + r * pitch * kWord + part * kUnit);
+                return value_at<storage_t<kUnit>>(column + r * pitch * kWord + part * kUnit);
             });
         }
     }

@@ -19,8 +19,7 @@ struct vector_tile {
     static constexpr int kLanesDown = kGroups < 8 ? kGroups : 8, kLanesAcross = 32 / kLanesDown;
     static_assert(kVectors % kThreads == 0 && kGroups * kWordsPerRow % kThreads == 0);
     static_assert(kGroups % kLanesDown == 0 && kWordsPerRow % kLanesAcross == 0);
-    static_assert(8 % kVectorsPerRow == 0 ? kRows * kVectorsPerRow >= 8 : kVectorsPerRow % 8 == 0,
-                  "the 8 vectors of a line of banks must belong to one group of rows");
+    static_assert(kVectorsPerRow % 8 == 0, "rows are whole lines of banks");
 
     // rows x cols elements of the tile are valid, all of it if kWhole; `source` is where it begins.
     template <bool kWhole>
@@ -60,13 +59,14 @@ struct vector_tile {
             const int word = warp / (kGroups / kLanesDown) * kLanesAcross + lane / kLanesDown;
             const int col = word * columns::kColumns, row = group * kRows;
             if (!kWhole && (row >= rows || col >= cols)) continue;
+            const int v = row * kVectorsPerRow + word * kWord / kVectorBytes;
+            const byte* const first =
+                reinterpret_cast<const byte*>(&tile[place(v, group)]) + word * kWord % kVectorBytes;
             word_t<kElement> words[kRows];
             CORNERTURN_UNROLL
             for (int r = 0; r < kRows; ++r) {
-                const int v = (row + r) * kVectorsPerRow + word * kWord / kVectorBytes;
-                const byte* const vector = reinterpret_cast<const byte*>(&tile[place(v, group)]);
                 if (kWhole || row + r < rows) {
-                    words[r] = at<word_t<kElement>>(vector + word * kWord % kVectorBytes);
+                    words[r] = value_at<word_t<kElement>>(first + r * kVectorsPerRow * kVectorBytes);
                 } else {
                     words[r] = {};
                 }
@@ -97,7 +97,7 @@ private:
         both value{};
         CORNERTURN_UNROLL
         for (int i = 0; i < kRows; ++i) {
-            if (i < count) value.elements[i] = at<element>(from + i * kElement);
+            if (i < count) value.elements[i] = value_at<element>(from + i * kElement);
         }
         return value.vector;
     }

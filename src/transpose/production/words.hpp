@@ -32,7 +32,7 @@ __device__ __forceinline__ unsigned load_elements_within(const byte* address, co
     for (int i = 0; i < kElementsPerWord<kElement>; ++i) {
         const byte* const from = address + i * kElement;
         if (from >= begin && from < end)
-            word |= static_cast<unsigned>(at<storage_t<kElement>>(from)) << 8 * kElement * i;
+            word |= static_cast<unsigned>(value_at<storage_t<kElement>>(from)) << 8 * kElement * i;
     }
     return word;
 }
@@ -53,12 +53,12 @@ __device__ __forceinline__ word_t<kElement> load_word_within(const byte* address
 template <int kElement>
 __device__ __forceinline__ word_t<kElement> gather_word(const byte* first, int pitch) {
     if constexpr (kElement >= 4) {
-        return at<word_t<kElement>>(first);
+        return value_at<word_t<kElement>>(first);
     } else {
         unsigned word = 0;
         CORNERTURN_UNROLL
         for (int i = 0; i < kElementsPerWord<kElement>; ++i)
-            word |= static_cast<unsigned>(at<storage_t<kElement>>(first + i * pitch)) << 8 * kElement * i;
+            word |= static_cast<unsigned>(value_at<storage_t<kElement>>(first + i * pitch)) << 8 * kElement * i;
         return word;
     }
 }
