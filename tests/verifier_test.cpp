@@ -118,6 +118,16 @@ TEST(shapes, that_cannot_be_are_refused) {
                  invalid_argument);
 }
 
+TEST(registry, takes_the_sizes_that_a_kernel_names) {
+    kernel k{};
+    k.element_sizes = 1 | 2 | 4;
+    for (int size : {1, 2, 4}) EXPECT_TRUE(k.takes(size)) << size;
+    for (int size : {-4, 0, 3, 5, 6, 7, 8, 12, 16, 100}) EXPECT_FALSE(k.takes(size)) << size;
+    k.element_sizes = kAnyElementSize;
+    for (int size : {1, 3, 4, 100, 4096}) EXPECT_TRUE(k.takes(size)) << size;
+    for (int size : {-1, 0}) EXPECT_FALSE(k.takes(size)) << size;
+}
+
 TEST(registry, suggests_the_nearest_id) {
     try {
         find_kernel("transpose/paded@32x8");
