@@ -1,10 +1,15 @@
 // The verifier fails where it must: every byte that a kernel could get wrong.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <set>
+#include <tuple>
 
+#include "batch_shapes.hpp"
 #include "core/pattern.hpp"
 #include "core/problem.hpp"
 #include "cornerturn/error.hpp"
@@ -13,6 +18,8 @@
 using namespace cornerturn;
 
 namespace {
+
+constexpr int kElementSizes[] = {1, 2, 3, 4, 5, 8, 12, 16, 100, kMostElementBytes};
 
 // A problem solved by the host's reference.
 std::unique_ptr<host_problem> solved(const problem_shape& shape) {
@@ -39,7 +46,7 @@ TEST(pattern, tells_elements_apart) {
 }
 
 TEST(verifier, accepts_the_reference_and_nothing_else) {
-    for (int size : {1, 2, 4, 8, 16}) {
+    for (int size : kElementSizes) {
         for (auto [rows, cols] : {std::pair{0, 0}, {0, 7}, {7, 0}, {1, 1}, {1, 9}, {9, 1}, {17, 23}}) {
             const problem_shape shape{.rows = rows,
                                       .cols = cols,
@@ -73,8 +80,180 @@ TEST(verifier, finds_any_single_byte_changed) {
     EXPECT_EQ(problem->check().fault, "");
 }
 
+TEST(verifier, finds_any_single_byte_changed_in_a_batch) {
+    for (int size : {1, 3, 4}) {
+        for (const problem_shape& shape : tests::batch_shapes(size)) {
+            const auto problem = solved(shape);
+            ASSERT_EQ(problem->check().fault, "") << tests::name(shape);
+            for (const guarded_buffer* buffer : {&problem->source(), &problem->destination()}) {
+                for (std::int64_t i = -1; i <= buffer->size(); ++i) {
+                    buffer->data()[i] ^= 0x10;
+                    EXPECT_NE(problem->check().fault, "") << "byte " << i << " of " << tests::name(shape);
+                    buffer->data()[i] ^= 0x10;
+                }
+            }
+            EXPECT_EQ(problem->check().fault, "");
+        }
+    }
+}
+
+TEST(verifier, accepts_batches_of_any_element_size) {
+    for (int size : kElementSizes) {
+        for (const problem_shape& shape : tests::batch_shapes(size)) {
+            const verdict found = solved(shape)->check();
+            EXPECT_EQ(found.fault, "") << tests::name(shape);
+            EXPECT_EQ(found.elements, shape.rows * shape.cols * shape.count) << tests::name(shape);
+        }
+    }
+}
+
+TEST(verifier, tells_the_elements_of_a_batch_apart) {
+    const auto problem = solved({.rows = 40, .cols = 30, .count = 7});
+    for (const guarded_buffer* buffer : {&problem->source(), &problem->destination()}) {
+        const auto* const words = reinterpret_cast<const std::uint32_t*>(buffer->data());
+        EXPECT_EQ(std::set<std::uint32_t>(words, words + 40 * 30 * 7).size(), 40u * 30 * 7);
+    }
+}
+
+// Runs the work as `run` would do it, and returns the fault.
+template <class Run>
+std::string fault_of(const problem_shape& shape, Run run) {
+    host_problem problem(shape);
+    problem.prepare();
+    run(problem.work());
+    return problem.check().fault;
+}
+
+void transpose(const matrix_work& work) { find_kernel("host/reference").run(backend::host)(work); }
+
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+TEST(verifier, finds_matrices_of_a_batch_swapped) {
+    const problem_shape shape{.rows = 5, .cols = 3, .element_size = 3, .count = 4, .destination_stride = 16};
+    const std::string fault = fault_of(shape, [](const matrix_work& work) {
+        transpose(work);
+        char* const matrices = static_cast<char*>(work.destination);
+        std::swap_ranges(matrices + 16 * 3, matrices + (16 + 15) * 3, matrices + 2 * 16 * 3);
+    });
+    EXPECT_TRUE(contains(fault, "destination (row 0, column 0) of matrix 1 holds 0x")) << fault;
+}
+
+TEST(verifier, finds_a_matrix_of_a_batch_unwritten) {
+    for (const problem_shape& shape : tests::batch_shapes(5)) {
+        if (shape.elements() == 0) continue;
+        const std::string fault = fault_of(shape, [](matrix_work work) {
+            --work.count;
+            transpose(work);
+        });
+        const std::string last = " of matrix " + std::to_string(shape.count - 1) + " holds";
+        EXPECT_EQ(contains(fault, last.c_str()), shape.count > 1) << tests::name(shape) << ": " << fault;
+        EXPECT_TRUE(contains(fault, ", as before the run")) << tests::name(shape) << ": " << fault;
+    }
+}
+
+TEST(verifier, finds_every_matrix_written_to_the_place_of_the_first) {
+    const problem_shape shape{.rows = 5, .cols = 3, .count = 4};
+    EXPECT_NE(fault_of(shape,
+                       [](matrix_work work) {
+                           work.destination_stride = 0;
+                           transpose(work);
+                       }),
+              "");
+}
+
+TEST(verifier, finds_gaps_of_a_batch_overwritten) {
+    const auto overwrites = [](const problem_shape& shape, std::int64_t element) {
+        return fault_of(shape, [=](const matrix_work& work) {
+            transpose(work);
+            static_cast<char*>(work.destination)[element * shape.element_size + 1] ^= 1;
+        });
+    };
+    // The destination's matrices have 3 rows of 5.
+    EXPECT_EQ(overwrites({.rows = 5, .cols = 3, .element_size = 3, .count = 4, .destination_stride = 20}, 20 + 17),
+              "the gap behind row 2 of matrix 1 of the destination was overwritten at its byte 7");
+    EXPECT_EQ(overwrites({.rows = 5, .cols = 3, .destination_ld = 30, .count = 4, .destination_stride = 6}, 30 + 6 + 5),
+              "the gap behind row 1 of matrix 1 of the destination was overwritten at its byte 1");
+    EXPECT_EQ(overwrites({.rows = 5, .cols = 3, .destination_ld = 7}, 7 + 6),
+              "the gap behind row 1 of the destination was overwritten at its byte 5");
+}
+
+TEST(verifier, finds_one_wrong_byte_of_a_long_or_odd_element) {
+    const auto spoiled = [](int size, int byte) {
+        return fault_of({.rows = 2, .cols = 3, .element_size = size}, [=](const matrix_work& work) {
+            transpose(work);
+            static_cast<char*>(work.destination)[3 * size + byte] ^= 1;
+        });
+    };
+    for (int byte : {0, 1, 2}) {
+        const std::string fault = spoiled(3, byte);
+        EXPECT_TRUE(contains(fault, "destination (row 1, column 1) holds 0x")) << fault;
+        EXPECT_TRUE(contains(fault, "the source's (row 1, column 1)")) << fault;
+    }
+    EXPECT_TRUE(contains(spoiled(100, 99), " from its byte 96 on; it must hold 0x")) << spoiled(100, 99);
+}
+
+TEST(verifier, finds_what_was_not_done_in_place) {
+    const problem_shape shape{.rows = 9, .cols = 9, .in_place = true};
+    const std::string untouched = fault_of(shape, [](const matrix_work&) {});
+    EXPECT_TRUE(contains(untouched, "destination (row 0, column 1) holds")) << untouched;
+    EXPECT_TRUE(contains(untouched, ", as before the run")) << untouched;
+    EXPECT_NE(fault_of(shape,
+                       [](const matrix_work& work) {
+                           transpose(work);
+                           transpose(work);
+                       }),
+              "");
+    // Each element read after its counterpart was written.
+    const std::string overtaken = fault_of(shape, [](const matrix_work& work) {
+        auto* const words = static_cast<std::uint32_t*>(work.destination);
+        for (int row = 0; row < 9; ++row) {
+            for (int col = 0; col < 9; ++col) words[col * 9 + row] = words[row * 9 + col];
+        }
+    });
+    EXPECT_NE(overtaken, "");
+}
+
+// What lies at every position of a batch, against a plain map of it; and beyond 2^31 elements.
+TEST(verifier, knows_what_lies_where) {
+    for (const problem_shape& shape : tests::batch_shapes(1)) {
+        for (side which : {side::source, side::destination}) {
+            const patterned_batch b = shape.checked().after(which);
+            if (b.empty()) continue;
+            std::map<std::int64_t, place> rows;  // by the position where they begin
+            for (std::int64_t matrix = 0; matrix < b.count; ++matrix) {
+                for (std::int64_t row = 0; row < b.rows; ++row) {
+                    rows[matrix * b.stride + row * b.ld] = {matrix, row, 0};
+                }
+            }
+            EXPECT_EQ(b.lines(), static_cast<std::int64_t>(rows.size()));
+            for (std::int64_t i = 0; i < b.positions(); ++i) {
+                const auto& [begin, row] = *std::prev(rows.upper_bound(i));
+                const place found = b.place_at(i);
+                EXPECT_EQ(std::tuple(found.matrix, found.row, found.col), std::tuple(row.matrix, row.row, i - begin))
+                    << "position " << i << " of " << tests::name(shape);
+                EXPECT_EQ(b.position(found), i);
+            }
+        }
+    }
+    for (const problem_shape& shape :
+         {problem_shape{.rows = 70001, .cols = 60013, .count = 50}, problem_shape{.rows = 70001,
+                                                                    .cols = 60013,
+                                                                    .source_ld = 3100000,
+                                                                    .destination_ld = 3600000,
+                                                                    .count = 50,
+                                                                    .source_stride = 61000,
+                                                                    .destination_stride = 71000}}) {
+        for (side which : {side::source, side::destination}) {
+            const patterned_batch b = shape.checked().after(which);
+            const place last = b.place_at(b.positions() - 1);
+            EXPECT_EQ(std::tuple(last.matrix, last.row, last.col), std::tuple(49, b.rows - 1, b.cols - 1));
+            EXPECT_EQ(b.index(last), 50ull * 70001 * 60013 - 1);
+        }
+    }
+}
+
 TEST(verifier, nothing_written_never_passes) {
-    for (int size : {1, 2, 4, 8, 16}) {
+    for (int size : kElementSizes) {
         host_problem problem({.rows = 64, .cols = 64, .element_size = size});
         problem.prepare();
         EXPECT_NE(problem.check().fault.find("row 0, column 0"), std::string::npos);
@@ -116,6 +295,44 @@ TEST(shapes, that_cannot_be_are_refused) {
     EXPECT_THROW((problem_shape{.rows = huge / 4, .cols = 1, .element_size = 8}.checked()), invalid_argument);
     EXPECT_THROW((problem_shape{.rows = std::int64_t{1} << 30, .cols = std::int64_t{1} << 30}.checked()),
                  invalid_argument);
+    for (int size : {-1, 0, kMostElementBytes + 1}) {
+        EXPECT_THROW((problem_shape{.rows = 3, .cols = 4, .element_size = size}.checked()), invalid_argument);
+    }
+}
+
+TEST(shapes, batches_that_cannot_be_are_refused) {
+    const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 4, .count = -1}.checked()), invalid_argument);
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 4, .count = 2, .source_stride = -12}.checked()), invalid_argument);
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 4, .count = 2, .source_stride = 11}.checked()), invalid_argument);
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 4, .source_ld = 7, .count = 2, .source_stride = 4}.checked()),
+                 invalid_argument);
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 4, .source_ld = 9, .count = 2, .source_stride = 3}.checked()),
+                 invalid_argument);
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 4, .count = huge / 4}.checked()), invalid_argument);
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 4, .count = 2, .source_stride = huge}.checked()), invalid_argument);
+    EXPECT_NO_THROW((problem_shape{.rows = 3, .cols = 4, .source_ld = 8, .count = 2, .source_stride = 4}.checked()));
+    EXPECT_NO_THROW((problem_shape{.rows = 3, .cols = 4, .count = 1, .source_stride = 1}.checked()));
+    EXPECT_NO_THROW((problem_shape{.rows = 0, .cols = 4, .count = huge}.checked()));
+}
+
+TEST(shapes, in_place_is_square_and_one_layout) {
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 4, .in_place = true}.checked()), invalid_argument);
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 3, .source_ld = 4, .in_place = true}.checked()), invalid_argument);
+    EXPECT_THROW((problem_shape{.rows = 3, .cols = 3, .count = 2, .source_stride = 10, .in_place = true}.checked()),
+                 invalid_argument);
+    EXPECT_THROW((problem_shape{.does = operation::copy, .rows = 3, .cols = 3, .in_place = true}.checked()),
+                 invalid_argument);
+}
+
+TEST(registry, takes_the_sizes_that_a_kernel_names) {
+    kernel k{};
+    k.element_sizes = 1 | 2 | 4;
+    for (int size : {1, 2, 4}) EXPECT_TRUE(k.takes(size)) << size;
+    for (int size : {-4, 0, 3, 5, 6, 7, 8, 12, 16, 100}) EXPECT_FALSE(k.takes(size)) << size;
+    k.element_sizes = kAnyElementSize;
+    for (int size : {1, 3, 4, 100, 4096}) EXPECT_TRUE(k.takes(size)) << size;
+    for (int size : {-1, 0}) EXPECT_FALSE(k.takes(size)) << size;
 }
 
 TEST(registry, suggests_the_nearest_id) {

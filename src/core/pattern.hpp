@@ -45,20 +45,6 @@ CORNERTURN_HOST_DEVICE T pattern(std::uint64_t index, std::uint64_t seed) {
     }
 }
 
-// What a matrix holds that is filled with the pattern: indices count along the rows of the source, and `transposed`
-// says that this is the destination of a transpose.
-template <class T>
-struct pattern_elements {
-    std::int64_t source_cols;
-    std::uint64_t seed;
-    bool transposed;
-
-    CORNERTURN_HOST_DEVICE T operator()(std::int64_t row, std::int64_t col) const {
-        return pattern<T>(static_cast<std::uint64_t>(transposed ? col * source_cols + row : row * source_cols + col),
-                          seed);
-    }
-};
-
 // What stands in a destination before a run: at every element the opposite of what must come, so that an element left
 // unwritten, or left from an earlier run, never passes.
 template <class T>
@@ -69,6 +55,48 @@ CORNERTURN_HOST_DEVICE T opposite(T value) {
         return static_cast<T>(~value);
     }
 }
+
+// Writes and recognises elements that are stored as a T, to which `at` is aligned. `poison`: as their opposites.
+template <class T>
+struct typed_elements {
+    std::uint64_t seed;
+    bool poison;
+
+    CORNERTURN_HOST_DEVICE static constexpr int size() { return sizeof(T); }
+    CORNERTURN_HOST_DEVICE T value(std::uint64_t index) const {
+        const T right = pattern<T>(index, seed);
+        return poison ? opposite(right) : right;
+    }
+    CORNERTURN_HOST_DEVICE void put(unsigned char* at, std::uint64_t index) const {
+        *reinterpret_cast<T*>(at) = value(index);
+    }
+    CORNERTURN_HOST_DEVICE bool holds(const unsigned char* at, std::uint64_t index) const {
+        return *reinterpret_cast<const T*>(at) == value(index);
+    }
+};
+
+// The same for elements of any size at any address, byte by byte and so slower. Each eight bytes tell an element apart.
+struct sized_elements {
+    std::uint64_t seed;
+    bool poison;
+    int bytes;
+
+    CORNERTURN_HOST_DEVICE int size() const { return bytes; }
+    CORNERTURN_HOST_DEVICE unsigned char byte(std::uint64_t index, int i) const {
+        const std::uint64_t word = mix(pattern<std::uint64_t>(index, seed) + static_cast<unsigned>(i) / 8);
+        const auto right = static_cast<unsigned char>(word >> (i % 8 * 8));
+        return poison ? opposite(right) : right;
+    }
+    CORNERTURN_HOST_DEVICE void put(unsigned char* at, std::uint64_t index) const {
+        for (int i = 0; i < bytes; ++i) at[i] = byte(index, i);
+    }
+    CORNERTURN_HOST_DEVICE bool holds(const unsigned char* at, std::uint64_t index) const {
+        for (int i = 0; i < bytes; ++i) {
+            if (at[i] != byte(index, i)) return false;
+        }
+        return true;
+    }
+};
 
 // Bytes around a matrix, and in the gaps that its leading dimension leaves: nothing may write there.
 CORNERTURN_HOST_DEVICE inline unsigned char guard_byte(std::uint64_t offset) {

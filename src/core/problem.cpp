@@ -4,15 +4,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <mutex>
 
-#include "core/element.hpp"
 #include "core/parallel.hpp"
-#include "core/pattern.hpp"
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
 
@@ -21,55 +18,110 @@ namespace {
 
 constexpr std::int64_t kWorthAThread = 1 << 16;  // elements
 
-// What the source holds, and what the destination must.
-template <class T>
-pattern_elements<T> source_elements(const problem_shape& shape) {
-    return {shape.cols, shape.seed, false};
-}
-template <class T>
-pattern_elements<T> destination_elements(const problem_shape& shape) {
-    return {shape.cols, shape.seed, shape.does == operation::transpose};
-}
-
-std::int64_t bytes_needed(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t offset, int size) {
-    if (rows == 0 || cols == 0) return 0;
-    return (offset + (rows - 1) * ld + cols) * size;
-}
-
-template <class T>
-std::string hex(const T& value) {
-    if constexpr (sizeof(T) == 16) {
-        return fmt::format("0x{:016x}{:016x}", value.high, value.low);
-    } else {
-        return fmt::format("0x{:0{}x}", value, 2 * sizeof(T));
-    }
-}
-
-// The lowest position that any thread has found wrong.
-class first_wrong {
+// The lowest number that any thread has noted.
+class lowest {
 public:
-    void note(std::int64_t row, std::int64_t col) {
+    void note(std::int64_t number) {
         std::lock_guard lock(mutex_);
-        if (row < row_ || (row == row_ && col < col_)) {
-            row_ = row;
-            col_ = col;
-        }
+        number_ = std::min(number_, static_cast<unsigned long long>(number));
     }
-    bool any() const { return row_ != std::numeric_limits<std::int64_t>::max(); }
-    std::int64_t row() const { return row_; }
-    std::int64_t col() const { return col_; }
+    unsigned long long number() const { return number_; }
 
 private:
     std::mutex mutex_;
-    std::int64_t row_ = std::numeric_limits<std::int64_t>::max(), col_ = 0;
+    unsigned long long number_ = kNothingWrong;
 };
 
-// The gap behind a row: from its last column to the leading dimension. The last row has none.
-template <class F>
-void for_each_gap_byte(unsigned char* base, std::int64_t row, std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                       int size, F f) {
-    if (row + 1 == rows) return;
-    for (std::int64_t i = (row * ld + cols) * size; i < (row + 1) * ld * size; ++i) f(base[i], i);
+// Calls on_row(place, address) for each row of each matrix, and on_gap(byte, index) for each byte of the gaps behind
+// them; the last has none. Several rows run at once.
+template <class OnRow, class OnGap>
+void for_each_row(const guarded_buffer& buffer, const patterned_batch& batch, OnRow on_row, OnGap on_gap) {
+    const std::int64_t size = batch.element_size, lines = batch.lines();
+    unsigned char* const base = buffer.data() + batch.offset * size;
+    const std::int64_t worth_a_thread = std::max<std::int64_t>(1, kWorthAThread / batch.cols);
+    parallel_ranges(lines, worth_a_thread, [=](std::int64_t begin, std::int64_t end) {
+        place line = batch.line(begin);
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t start = batch.position(line);
+            on_row(line, base + start * size);
+            if (i + 1 == lines) return;
+            line = batch.line_behind(line);
+            const std::int64_t gap_end = batch.position(line) * size;
+            for (std::int64_t byte = (start + batch.cols) * size; byte < gap_end; ++byte) on_gap(base[byte], byte);
+        }
+    });
+}
+
+void fill(const guarded_buffer& buffer, const patterned_batch& batch) {
+    if (batch.empty()) return;
+    const std::int64_t before = batch.offset * batch.element_size;
+    for (std::int64_t i = 0; i < before; ++i) buffer.data()[i] = guard_byte(i);
+    with_elements(batch, [&](auto elements) {
+        for_each_row(
+            buffer, batch,
+            [&](place at, unsigned char* line) {
+                const auto values = elements;  // copies, which no store of a byte can change: the loop is fast
+                const patterned_batch b = batch;
+                for (at.col = 0; at.col < b.cols; ++at.col) values.put(line + at.col * values.size(), b.index(at));
+            },
+            [](unsigned char& byte, std::int64_t i) { byte = guard_byte(i); });
+    });
+}
+
+wrong_places check_places(const guarded_buffer& buffer, const patterned_batch& batch) {
+    lowest wrong_element, wrong_gap;
+    with_elements(batch, [&](auto elements) {
+        for_each_row(
+            buffer, batch,
+            [&](place at, const unsigned char* line) {
+                for (at.col = 0; at.col < batch.cols; ++at.col) {
+                    if (elements.holds(line + at.col * elements.size(), batch.index(at))) continue;
+                    wrong_element.note(batch.position(at));
+                    return;
+                }
+            },
+            [&](const unsigned char& byte, std::int64_t i) {
+                if (byte != guard_byte(i)) wrong_gap.note(i);
+            });
+    });
+    return {wrong_element.number(), wrong_gap.number()};
+}
+
+// Empty, or what is wrong with the matrices in the buffer, their gaps or what lies around them.
+std::string wrong_in(const guarded_buffer& buffer, const problem_shape& shape, side which) {
+    const patterned_batch batch = shape.after(which);
+    if (batch.empty()) return buffer.check_guards(name_of(which));
+    const std::int64_t before = batch.offset * batch.element_size;
+    const wrong_places wrong = check_places(buffer, batch);
+    if (wrong.element != kNothingWrong) {
+        const auto position = static_cast<std::int64_t>(wrong.element);
+        return describe_wrong_element(shape, which, batch.place_at(position),
+                                      buffer.data() + before + position * batch.element_size);
+    }
+    if (wrong.gap != kNothingWrong) return describe_wrong_gap(shape, which, static_cast<std::int64_t>(wrong.gap));
+    for (std::int64_t i = 0; i < before; ++i) {
+        if (buffer.data()[i] != guard_byte(i))
+            return fmt::format("byte {} before the {} was overwritten", before - i, name_of(which));
+    }
+    return buffer.check_guards(name_of(which));
+}
+
+// A little-endian number in hexadecimal.
+std::string hex(const unsigned char* bytes, std::size_t count) {
+    std::string digits = "0x";
+    while (count > 0) digits += fmt::format("{:02x}", bytes[--count]);
+    return digits;
+}
+
+// "3 x 4 elements of 8 bytes", of several matrices with their number.
+std::string extent_of(const problem_shape& s) {
+    const std::string one = fmt::format("{} x {} elements of {} bytes", s.rows, s.cols, s.element_size);
+    return s.count == 1 ? one : fmt::format("{} matrices of {}", s.count, one);
+}
+
+// Nothing, or which of several matrices.
+std::string of_matrix(const problem_shape& s, std::int64_t matrix) {
+    return s.count == 1 ? std::string() : fmt::format(" of matrix {}", matrix);
 }
 
 // What the system can give without swapping: memory that is mapped but not there ends the program without a word.
@@ -88,36 +140,98 @@ problem_shape problem_shape::checked() const {
     for (const auto& [name, value] : {std::pair{"rows", rows},
                                       {"cols", cols},
                                       {"source offset", source_offset},
-                                      {"destination offset", destination_offset}}) {
+                                      {"destination offset", destination_offset},
+                                      {"count", count},
+                                      {"source stride", source_stride},
+                                      {"destination stride", destination_stride}}) {
         if (value < 0) throw invalid_argument(fmt::format("{} is {}: it must not be negative", name, value));
     }
-    const auto check_ld = [&](const char* name, std::int64_t& ld, std::int64_t row_length) {
-        if (ld == 0) ld = row_length;
-        if (ld < row_length)
-            throw invalid_argument(fmt::format("{} is {}: a row has {} elements", name, ld, row_length));
-    };
-    check_ld("the source's leading dimension", result.source_ld, cols);
-    check_ld("the destination's leading dimension", result.destination_ld, destination_cols());
-    constexpr std::int64_t kRoom = 2 * kGuardBytes + 256;
-    const auto check_bytes = [&](std::int64_t r, std::int64_t ld, std::int64_t offset) {
-        const std::int64_t elements = checked_multiply(r, ld, "rows x leading dimension");
-        const std::int64_t bytes = checked_multiply(elements, element_size, "elements x bytes");
-        if (bytes > (std::int64_t{1} << 46) - kRoom || offset > (std::int64_t{1} << 40)) {
-            throw invalid_argument(
-                fmt::format("a matrix of {} x {} elements of {} bytes: no machine has that much address space", rows,
-                            cols, element_size));
+    if (element_size < 1 || element_size > kMostElementBytes) {
+        throw invalid_argument(
+            fmt::format("elements of {} bytes: the verifier takes 1 to {}", element_size, kMostElementBytes));
+    }
+    const auto check_bytes = [&](std::int64_t a, std::int64_t b, const char* what) {
+        constexpr std::int64_t kRoom = 2 * kGuardBytes + 256;
+        const std::int64_t bytes = checked_multiply(checked_multiply(a, b, what), element_size, "elements x bytes");
+        if (bytes > (std::int64_t{1} << 46) - kRoom) {
+            throw invalid_argument(fmt::format("{}{}: no machine has that much address space",
+                                               count == 1 ? "a matrix of " : "", extent_of(*this)));
         }
     };
-    check_bytes(rows, result.source_ld, source_offset);
-    check_bytes(destination_rows(), result.destination_ld, destination_offset);
+    const auto check_side = [&](side which, std::int64_t& ld, std::int64_t& stride, std::int64_t offset) {
+        const patterned_batch m = after(which);
+        if (ld == 0) ld = m.cols;
+        if (ld < m.cols) {
+            throw invalid_argument(
+                fmt::format("the {}'s leading dimension is {}: a row has {} elements", name_of(which), ld, m.cols));
+        }
+        check_bytes(m.rows, ld, "rows x leading dimension");
+        check_bytes(1, offset, "offset");
+        if (stride == 0) stride = m.rows * ld;
+        if (m.rows == 0 || m.cols == 0 || count <= 1) return;
+        const bool behind = stride >= (m.rows - 1) * ld + m.cols;
+        const bool beside = stride >= m.cols && count - 1 <= (ld - m.cols) / stride;
+        if (!behind && !beside) {
+            throw invalid_argument(
+                fmt::format("the {}'s stride is {}: {} matrices of {} x {} with a leading dimension of {} overlap",
+                            name_of(which), stride, count, m.rows, m.cols, ld));
+        }
+        check_bytes(count, stride, "count x stride");
+    };
+    check_side(side::source, result.source_ld, result.source_stride, source_offset);
+    check_side(side::destination, result.destination_ld, result.destination_stride, destination_offset);
+    if (in_place && (does != operation::transpose || rows != cols || result.source_ld != result.destination_ld ||
+                     result.source_stride != result.destination_stride || source_offset != destination_offset)) {
+        throw invalid_argument(
+            "in place: a transpose of square matrices, with one leading dimension, stride and offset for both sides");
+    }
     return result;
 }
 
-std::int64_t problem_shape::source_bytes() const {
-    return bytes_needed(rows, cols, source_ld, source_offset, element_size);
+patterned_batch problem_shape::after(side which) const {
+    if (which == side::source) {
+        return {.element_size = element_size,
+                .seed = seed,
+                .rows = rows,
+                .cols = cols,
+                .ld = source_ld,
+                .count = in_place ? 0 : count,
+                .stride = source_stride,
+                .offset = source_offset,
+                .transposed = false,
+                .poison = false};
+    }
+    return {.element_size = element_size,
+            .seed = seed,
+            .rows = destination_rows(),
+            .cols = destination_cols(),
+            .ld = destination_ld,
+            .count = count,
+            .stride = destination_stride,
+            .offset = destination_offset,
+            .transposed = does == operation::transpose,
+            .poison = false};
 }
-std::int64_t problem_shape::destination_bytes() const {
-    return bytes_needed(destination_rows(), destination_cols(), destination_ld, destination_offset, element_size);
+
+patterned_batch problem_shape::before(side which) const {
+    patterned_batch result = after(which);
+    if (which == side::destination && in_place) result.transposed = false;
+    if (which == side::destination && !in_place) result.poison = true;
+    return result;
+}
+
+matrix_work problem_shape::work(unsigned char* source, unsigned char* destination) const {
+    unsigned char* const to = destination + destination_offset * element_size;
+    return {.source = in_place ? to : source + source_offset * element_size,
+            .destination = to,
+            .rows = rows,
+            .cols = cols,
+            .source_ld = source_ld,
+            .destination_ld = destination_ld,
+            .element_size = element_size,
+            .count = count,
+            .source_stride = source_stride,
+            .destination_stride = destination_stride};
 }
 
 guarded_buffer::guarded_buffer(std::int64_t bytes) : bytes_(bytes), mapped_(bytes + 2 * kGuardBytes) {
@@ -152,123 +266,45 @@ std::string guarded_buffer::check_guards(const char* name) const {
 }
 
 host_problem::host_problem(const problem_shape& shape)
-    : shape_(shape.checked()), source_(shape_.source_bytes()), destination_(shape_.destination_bytes()) {}
-
-matrix_work host_problem::work() const {
-    const std::int64_t size = shape_.element_size;
-    return {source_.data() + shape_.source_offset * size,
-            destination_.data() + shape_.destination_offset * size,
-            shape_.rows,
-            shape_.cols,
-            shape_.source_ld,
-            shape_.destination_ld,
-            shape_.element_size};
-}
+    : shape_(shape.checked()),
+      source_(shape_.before(side::source).bytes()),
+      destination_(shape_.before(side::destination).bytes()) {}
 
 void host_problem::prepare() {
     const std::int64_t needed = source_.size() + destination_.size(), available = available_memory();
     if (needed > available) {
-        throw error(fmt::format(
-            "{} x {} elements of {} bytes need {:.1f} GB of memory, and {:.1f} GB are available: choose fewer",
-            shape_.rows, shape_.cols, shape_.element_size, static_cast<double>(needed) / 1e9,
-            static_cast<double>(available) / 1e9));
+        throw error(fmt::format("{} need {:.1f} GB of memory, and {:.1f} GB are available: choose fewer",
+                                extent_of(shape_), static_cast<double>(needed) / 1e9,
+                                static_cast<double>(available) / 1e9));
     }
     source_.fill_guards();
     destination_.fill_guards();
-    with_element_type(shape_.element_size, [&]<class T>(T) {
-        const int size = sizeof(T);
-        const auto fill = [&](const guarded_buffer& buffer, std::int64_t offset, std::int64_t rows, std::int64_t cols,
-                              std::int64_t ld, auto value) {
-            unsigned char* const base = buffer.data() + offset * size;
-            if (rows == 0 || cols == 0) return;
-            std::generate(buffer.data(), base, [i = std::int64_t{0}]() mutable { return guard_byte(i++); });
-            parallel_ranges(
-                rows, std::max<std::int64_t>(1, kWorthAThread / cols), [=](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t row = begin; row < end; ++row) {
-                        T* const line = reinterpret_cast<T*>(base) + row * ld;
-                        for (std::int64_t col = 0; col < cols; ++col) line[col] = value(row, col);
-                        for_each_gap_byte(base, row, rows, cols, ld, size,
-                                          [](unsigned char& byte, std::int64_t i) { byte = guard_byte(i); });
-                    }
-                });
-        };
-        const problem_shape s = shape_;
-        fill(source_, s.source_offset, s.rows, s.cols, s.source_ld, source_elements<T>(s));
-        fill(destination_, s.destination_offset, s.destination_rows(), s.destination_cols(), s.destination_ld,
-             [wanted = destination_elements<T>(s)](std::int64_t row, std::int64_t col) {
-                 return opposite(wanted(row, col));
-             });
-    });
+    for (side which : {side::source, side::destination}) fill(buffer(which), shape_.before(which));
 }
 
 verdict host_problem::check() const {
-    verdict result;
-    result.elements = shape_.elements();
-    with_element_type(shape_.element_size, [&]<class T>(T) {
-        const int size = sizeof(T);
-        const problem_shape s = shape_;
-        const auto wrong_in = [&](const guarded_buffer& buffer, std::int64_t offset, std::int64_t rows,
-                                  std::int64_t cols, std::int64_t ld, const char* name, auto value) -> std::string {
-            if (rows == 0 || cols == 0) return {};
-            unsigned char* const base = buffer.data() + offset * size;
-            first_wrong element, gap;
-            parallel_ranges(
-                rows, std::max<std::int64_t>(1, kWorthAThread / cols), [&, base](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t row = begin; row < end; ++row) {
-                        const T* const line = reinterpret_cast<const T*>(base) + row * ld;
-                        for (std::int64_t col = 0; col < cols; ++col) {
-                            if (!(line[col] == value(row, col))) {
-                                element.note(row, col);
-                                break;
-                            }
-                        }
-                        for_each_gap_byte(base, row, rows, cols, ld, size, [&](unsigned char& byte, std::int64_t i) {
-                            if (byte != guard_byte(i)) gap.note(row, i - (row * ld + cols) * size);
-                        });
-                    }
-                });
-            if (element.any() && &buffer == &destination_) {
-                return describe_wrong_element(shape_, element.row(), element.col(),
-                                              base + (element.row() * ld + element.col()) * size);
-            }
-            if (element.any())
-                return fmt::format("the source was changed at row {}, column {}", element.row(), element.col());
-            if (gap.any())
-                return fmt::format("the gap behind row {} of the {} was overwritten at its byte {}", gap.row(), name,
-                                   gap.col());
-            for (std::int64_t i = 0; i < offset * size; ++i) {
-                if (buffer.data()[i] != guard_byte(i))
-                    return fmt::format("byte {} before the {} was overwritten", offset * size - i, name);
-            }
-            return buffer.check_guards(name);
-        };
-        result.fault = wrong_in(destination_, s.destination_offset, s.destination_rows(), s.destination_cols(),
-                                s.destination_ld, "destination", destination_elements<T>(s));
-        if (result.passed()) {
-            result.fault =
-                wrong_in(source_, s.source_offset, s.rows, s.cols, s.source_ld, "source", source_elements<T>(s));
-        }
-    });
+    verdict result{.elements = shape_.elements(), .fault = wrong_in(destination_, shape_, side::destination)};
+    if (result.passed()) result.fault = wrong_in(source_, shape_, side::source);
     return result;
 }
 
 namespace {
 
-// Calls visit(row, col, source, destination) for the elements of the tiles: the place in the source's matrix, and the
-// element on either side. Tiles are few and small: one after the other.
-template <class T, class Visit>
-void for_each_element(const matrix_work& work, operation does, const std::vector<tile>& tiles, Visit visit) {
-    const bool transposes = does == operation::transpose;
-    T* const source = const_cast<T*>(static_cast<const T*>(work.source));
-    T* const destination = static_cast<T*>(work.destination);
-    for (const tile& t : tiles) {
-        for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
-            for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
-                visit(row, col, source[row * work.source_ld + col],
-                      destination[transposes ? col * work.destination_ld + row : row * work.destination_ld + col]);
+// Calls visit(place, address, elements) for what the tiles of the source are on that side. Tiles are few and small: one
+// after the other.
+template <class Visit>
+void for_each_element(const guarded_buffer& buffer, const patterned_batch& batch, const std::vector<tile>& tiles,
+                      Visit visit) {
+    with_elements(batch, [&](auto elements) {
+        for (const tile& t : tiles) {
+            for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
+                for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
+                    const place at = batch.transposed ? place{0, col, row} : place{0, row, col};
+                    visit(at, buffer.data() + (batch.offset + batch.position(at)) * elements.size(), elements);
+                }
             }
         }
-    }
+    });
 }
 
 }  // namespace
@@ -276,27 +312,22 @@ void for_each_element(const matrix_work& work, operation does, const std::vector
 void host_problem::prepare(const std::vector<tile>& tiles) {
     source_.fill_guards();
     destination_.fill_guards();
-    with_element_type(shape_.element_size, [&]<class T>(T) {
-        const auto value = source_elements<T>(shape_);
-        for_each_element<T>(work(), shape_.does, tiles, [&](auto row, auto col, T& source, T& destination) {
-            source = value(row, col);
-            destination = opposite(source);
+    for (side which : {side::source, side::destination}) {
+        const patterned_batch batch = shape_.before(which);
+        for_each_element(buffer(which), batch, tiles, [&](place at, unsigned char* address, auto elements) {
+            elements.put(address, batch.index(at));
         });
-    });
+    }
 }
 
 verdict host_problem::check(const std::vector<tile>& tiles) const {
     verdict result;
-    with_element_type(shape_.element_size, [&]<class T>(T) {
-        const bool transposes = shape_.does == operation::transpose;
-        const auto wanted = destination_elements<T>(shape_);
-        for_each_element<T>(work(), shape_.does, tiles, [&](auto row, auto col, T&, T& found) {
-            ++result.elements;
-            const std::int64_t to_row = transposes ? col : row, to_col = transposes ? row : col;
-            if (result.passed() && !(found == wanted(to_row, to_col))) {
-                result.fault = describe_wrong_element(shape_, to_row, to_col, &found);
-            }
-        });
+    const patterned_batch batch = shape_.after(side::destination);
+    for_each_element(destination_, batch, tiles, [&](place at, const unsigned char* address, auto elements) {
+        ++result.elements;
+        if (result.passed() && !elements.holds(address, batch.index(at))) {
+            result.fault = describe_wrong_element(shape_, side::destination, at, address);
+        }
     });
     if (result.passed()) result.fault = destination_.check_guards("destination");
     if (result.passed()) result.fault = source_.check_guards("source");
@@ -310,17 +341,40 @@ tile host_problem::tile_at(const void* source_address, std::int64_t rows, std::i
     return {index / shape_.source_ld, index % shape_.source_ld, rows, cols};
 }
 
-std::string describe_wrong_element(const problem_shape& shape, std::int64_t row, std::int64_t col, const void* found) {
-    return with_element_type(shape.element_size, [&]<class T>(T) {
-        T value;
-        std::memcpy(&value, found, sizeof value);
-        const T wanted = destination_elements<T>(shape)(row, col);
-        const bool transposes = shape.does == operation::transpose;
-        return fmt::format(
-            "destination (row {}, column {}) holds {}{}; it must hold {}, the source's (row {}, column {}) (seed {})",
-            row, col, hex(value), value == opposite(wanted) ? ", as before the run" : "", hex(wanted),
-            transposes ? col : row, transposes ? row : col, shape.seed);
-    });
+const char* name_of(side which) { return which == side::source ? "source" : "destination"; }
+
+std::string describe_wrong_element(const problem_shape& shape, side which, place at, const void* found) {
+    const std::string matrix = of_matrix(shape, at.matrix);
+    if (which == side::source)
+        return fmt::format("the source was changed at row {}, column {}{}", at.row, at.col, matrix);
+    const auto size = static_cast<std::size_t>(shape.element_size);
+    const auto element_of = [&](const patterned_batch& batch) {
+        std::vector<unsigned char> bytes(size);
+        with_elements(batch, [&](auto elements) { elements.put(bytes.data(), batch.index(at)); });
+        return bytes;
+    };
+    const std::vector<unsigned char> wanted = element_of(shape.after(which)), before = element_of(shape.before(which));
+    const auto* const bytes = static_cast<const unsigned char*>(found);
+    // Of a long element, the part that is wrong.
+    constexpr std::size_t kPart = 16;
+    const auto first_wrong = std::mismatch(wanted.begin(), wanted.end(), bytes).first - wanted.begin();
+    const std::size_t begin = static_cast<std::size_t>(first_wrong) / kPart * kPart;
+    const std::size_t length = std::min(kPart, size - begin);
+    const bool transposes = shape.does == operation::transpose;
+    return fmt::format(
+        "destination (row {}, column {}){} holds {}{}{}; it must hold {}, the source's (row {}, column {}) (seed {})",
+        at.row, at.col, matrix, hex(bytes + begin, length),
+        size > kPart ? fmt::format(" from its byte {} on", begin) : "",
+        std::memcmp(bytes, before.data(), size) == 0 ? ", as before the run" : "", hex(wanted.data() + begin, length),
+        transposes ? at.col : at.row, transposes ? at.row : at.col, shape.seed);
+}
+
+std::string describe_wrong_gap(const problem_shape& shape, side which, std::int64_t byte) {
+    const patterned_batch batch = shape.after(which);
+    const place at = batch.place_at(byte / batch.element_size);
+    const std::int64_t row_end = batch.position({at.matrix, at.row, batch.cols});
+    return fmt::format("the gap behind row {}{} of the {} was overwritten at its byte {}", at.row,
+                       of_matrix(shape, at.matrix), name_of(which), byte - row_end * batch.element_size);
 }
 
 }  // namespace cornerturn

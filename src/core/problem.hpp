@@ -1,4 +1,4 @@
-// One matrix to move, with a source that tells every element apart and a destination that shows every mistake: the
+// Matrices to move, with a source that tells every element apart and a destination that shows every mistake: the
 // verifier, on host memory. src/device/cuda_problem.hpp is its twin on the GPU.
 #pragma once
 
@@ -6,12 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "core/patterned_batch.hpp"
 #include "core/work.hpp"
 
 namespace cornerturn {
 
+inline constexpr int kMostElementBytes = 4096;
+
+enum class side { source, destination };
+
 // rows x cols of the source, in elements; the destination's follows from the operation. Offsets move the matrix off
-// its buffer's 256-byte boundary. A leading dimension of 0 means as small as can be.
+// its buffer's 256-byte boundary. A leading dimension of 0 means as small as can be, a stride of 0 that the matrices of
+// a batch are packed: rows x leading dimension. In place, source and destination are the same square matrices.
 struct problem_shape {
     operation does = operation::transpose;
     std::int64_t rows = 0, cols = 0;
@@ -19,17 +25,23 @@ struct problem_shape {
     std::uint64_t seed = 1;
     std::int64_t source_ld = 0, destination_ld = 0;
     std::int64_t source_offset = 0, destination_offset = 0;
+    std::int64_t count = 1, source_stride = 0, destination_stride = 0;
+    bool in_place = false;
 
-    // Fills in leading dimensions left 0. Throws invalid_argument where a size is negative, a leading dimension too
-    // small, or a product does not fit 64 bits.
+    // Fills in leading dimensions and strides left 0. Throws invalid_argument where a size is negative, a leading
+    // dimension too small, matrices of a batch overlap, or a product does not fit 64 bits.
     problem_shape checked() const;
 
     std::int64_t destination_rows() const { return does == operation::transpose ? cols : rows; }
     std::int64_t destination_cols() const { return does == operation::transpose ? rows : cols; }
-    std::int64_t elements() const { return rows * cols; }
-    // From a buffer's first byte to the end of the matrix's last row, with the offset.
-    std::int64_t source_bytes() const;
-    std::int64_t destination_bytes() const;
+    std::int64_t elements() const { return rows * cols * count; }
+
+    // What the buffer on that side must hold before a run, and after it. In place all is in the destination's, and the
+    // source's is empty.
+    patterned_batch before(side which) const;
+    patterned_batch after(side which) const;
+    // The work on these buffers.
+    matrix_work work(unsigned char* source, unsigned char* destination) const;
 };
 
 // What a check found.
@@ -72,11 +84,11 @@ public:
     explicit host_problem(const problem_shape& shape);
 
     const problem_shape& shape() const { return shape_; }
-    matrix_work work() const;
+    matrix_work work() const { return shape_.work(source_.data(), destination_.data()); }
     const guarded_buffer& source() const { return source_; }
     const guarded_buffer& destination() const { return destination_; }
 
-    // Before a run: everything, or only what the tiles touch.
+    // Before a run: everything, or only what the tiles touch (of one matrix, not in place).
     void prepare();
     void prepare(const std::vector<tile>& tiles);
 
@@ -88,11 +100,18 @@ public:
     tile tile_at(const void* source_address, std::int64_t rows, std::int64_t cols) const;
 
 private:
+    const guarded_buffer& buffer(side which) const { return which == side::source ? source_ : destination_; }
+
     problem_shape shape_;
     guarded_buffer source_, destination_;
 };
 
-// "destination (row 3, column 5) holds 0x...; it must hold 0x..., the source's (5, 3) (seed 1)"
-std::string describe_wrong_element(const problem_shape& shape, std::int64_t row, std::int64_t col, const void* found);
+// What is wrong with an element that holds what `found` points to: "destination (row 3, column 5) holds 0x...; it must
+// hold 0x..., the source's (row 5, column 3) (seed 1)".
+std::string describe_wrong_element(const problem_shape& shape, side which, place at, const void* found);
+// The same for a byte of a gap, counted from the first element.
+std::string describe_wrong_gap(const problem_shape& shape, side which, std::int64_t byte);
+
+const char* name_of(side which);
 
 }  // namespace cornerturn

@@ -10,7 +10,8 @@ enum class operation { copy, transpose };
 // A matrix to be moved: source is rows x cols; destination is cols x rows for a transpose, rows x cols for a copy.
 // Elements are element_size bytes, aligned to that where it is a power of two (the ladder takes 1, 2, 4, 8 and 16).
 // Leading dimensions count elements. A batch is `count` such matrices, each a stride of elements behind the one before;
-// only what says that it takes batches looks at that.
+// only what says that it takes batches looks at that. Square matrices can be their own destination, where a kernel says
+// so.
 struct matrix_work {
     const void* source;
     void* destination;

@@ -3,7 +3,6 @@
 
 #include <cuda_runtime.h>
 
-#include "core/pattern.hpp"
 #include "core/problem.hpp"
 
 namespace cornerturn::device {
@@ -32,10 +31,10 @@ public:
     cuda_problem(const problem_shape& shape, cudaStream_t stream);
 
     const problem_shape& shape() const { return shape_; }
-    matrix_work work() const;
+    matrix_work work() const { return shape_.work(source_.data(), destination_.data()); }
 
     void prepare();
-    void prepare_destination();  // poison alone, for another run on the same source
+    void prepare_destination();  // alone: poison, for another run on the same source; in place the matrices anew
     verdict check() const;
 
 private:

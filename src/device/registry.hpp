@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,10 +34,12 @@ struct hardware_needs {
     int compute_capability = 0;  // 90 for 9.0
 };
 
+inline constexpr unsigned kAnyElementSize = ~0u;
+
 struct variant {
     const char* name;        // behind the @ of its id; "" for none
     const char* origin;      // in the notes, such as "000 v2"
-    unsigned element_sizes;  // the sizes that it takes, or'ed together
+    unsigned element_sizes;  // powers of two that it takes, or'ed together; or kAnyElementSize
     void (*run)(const matrix_work& work);
     hardware_needs needs = {};
 };
@@ -52,7 +55,11 @@ struct kernel {
     hardware_needs needs;
     std::array<void (*)(const matrix_work&), 3> runs{};  // by backend; null where this build has none
 
-    bool takes(int element_size) const { return (element_sizes & static_cast<unsigned>(element_size)) != 0; }
+    bool takes(int element_size) const {
+        if (element_size < 1) return false;
+        const auto size = static_cast<unsigned>(element_size);
+        return element_sizes == kAnyElementSize || (std::has_single_bit(size) && (element_sizes & size) != 0);
+    }
     auto run(backend on) const { return runs[static_cast<int>(on)]; }
 };
 

@@ -1,5 +1,3 @@
-#include "core/element.hpp"
-#include "core/pattern.hpp"
 #include "device/cuda_check.hpp"
 #include "device/verifier_kernels.hpp"
 
@@ -20,46 +18,37 @@ __device__ void for_each_index(std::int64_t count, F f) {
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < count; i += step) f(i);
 }
 
-// Elements and gaps; the last row has no gap.
-__host__ __device__ std::int64_t places(const patterned_matrix& m) { return (m.rows - 1) * m.ld + m.cols; }
-
-template <class T>
-__device__ pattern_elements<T> values_of(const patterned_matrix& m) {
-    return {m.source_cols, m.seed, m.transposed};
-}
-
-template <class T>
-__global__ void verifier_fill(patterned_matrix m, bool fill_opposite) {
-    const pattern_elements<T> values = values_of<T>(m);
-    for_each_index(places(m), [&](std::int64_t i) {
-        const std::int64_t row = i / m.ld, col = i % m.ld;
-        if (col < m.cols) {
-            const T value = values(row, col);
-            reinterpret_cast<T*>(m.base)[i] = fill_opposite ? opposite(value) : value;
-        } else {
-            for (unsigned byte = 0; byte < sizeof(T); ++byte)
-                m.base[i * sizeof(T) + byte] = guard_byte(i * sizeof(T) + byte);
-        }
+// Calls on_element(place, address, position) for each element of the batch that begins at `base`, and
+// on_gap(address, index) for each byte of the gaps between.
+template <class Byte, class OnElement, class OnGap>
+__device__ void for_each_position(Byte* base, const patterned_batch& batch, OnElement on_element, OnGap on_gap) {
+    for_each_index(batch.positions(), [&](std::int64_t position) {
+        const place at = batch.place_at(position);
+        const std::int64_t begin = position * batch.element_size;
+        if (at.col < batch.cols) return on_element(at, base + begin, position);
+        for (std::int64_t i = begin; i < begin + batch.element_size; ++i) on_gap(base + i, i);
     });
 }
 
-template <class T>
-__global__ void verifier_check(patterned_matrix m, wrong_places* wrong) {
-    const pattern_elements<T> values = values_of<T>(m);
-    for_each_index(places(m), [&](std::int64_t i) {
-        const std::int64_t row = i / m.ld, col = i % m.ld;
-        if (col < m.cols) {
-            if (!(reinterpret_cast<const T*>(m.base)[i] == values(row, col))) {
-                atomicMin(&wrong->element, static_cast<unsigned long long>(i));
-            }
-        } else {
-            for (unsigned byte = 0; byte < sizeof(T); ++byte) {
-                if (m.base[i * sizeof(T) + byte] != guard_byte(i * sizeof(T) + byte)) {
-                    atomicMin(&wrong->gap, static_cast<unsigned long long>(i));
-                }
-            }
-        }
-    });
+template <class Elements>
+__global__ void verifier_fill(unsigned char* base, patterned_batch batch, Elements elements) {
+    for_each_position(
+        base, batch, [&](place at, unsigned char* element, std::int64_t) { elements.put(element, batch.index(at)); },
+        [](unsigned char* byte, std::int64_t i) { *byte = guard_byte(i); });
+}
+
+template <class Elements>
+__global__ void verifier_check(const unsigned char* base, patterned_batch batch, Elements elements,
+                               wrong_places* wrong) {
+    for_each_position(
+        base, batch,
+        [&](place at, const unsigned char* element, std::int64_t position) {
+            if (!elements.holds(element, batch.index(at)))
+                atomicMin(&wrong->element, static_cast<unsigned long long>(position));
+        },
+        [&](const unsigned char* byte, std::int64_t i) {
+            if (*byte != guard_byte(i)) atomicMin(&wrong->gap, static_cast<unsigned long long>(i));
+        });
 }
 
 __global__ void verifier_fill_guard(unsigned char* bytes, std::int64_t count) {
@@ -68,16 +57,21 @@ __global__ void verifier_fill_guard(unsigned char* bytes, std::int64_t count) {
 
 }  // namespace
 
-void fill_matrix(const patterned_matrix& m, bool fill_opposite, cudaStream_t stream) {
-    with_element_type(m.element_size, [&]<class T>(T) {
-        verifier_fill<T><<<blocks_for(places(m)), kThreads, 0, stream>>>(m, fill_opposite);
+void fill_batch(unsigned char* buffer, const patterned_batch& batch, cudaStream_t stream) {
+    if (batch.empty()) return;
+    unsigned char* const base = buffer + batch.offset * batch.element_size;
+    with_elements(batch, [&](auto elements) {
+        verifier_fill<<<blocks_for(batch.positions()), kThreads, 0, stream>>>(base, batch, elements);
     });
     CORNERTURN_CUDA(cudaGetLastError());
 }
 
-void check_matrix(const patterned_matrix& m, wrong_places* on_device, cudaStream_t stream) {
-    with_element_type(m.element_size, [&]<class T>(T) {
-        verifier_check<T><<<blocks_for(places(m)), kThreads, 0, stream>>>(m, on_device);
+void check_batch(const unsigned char* buffer, const patterned_batch& batch, wrong_places* on_device,
+                 cudaStream_t stream) {
+    if (batch.empty()) return;
+    const unsigned char* const base = buffer + batch.offset * batch.element_size;
+    with_elements(batch, [&](auto elements) {
+        verifier_check<<<blocks_for(batch.positions()), kThreads, 0, stream>>>(base, batch, elements, on_device);
     });
     CORNERTURN_CUDA(cudaGetLastError());
 }

@@ -1,10 +1,13 @@
 // The ladder and the verifier on a GPU. Without one: exit status 77, which ctest counts as skipped.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <random>
+#include <vector>
 
+#include "batch_shapes.hpp"
 #include "cornerturn/error.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_problem.hpp"
@@ -79,6 +82,56 @@ TEST(cuda_verifier, finds_planted_faults) {
     const kernel& past = find_kernel("fault/planted@past_the_end");
     EXPECT_NE(run(past, {.rows = 70, .cols = 90}).find("behind the end of the destination"), std::string::npos);
     EXPECT_EQ(run(find_kernel("transpose/padded@32x8"), {.rows = 64, .cols = 96}), "");
+}
+
+// The host's verifier is the measure: the same shape, solved there, must be right here byte for byte, and a change of
+// any byte must be found.
+TEST(cuda_verifier, knows_what_the_host_knows) {
+    for (int size : {1, 2, 3, 4, 5, 8, 12, 16, 100, kMostElementBytes}) {
+        for (const problem_shape& shape : tests::batch_shapes(size)) {
+            host_problem host(shape);
+            device::cuda_problem problem(shape, nullptr);
+            host.prepare();
+            problem.prepare();
+            const patterned_batch matrices = problem.shape().after(side::destination);
+            unsigned char* const begin =
+                static_cast<unsigned char*>(problem.work().destination) - matrices.offset * size;
+            const auto bytes = static_cast<std::size_t>(matrices.bytes());
+            std::vector<unsigned char> prepared(bytes);
+            CORNERTURN_CUDA(cudaMemcpy(prepared.data(), begin, bytes, cudaMemcpyDefault));
+            EXPECT_TRUE(std::equal(prepared.begin(), prepared.end(), host.destination().data())) << tests::name(shape);
+            EXPECT_EQ(problem.check().fault, host.check().fault) << tests::name(shape);
+
+            find_kernel("host/reference").run(backend::host)(host.work());
+            CORNERTURN_CUDA(cudaMemcpy(begin, host.destination().data(), bytes, cudaMemcpyDefault));
+            EXPECT_EQ(problem.check().fault, "") << tests::name(shape);
+            for (std::size_t i = 0; i < bytes; i += 1 + bytes / 100) {
+                unsigned char& byte = host.destination().data()[i];
+                byte ^= 0x10;
+                CORNERTURN_CUDA(cudaMemcpy(begin + i, &byte, 1, cudaMemcpyDefault));
+                if (i < static_cast<std::size_t>(matrices.offset * size)) {
+                    EXPECT_NE(problem.check().fault, "") << "byte " << i << " of " << tests::name(shape);
+                } else {
+                    EXPECT_EQ(problem.check().fault, host.check().fault)
+                        << "byte " << i << " of " << tests::name(shape);
+                }
+                byte ^= 0x10;
+                CORNERTURN_CUDA(cudaMemcpy(begin + i, &byte, 1, cudaMemcpyDefault));
+            }
+        }
+    }
+}
+
+TEST(cuda_verifier, batches_of_more_than_2_to_the_31_elements) {
+    const problem_shape shape{.does = operation::copy, .rows = 40000, .cols = 40000, .element_size = 1, .count = 2};
+    device::cuda_problem problem(shape, nullptr);
+    problem.prepare();
+    const matrix_work work = problem.work();
+    const auto bytes = static_cast<std::size_t>(shape.elements());
+    CORNERTURN_CUDA(cudaMemcpy(work.destination, work.source, bytes - 1, cudaMemcpyDefault));
+    EXPECT_NE(problem.check().fault.find("(row 39999, column 39999) of matrix 1"), std::string::npos);
+    CORNERTURN_CUDA(cudaMemcpy(work.destination, work.source, bytes, cudaMemcpyDefault));
+    EXPECT_EQ(problem.check().fault, "");
 }
 
 TEST(cuda_lab, times_and_counts) {

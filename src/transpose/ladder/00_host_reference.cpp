@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "device/registry.hpp"
@@ -9,7 +10,9 @@ constexpr rung_notes kHostReference{
     .id = "host/reference",
     .idea = "The plain double loop on the host: what a transpose is.",
     .change = "Where everything begins.",
-    .contract = "Any rows x cols, any element size, any leading dimensions; source and destination must not overlap.",
+    .contract =
+        "Any rows x cols, any element size, any leading dimensions, batches; square matrices in place, else source "
+        "and destination must not overlap.",
     .bytes = "2 * rows * cols * e",
     .limit = "One core, and a cache line touched for each element of one side.",
     .source = "Note 003, matrix_trans.",
@@ -19,15 +22,24 @@ void run(const matrix_work& work) {
     const char* const source = static_cast<const char*>(work.source);
     char* const destination = static_cast<char*>(work.destination);
     const std::size_t size = work.element_size;
-    for (std::int64_t row = 0; row < work.rows; ++row) {
-        for (std::int64_t col = 0; col < work.cols; ++col) {
-            std::memcpy(destination + (col * work.destination_ld + row) * size,
-                        source + (row * work.source_ld + col) * size, size);
+    const bool in_place = work.source == work.destination;
+    for (std::int64_t matrix = 0; matrix < work.count; ++matrix) {
+        const char* const from = source + matrix * work.source_stride * size;
+        char* const to = destination + matrix * work.destination_stride * size;
+        for (std::int64_t row = 0; row < work.rows; ++row) {
+            for (std::int64_t col = in_place ? row + 1 : 0; col < work.cols; ++col) {
+                char* const moved = to + (col * work.destination_ld + row) * size;
+                if (in_place) {
+                    std::swap_ranges(moved, moved + size, to + (row * work.destination_ld + col) * size);
+                } else {
+                    std::memcpy(moved, from + (row * work.source_ld + col) * size, size);
+                }
+            }
         }
     }
 }
 
-constexpr variant kVariants[] = {{"", "003 matrix_trans", 1 | 2 | 4 | 8 | 16, &run}};
+constexpr variant kVariants[] = {{"", "003 matrix_trans", kAnyElementSize, &run}};
 const bool kRegistered =
     (register_rung(kHostReference, operation::transpose, backend::host, __FILE__, "", kVariants, 1), true);
 
