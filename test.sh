@@ -36,7 +36,7 @@ stage() {
 }
 
 sources() {
-    local names=('*.cpp' '*.hpp' '*.cu' '*.h') name tests=()
+    local names=('*.cpp' '*.hpp' '*.cu' '*.h' '*.c') name tests=()
     if [[ -e .git ]] && git ls-files -z -- "${names[@]}" 2> /dev/null; then return; fi
     for name in "${names[@]}"; do tests+=(-o -name "$name"); done
     find . \( -name '.?*' -o -path ./build \) -prune -o -type f \( "${tests[@]:1}" \) -print0

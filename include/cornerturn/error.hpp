@@ -4,24 +4,26 @@
 #include <stdexcept>
 #include <string>
 
+#include "cornerturn/export.h"
+
 namespace cornerturn {
 
-struct error : std::runtime_error {
+struct CORNERTURN_EXPORT error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 // The caller asked for something that can never be done.
-struct invalid_argument : error {
+struct CORNERTURN_EXPORT invalid_argument : error {
     using error::error;
 };
 
 // Valid, but not on this machine or not by this kernel.
-struct unsupported : error {
+struct CORNERTURN_EXPORT unsupported : error {
     using error::error;
 };
 
 // A call of CUDA's failed; name() is CUDA's own name of the error, such as "cudaErrorMemoryAllocation".
-class cuda_error : public error {
+class CORNERTURN_EXPORT cuda_error : public error {
 public:
     cuda_error(std::string name, const std::string& message) : error(message), name_(std::move(name)) {}
     const std::string& name() const { return name_; }

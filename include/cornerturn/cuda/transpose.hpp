@@ -28,6 +28,7 @@
 #include <type_traits>
 
 #include "cornerturn/error.hpp"
+#include "cornerturn/export.h"
 #include "cornerturn/matrix_view.hpp"
 
 namespace cornerturn::cuda {
@@ -50,7 +51,7 @@ struct transpose_layout {
 // A layout that has been checked, and the GPU that it is for. Making one costs about as much as one call of
 // transpose(); calling it costs a launch and the checks of the addresses. A value: copy it, keep it, share it between
 // threads.
-class transpose_plan {
+class CORNERTURN_EXPORT transpose_plan {
 public:
     // For the current device. Throws invalid_argument, and cuda_error where there is no device.
     explicit transpose_plan(const transpose_layout& layout);
@@ -96,8 +97,8 @@ struct any_batch {
     std::uintptr_t data;
     std::int64_t rows, cols, ld, count, stride;
 };
-void transpose(const any_batch& source, const any_batch& destination, std::int64_t element_size,
-               std::int64_t element_alignment, cudaStream_t stream);
+CORNERTURN_EXPORT void transpose(const any_batch& source, const any_batch& destination, std::int64_t element_size,
+                                 std::int64_t element_alignment, cudaStream_t stream);
 }  // namespace detail
 
 template <class T>

@@ -1,0 +1,35 @@
+// Many small matrices in one launch: 10,000 of 8 x 4, one behind the other. The second call turns them back, to lie
+// side by side in the rows of one large matrix: that is a batch as well, with a stride below its leading dimension.
+#include "cornerturn/cuda/transpose.hpp"
+#include "example.hpp"
+
+static bool batch() {
+    const std::int64_t rows = 8, cols = 4, size = rows * cols, count = 10'000;
+    std::vector<double> in(count * size);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = double(i);
+    double* from = to_device(in);
+    double* to = to_device(std::vector<double>(count * size));
+    double* large = to_device(std::vector<double>(count * size));
+
+    // Address, rows, cols, leading dimension, count, stride.
+    const cornerturn::batch_view<double> source{from, rows, cols, cols, count, size};
+    const cornerturn::batch_view<double> turned{to, cols, rows, rows, count, size};
+    // Matrix i is columns 4 i to 4 i + 3 of the large one.
+    const cornerturn::batch_view<double> beside{large, rows, cols, cols * count, count, cols};
+    cornerturn::cuda::transpose(source, turned, nullptr);
+    cornerturn::cuda::transpose(turned, beside, nullptr);
+
+    const std::vector<double> out = to_host(to, count * size), back = to_host(large, count * size);
+    for (std::int64_t i = 0; i < count; ++i) {
+        for (std::int64_t row = 0; row < rows; ++row) {
+            for (std::int64_t col = 0; col < cols; ++col) {
+                const double element = in[i * size + row * cols + col];
+                if (out[i * size + col * rows + row] != element) return false;
+                if (back[row * cols * count + i * cols + col] != element) return false;
+            }
+        }
+    }
+    return true;
+}
+
+int main() { return run_example(batch); }

@@ -1,0 +1,50 @@
+// What the C++ examples share, so that each is about its transpose: a GPU, matrices on their way there and back, and
+// errors that end the program.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+inline void check(cudaError_t status) {
+    if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
+}
+
+// A copy of the elements in the GPU's memory; never freed, as an example ends soon.
+template <class T>
+T* to_device(const std::vector<T>& elements) {
+    T* data = nullptr;
+    check(cudaMalloc(&data, elements.size() * sizeof(T)));
+    check(cudaMemcpy(data, elements.data(), elements.size() * sizeof(T), cudaMemcpyHostToDevice));
+    return data;
+}
+
+// And back. Waits for what was given to the GPU before.
+template <class T>
+std::vector<T> to_host(const T* data, std::int64_t count) {
+    std::vector<T> elements(count);
+    check(cudaMemcpy(elements.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost));
+    return elements;
+}
+
+// Runs the example: 0 if it returns true, 77 (skipped, for ctest) where no GPU answers.
+inline int run_example(bool (*example)()) {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        std::puts("skipped: no GPU answers");
+        return 77;
+    }
+    try {
+        const bool right = example();
+        std::puts(right ? "transposed" : "wrong");
+        return right ? 0 : 1;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,124 @@
+/*
+ * cornerturn for C: transposes of matrices in a GPU's memory, at the speed of that memory. C99 or later, and C++.
+ *
+ *     if (cornerturn_cuda_transpose(in, rows, cols, cols, out, rows, sizeof(float), stream) != CORNERTURN_OK) {
+ *         fprintf(stderr, "%s\n", cornerturn_last_error());
+ *     }
+ *
+ * These functions are the C++ ones of cornerturn/cuda/transpose.hpp, with codes for exceptions. For all of them:
+ *
+ * Matrices   are row-major: element (row, col) of a matrix at `data` lies `row * ld + col` elements behind it, and the
+ *            ld - cols elements behind each row are never read or written. Sizes, leading dimensions (ld) and strides
+ *            count elements, not bytes.
+ * Effect     destination(col, row) = source(row, col) for every element, bit for bit.
+ * Elements   are element_size bytes, 1 or more; 1, 2, 4, 8 and 16 are fast. Their addresses are multiples of the
+ *            largest power of two, at most 8, that divides element_size, as those of C's own types are: 4 for float,
+ *            8 for double and double _Complex, 4 for a struct of three floats, 1 for one of three chars.
+ * Aliasing   source and destination share no element, with one exception: the same address as source and destination,
+ *            with rows == cols, the same leading dimension (and stride), is transposed in place.
+ * Where      the matrices lie in memory of the current device, or in memory that CUDA gave to host and device (pinned,
+ *            managed), and live until the work is done. The stream belongs to the current device.
+ * Stream     a cudaStream_t or CUstream; NULL is the default stream. The work is ordered in it as a kernel launch is,
+ *            and can be captured in a CUDA graph. No call waits for it, and none allocates device memory.
+ * Empty      matrices and batches (a size of 0) are no error: nothing is done, and their addresses may be NULL.
+ * Errors     come before anything is launched, as a code; cornerturn_last_error() has the sentence. No call prints,
+ *            exits or throws. What a kernel meets later shows where the stream is next waited for, as always in CUDA.
+ * Threads    any number may call at once, with one stream, plan and device or with several.
+ */
+#ifndef CORNERTURN_CORNERTURN_H
+#define CORNERTURN_CORNERTURN_H
+
+#include <stdint.h>
+
+#include "cornerturn/export.h"
+
+/* The version of this header. CMake reads it here. */
+#define CORNERTURN_VERSION_MAJOR 0
+#define CORNERTURN_VERSION_MINOR 1
+#define CORNERTURN_VERSION_PATCH 0
+#define CORNERTURN_VERSION_NUMBER \
+    (CORNERTURN_VERSION_MAJOR * 10000 + CORNERTURN_VERSION_MINOR * 100 + CORNERTURN_VERSION_PATCH)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What cudaStream_t points to. */
+struct CUstream_st;
+
+typedef enum cornerturn_status {
+    CORNERTURN_OK = 0,
+    CORNERTURN_INVALID_ARGUMENT = 1, /* can never be done; the message names the argument and its value */
+    CORNERTURN_UNSUPPORTED = 2,      /* valid, but not on this machine */
+    CORNERTURN_CUDA_ERROR = 3,       /* a call of CUDA's failed; the message begins with CUDA's name of the error */
+    CORNERTURN_INTERNAL_ERROR = 4    /* anything else, such as host memory that ran out */
+} cornerturn_status;
+
+/* ---- Messages and version: none of these can fail ---- */
+
+/* Why the last call that failed on the calling thread did: one sentence, "" where none has failed yet, never NULL.
+ * Valid until the next call that fails on this thread, and no longer than the thread. */
+CORNERTURN_EXPORT const char* cornerturn_last_error(void);
+
+/* "ok", "invalid_argument", "unsupported", "cuda_error", "internal_error"; "unknown" for any other value. */
+CORNERTURN_EXPORT const char* cornerturn_status_name(cornerturn_status status);
+
+/* The version of the library, which may be newer than CORNERTURN_VERSION_NUMBER, the header's; and as "0.1.0". */
+CORNERTURN_EXPORT int cornerturn_version_number(void);
+CORNERTURN_EXPORT const char* cornerturn_version_string(void);
+
+/* ---- One call ---- */
+
+/* Transposes one matrix. The source is rows x cols, source_ld >= cols; the destination is cols x rows,
+ * destination_ld >= rows. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose(const void* source, int64_t rows, int64_t cols,
+                                                              int64_t source_ld, void* destination,
+                                                              int64_t destination_ld, int64_t element_size,
+                                                              struct CUstream_st* stream);
+
+/* Transposes `count` matrices of one shape. Source matrix i begins i * source_stride elements behind `source`, and
+ * destination matrix i likewise. They may lie behind each other (stride >= (rows - 1) * ld + cols of that side) or side
+ * by side in the rows of a larger matrix (ld >= (count - 1) * stride + cols of that side). */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose_batch(const void* source, int64_t rows, int64_t cols,
+                                                                    int64_t source_ld, int64_t source_stride,
+                                                                    void* destination, int64_t destination_ld,
+                                                                    int64_t destination_stride, int64_t count,
+                                                                    int64_t element_size, struct CUstream_st* stream);
+
+/* Transposes a square matrix, n x n with ld >= n, in place. (A batch: cornerturn_cuda_transpose_batch with one address,
+ * leading dimension and stride for both sides.) */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose_in_place(void* matrix, int64_t n, int64_t ld,
+                                                                       int64_t element_size,
+                                                                       struct CUstream_st* stream);
+
+/* ---- A plan: everything but the addresses, checked once ---- */
+
+/* For many transposes of one layout on one device. Making one costs about as much as one call of
+ * cornerturn_cuda_transpose; executing it costs a launch and the checks of the addresses. Nothing changes a plan once
+ * made: threads may share it. */
+typedef struct cornerturn_cuda_plan cornerturn_cuda_plan;
+
+/* Make a plan for the current device. The arguments are those of the calls above. On success *plan is the caller's, to
+ * be given to cornerturn_cuda_plan_destroy; on failure it is NULL. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create(cornerturn_cuda_plan** plan, int64_t rows, int64_t cols,
+                                                                int64_t source_ld, int64_t destination_ld,
+                                                                int64_t element_size);
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create_batch(cornerturn_cuda_plan** plan, int64_t rows,
+                                                                      int64_t cols, int64_t source_ld,
+                                                                      int64_t source_stride, int64_t destination_ld,
+                                                                      int64_t destination_stride, int64_t count,
+                                                                      int64_t element_size);
+
+/* Transposes what lies at these addresses, as cornerturn_cuda_transpose would. The plan's device must be the current
+ * one. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_execute(const cornerturn_cuda_plan* plan, const void* source,
+                                                                 void* destination, struct CUstream_st* stream);
+
+/* Frees the plan, at once: work that it has launched goes on. NULL is no error. */
+CORNERTURN_EXPORT void cornerturn_cuda_plan_destroy(cornerturn_cuda_plan* plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,127 @@
+/* Uses the C API of an installed cornerturn: wrong arguments anywhere; transposes where a GPU answers; where none does,
+ * the code that says so. */
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cornerturn/cornerturn.h" /* first of the two: it needs no header of CUDA's */
+
+#define REQUIRE(holds)                                                                                           \
+    do {                                                                                                         \
+        if (!(holds)) {                                                                                          \
+            fprintf(stderr, "FAILED: line %d: %s; last error: %s\n", __LINE__, #holds, cornerturn_last_error()); \
+            exit(1);                                                                                             \
+        }                                                                                                        \
+    } while (0)
+
+enum { kRows = 3, kCols = 5, kLd = 7, kCount = 2, kStride = kRows * kLd };
+
+static void check_errors(void) {
+    float data[12] = {0};
+    char version[40];
+    double* const askew = (double*)((char*)data + 4);
+    cornerturn_cuda_plan* plan = (cornerturn_cuda_plan*)data;
+
+    REQUIRE(strcmp(cornerturn_last_error(), "") == 0);
+    REQUIRE(cornerturn_cuda_transpose(data, 3, 4, 2, data, 3, 4, NULL) == CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(strchr(cornerturn_last_error(), '2') != NULL);
+    REQUIRE(cornerturn_cuda_transpose(data, -3, 4, 4, data, 3, 4, NULL) == CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(strstr(cornerturn_last_error(), "-3") != NULL);
+    REQUIRE(cornerturn_cuda_transpose(data, 3, 4, 4, data, 3, 0, NULL) == CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(cornerturn_cuda_transpose(data, 3, 4, 4, data, 3, INT64_MIN, NULL) == CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(cornerturn_cuda_transpose_in_place(data, 3, 2, 4, NULL) == CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(cornerturn_cuda_transpose(askew, 1, 1, 1, data, 1, 8, NULL) != CORNERTURN_OK);
+
+    REQUIRE(cornerturn_cuda_plan_create(&plan, 3, 4, 2, 3, 4) == CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(plan == NULL);
+    REQUIRE(cornerturn_cuda_plan_create(NULL, 3, 4, 4, 3, 4) == CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(cornerturn_cuda_plan_execute(NULL, data, data, NULL) == CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(strstr(cornerturn_last_error(), "plan") != NULL);
+    cornerturn_cuda_plan_destroy(NULL);
+
+    REQUIRE(strcmp(cornerturn_status_name(CORNERTURN_OK), "ok") == 0);
+    REQUIRE(strcmp(cornerturn_status_name(CORNERTURN_CUDA_ERROR), "cuda_error") == 0);
+    REQUIRE(strcmp(cornerturn_status_name((cornerturn_status)99), "unknown") == 0);
+    REQUIRE(cornerturn_version_number() == CORNERTURN_VERSION_NUMBER);
+    sprintf(version, "%d.%d.%d", CORNERTURN_VERSION_MAJOR, CORNERTURN_VERSION_MINOR, CORNERTURN_VERSION_PATCH);
+    REQUIRE(strcmp(cornerturn_version_string(), version) == 0);
+}
+
+static void check_no_gpu(void) {
+    float data[12] = {0};
+    cornerturn_cuda_plan* plan = NULL;
+    REQUIRE(cornerturn_cuda_plan_create(&plan, 2, 3, 3, 2, 4) == CORNERTURN_CUDA_ERROR);
+    REQUIRE(plan == NULL);
+    REQUIRE(cornerturn_cuda_transpose(data, 2, 3, 3, data + 6, 2, 4, NULL) == CORNERTURN_CUDA_ERROR);
+    REQUIRE(strncmp(cornerturn_last_error(), "cudaError", 9) == 0);
+}
+
+static int value(int matrix, int row, int col) { return 10000 * matrix + 100 * row + col; }
+
+/* Both matrices of the batch, or the first one alone. */
+static void require_transposed(const int* destination, int count) {
+    static int out[kCount * kStride];
+    int i, row, col;
+    REQUIRE(cudaMemcpy(out, destination, sizeof out, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (i = 0; i < kCount; ++i) {
+        for (row = 0; row < kRows; ++row) {
+            for (col = 0; col < kCols; ++col) {
+                REQUIRE(out[i * kStride + col * kRows + row] == (i < count ? value(i, row, col) : -1));
+            }
+        }
+    }
+    REQUIRE(cudaMemset((void*)destination, 0xff, sizeof out) == cudaSuccess);
+}
+
+static void check_transposes(void) {
+    static int in[kCount * kStride];
+    int *source, *destination, i, row, col;
+    cornerturn_cuda_plan* plan = NULL;
+    for (i = 0; i < kCount; ++i) {
+        for (row = 0; row < kRows; ++row) {
+            for (col = 0; col < kCols; ++col) in[i * kStride + row * kLd + col] = value(i, row, col);
+        }
+    }
+    REQUIRE(cudaMalloc((void**)&source, sizeof in) == cudaSuccess);
+    REQUIRE(cudaMalloc((void**)&destination, sizeof in) == cudaSuccess);
+    REQUIRE(cudaMemcpy(source, in, sizeof in, cudaMemcpyHostToDevice) == cudaSuccess);
+    REQUIRE(cudaMemset(destination, 0xff, sizeof in) == cudaSuccess);
+
+    REQUIRE(cornerturn_cuda_transpose(source, kRows, kCols, kLd, destination, kRows, 4, NULL) == CORNERTURN_OK);
+    require_transposed(destination, 1);
+    REQUIRE(cornerturn_cuda_transpose_batch(source, kRows, kCols, kLd, kStride, destination, kRows, kStride, kCount, 4,
+                                            NULL) == CORNERTURN_OK);
+    require_transposed(destination, kCount);
+    REQUIRE(cornerturn_cuda_plan_create(&plan, kRows, kCols, kLd, kRows, 4) == CORNERTURN_OK);
+    REQUIRE(cornerturn_cuda_plan_execute(plan, source, destination, NULL) == CORNERTURN_OK);
+    cornerturn_cuda_plan_destroy(plan);
+    require_transposed(destination, 1);
+    REQUIRE(cornerturn_cuda_plan_create_batch(&plan, kRows, kCols, kLd, kStride, kRows, kStride, kCount, 4) ==
+            CORNERTURN_OK);
+    REQUIRE(cornerturn_cuda_plan_execute(plan, source, destination, NULL) == CORNERTURN_OK);
+    require_transposed(destination, kCount);
+    REQUIRE(cornerturn_cuda_plan_execute(plan, (char*)source + 2, destination, NULL) == CORNERTURN_INVALID_ARGUMENT);
+    cornerturn_cuda_plan_destroy(plan);
+
+    REQUIRE(cornerturn_cuda_transpose_in_place(source, kRows, kLd, 4, NULL) == CORNERTURN_OK);
+    REQUIRE(cudaMemcpy(in, source, sizeof in, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (row = 0; row < kRows; ++row) {
+        for (col = 0; col < kRows; ++col) REQUIRE(in[row * kLd + col] == value(0, col, row));
+    }
+    cudaFree(source);
+    cudaFree(destination);
+}
+
+int main(void) {
+    int devices = 0;
+    check_errors();
+    if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {
+        check_transposes();
+        puts("transposed");
+    } else {
+        check_no_gpu();
+        printf("no GPU: %s\n", cornerturn_last_error());
+    }
+    return 0;
+}
