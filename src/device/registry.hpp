@@ -34,8 +34,6 @@ struct hardware_needs {
     int compute_capability = 0;  // 90 for 9.0
 };
 
-inline constexpr unsigned kAnyElementSize = ~0u;
-
 struct variant {
     const char* name;        // behind the @ of its id; "" for none
     const char* origin;      // in the notes, such as "000 v2"
