@@ -1,6 +1,7 @@
 // The verifier fails where it must: every byte that a kernel could get wrong.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -38,6 +39,24 @@ TEST(pattern, tells_elements_apart) {
     EXPECT_NE(pattern<std::uint64_t>(5, 1), pattern<std::uint64_t>(5, 2));
 }
 
+TEST(pattern, numbers_are_finite_and_normal) {
+    const auto normal = [](auto bits, auto number) {
+        std::memcpy(&number, &bits, sizeof number);
+        return std::isnormal(number);
+    };
+    int others = 0;
+    for (std::int64_t i = 0; i < 100000; ++i) {
+        const pattern_elements<std::uint32_t> words{1, 1, false, true};
+        const pattern_elements<std::uint64_t> doubles{1, 1, false, true};
+        const pattern_elements<bits128> pairs{1, 1, false, true};
+        EXPECT_TRUE(normal(words(i, 0), 0.0f));
+        EXPECT_TRUE(normal(doubles(i, 0), 0.0));
+        EXPECT_TRUE(normal(pairs(i, 0).low, 0.0) && normal(pairs(i, 0).high, 0.0));
+        others += !normal(pattern_elements<std::uint32_t>{1, 1, false, false}(i, 0), 0.0f);
+    }
+    EXPECT_GT(others, 0);  // otherwise every bit pattern comes
+}
+
 TEST(verifier, accepts_the_reference_and_nothing_else) {
     for (int size : {1, 2, 4, 8, 16}) {
         for (auto [rows, cols] : {std::pair{0, 0}, {0, 7}, {7, 0}, {1, 1}, {1, 9}, {9, 1}, {17, 23}}) {
@@ -47,7 +66,8 @@ TEST(verifier, accepts_the_reference_and_nothing_else) {
                                       .source_ld = cols + 3,
                                       .destination_ld = rows + 5,
                                       .source_offset = 1,
-                                      .destination_offset = 2};
+                                      .destination_offset = 2,
+                                      .numbers = rows == 17};
             EXPECT_EQ(solved(shape)->check().fault, "") << rows << " x " << cols << " of " << size;
         }
     }

@@ -45,17 +45,34 @@ CORNERTURN_HOST_DEVICE T pattern(std::uint64_t index, std::uint64_t seed) {
     }
 }
 
-// What a matrix holds that is filled with the pattern: indices count along the rows of the source, and `transposed`
-// says that this is the destination of a transpose.
+// The value with the highest bits of its exponent made different: read as a float, a double or a complex of doubles it
+// is finite and not denormal, so that arithmetic by one leaves its bits alone.
+template <class T>
+CORNERTURN_HOST_DEVICE T as_number(T value) {
+    if constexpr (sizeof(T) == 16) {
+        return T{as_number(value.low), as_number(value.high)};
+    } else if constexpr (sizeof(T) >= 4) {
+        constexpr int kTop = 8 * sizeof(T) - 2;
+        const T top = T{1} << kTop;
+        return (value & ~top) | (~(value << 1) & top);
+    } else {
+        return value;
+    }
+}
+
+// What a matrix holds that is filled with the pattern: indices count along the rows of the source, `transposed` says
+// that this is the destination of a transpose, and `numbers` that every element is one.
 template <class T>
 struct pattern_elements {
     std::int64_t source_cols;
     std::uint64_t seed;
     bool transposed;
+    bool numbers;
 
     CORNERTURN_HOST_DEVICE T operator()(std::int64_t row, std::int64_t col) const {
-        return pattern<T>(static_cast<std::uint64_t>(transposed ? col * source_cols + row : row * source_cols + col),
-                          seed);
+        const T value = pattern<T>(
+            static_cast<std::uint64_t>(transposed ? col * source_cols + row : row * source_cols + col), seed);
+        return numbers ? as_number(value) : value;
     }
 };
 

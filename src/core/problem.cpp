@@ -24,11 +24,11 @@ constexpr std::int64_t kWorthAThread = 1 << 16;  // elements
 // What the source holds, and what the destination must.
 template <class T>
 pattern_elements<T> source_elements(const problem_shape& shape) {
-    return {shape.cols, shape.seed, false};
+    return {shape.cols, shape.seed, false, shape.numbers};
 }
 template <class T>
 pattern_elements<T> destination_elements(const problem_shape& shape) {
-    return {shape.cols, shape.seed, shape.does == operation::transpose};
+    return {shape.cols, shape.seed, shape.does == operation::transpose, shape.numbers};
 }
 
 std::int64_t bytes_needed(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t offset, int size) {

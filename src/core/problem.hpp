@@ -19,6 +19,7 @@ struct problem_shape {
     std::uint64_t seed = 1;
     std::int64_t source_ld = 0, destination_ld = 0;
     std::int64_t source_offset = 0, destination_offset = 0;
+    bool numbers = false;  // no NaN, infinity or denormal: for what does arithmetic on the elements
 
     // Fills in leading dimensions left 0. Throws invalid_argument where a size is negative, a leading dimension too
     // small, or a product does not fit 64 bits.

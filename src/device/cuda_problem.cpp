@@ -30,7 +30,8 @@ patterned_matrix source_of(const problem_shape& s, const guarded_device_buffer& 
             s.element_size,
             s.cols,
             s.seed,
-            false};
+            false,
+            s.numbers};
 }
 
 patterned_matrix destination_of(const problem_shape& s, const guarded_device_buffer& buffer) {
@@ -41,7 +42,8 @@ patterned_matrix destination_of(const problem_shape& s, const guarded_device_buf
             s.element_size,
             s.cols,
             s.seed,
-            s.does == operation::transpose};
+            s.does == operation::transpose,
+            s.numbers};
 }
 
 // Empty, or what is wrong with the matrix, its gaps or what lies around it.

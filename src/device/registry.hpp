@@ -37,6 +37,8 @@ struct variant {
     unsigned element_sizes;  // the sizes that it takes, or'ed together
     void (*run)(const matrix_work& work);
     hardware_needs needs = {};
+    bool batches = false;     // takes work of more than one matrix
+    bool arithmetic = false;  // takes elements for numbers: a NaN, infinity or denormal may come back altered
 };
 
 struct kernel {
@@ -48,6 +50,7 @@ struct kernel {
     std::string origin;
     unsigned element_sizes;
     hardware_needs needs;
+    bool batches, arithmetic;
     std::array<void (*)(const matrix_work&), 3> runs{};  // by backend; null where this build has none
 
     bool takes(int element_size) const { return (element_sizes & static_cast<unsigned>(element_size)) != 0; }
@@ -58,7 +61,9 @@ struct kernel {
 void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix,
                    const variant* variants, int variant_count);
 
-// Throws unsupported: kernel files, which are compiled without exceptions, call it.
+// Throw unsupported: kernel files, which are compiled without exceptions, call them.
+[[noreturn]] void refuse(const char* why);
+void refuse_gaps(const matrix_work& work);  // unless it is one matrix, without gaps behind its rows
 [[noreturn]] void refuse_element_size(int element_size);
 
 // All kernels, by the number that their file's name begins with.

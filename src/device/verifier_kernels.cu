@@ -25,7 +25,7 @@ __host__ __device__ std::int64_t places(const patterned_matrix& m) { return (m.r
 
 template <class T>
 __device__ pattern_elements<T> values_of(const patterned_matrix& m) {
-    return {m.source_cols, m.seed, m.transposed};
+    return {m.source_cols, m.seed, m.transposed, m.numbers};
 }
 
 template <class T>

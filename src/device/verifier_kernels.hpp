@@ -16,6 +16,7 @@ struct patterned_matrix {
     std::int64_t source_cols;
     std::uint64_t seed;
     bool transposed;
+    bool numbers;
 };
 
 // Where a check found the lowest wrong place, as an index into the matrix with its gaps; kNothingWrong if nowhere.
