@@ -93,7 +93,7 @@ class Case(unittest.TestCase):
 
 class List(Case):
     def test_names_every_kernel(self):
-        wanted = ["host/reference", *COPIES, *TRANSPOSES]
+        wanted = ["host/reference", *COPIES, *TRANSPOSES, "baseline/memcpy", "baseline/copy", "baseline/geam"]
         listed = json.loads(self.succeed("list", "--format", "json"))["kernels"]
         ids = [kernel["id"] for kernel in listed]
         self.assertEqual(len(ids), len(set(ids)))
@@ -112,7 +112,7 @@ class List(Case):
     def test_help_and_version(self):
         self.assertIn("profile", self.succeed("--help"))
         self.assertRegex(self.succeed("--version"), r"^\d+\.\d+\.\d+\n$")
-        for command in ("list", "show", "ladder", "profile"):
+        for command in ("list", "show", "ladder", "profile", "bench"):
             text = self.succeed(command, "--help")
             for option in ("--format", "--seed", "--output", "--help"):
                 self.assertIn(option, text, command)
@@ -181,6 +181,7 @@ class Ladder(Case):
         by_id = {result["kernel"]: result for result in results["results"]}
         self.assertEqual(len(by_id), len(results["results"]))
         self.assertLessEqual({*COPIES, *TRANSPOSES}, set(by_id))
+        self.assertFalse([id for id in by_id if id.startswith("baseline/")], "peers are no rungs")
         for id in (*COPIES, *TRANSPOSES):
             with self.subTest(kernel=id):
                 self.assert_is_emulated_result(by_id[id], id, self.ROWS, self.COLS, "f32")
@@ -411,8 +412,9 @@ class Refusals(Case):
     def test_no_gpu(self):
         if run("profile", COPIES[0], "--on", "cuda", "--rows", 32, "--untimed").returncode == 0:
             self.skipTest("there is a GPU")
-        for command in (("profile", COPIES[0]), ("ladder", "transpose")):
-            self.refuse(1, ["no GPU", ":"], *command, "--on", "cuda")
+        for command in (("profile", COPIES[0], "--on", "cuda"), ("ladder", "transpose", "--on", "cuda"),
+                        ("bench", "transpose", "--subject", "transpose/padded@32x8")):
+            self.refuse(1, ["no GPU", ":"], *command)
 
     def test_shape(self):
         for shape in ("4", "4X8", "4,8", "", "x", "4x", "x4"):
@@ -425,6 +427,22 @@ class Refusals(Case):
 
     def test_family(self):
         self.refuse(2, ["bogus", "transpose"], "ladder", "bogus")
+        self.refuse(2, ["bogus", "transpose"], "bench", "bogus")
+
+    def test_bench(self):
+        command = ("bench", "transpose", "--subject", "transpose/padded@32x8")
+        self.refuse(2, ["FAMILY"], "bench")
+        self.refuse(2, ["--bogus", "--help"], *command, "--bogus")
+        self.refuse(2, ["bogus", *FORMATS], *command, "--format", "bogus")
+        for word in ("3", "f32", ""):
+            self.refuse(2, ["--sizes", f"'{word}'", "1, 2, 4, 8, 16"], *command, "--sizes", f"4,{word},8")
+        self.refuse(2, ["--sizes", "nothing"], *command, "--sizes", "")
+        self.refuse(2, ["--shapes", "'square'", "squares, odd, skinny, padded, offset, batched"], *command, "--shapes", "odd,square")
+        self.refuse(2, ["--peers", "'cublas'", "copy, geam, memcpy"], *command, "--peers", "cublas")
+        self.refuse(2, ["transpose/paded@32x8", "transpose/padded@32x8"], "bench", "transpose", "--subject", "transpose/paded@32x8")
+        for word in ("0", "-1", "nan", "1s", "1e9"):
+            self.refuse(2, ["--seconds", f"'{word}'", "above 0"], *command, f"--seconds={word}")
+        self.refuse(2, ["--seed", "soon", "whole number"], *command, "--seed", "soon")
 
 
 if __name__ == "__main__":

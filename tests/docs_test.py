@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What README.md and HACKING.md say holds: their commands run and print what is pasted below them, the kernels that
-they name exist, links in all documents lead somewhere, and README's table is the stored measurement.
+they name exist, links in all documents lead somewhere, and README's tables are the stored measurements.
 
     tests/docs_test.py             checks, with the program at $CORNERTURN
-    tests/docs_test.py --update    rewrites README's table from results/
+    tests/docs_test.py --update    rewrites README's tables from results/
 """
 
 import json
@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shlex
+import statistics
 import subprocess
 import sys
 
@@ -18,8 +19,8 @@ ROOT = pathlib.Path(os.environ.get("CORNERTURN_SOURCE_DIR", pathlib.Path(__file_
 COMMANDED = ["README.md", "HACKING.md"]
 # HACKING.md's example is no kernel of this program: drop_in_test.py runs the commands that name it.
 EXAMPLE = "transpose/turned_write"
-TABLE = "ladder_transpose_16384x16384_f32.json"
-MARKER = "<!-- ladder:16384x16384:f32 -->\n"
+# Who stands in the bench's table and chart: the key in a stored cell, and the name there.
+CONTESTANTS = {"subject": "cornerturn", "geam": "cuBLAS geam", "torch": "PyTorch", "torch_compile": "PyTorch compiled", "jax": "JAX"}
 
 
 def fenced_blocks(text):
@@ -114,43 +115,84 @@ def check_links(path):
             yield f"links to {target}, which there is not"
 
 
-def table_of(stored):
-    """README's table: one row a rung, then where it was measured."""
+def measured_where(stored, device, yardsticks):
+    made = stored["provenance"]
+    return ["", f"{device['name']}, driver {device['driver']}, CUDA {device['cuda']}, {made['date']}, commit {made['commit']}; "
+                f"memcpy {min(yardsticks):,.0f} to {max(yardsticks):,.0f} GB/s."]
+
+
+def ladder_table(stored):
+    """One row a rung, then where it was measured."""
     lines = ["| id | median us | GB/s | of memcpy |", "|---|---:|---:|---:|"]
     yardsticks = []
     for r in stored["results"]:
         if r["status"] != "ran" or r["verified"] is not True:
-            sys.exit(f"docs_test.py: {TABLE}: {r['kernel']} did not run, or was not verified")
+            sys.exit(f"docs_test.py: {r['kernel']} did not run, or was not verified")
         lines.append(f"| `{r['kernel']}` | {r['time']['median_s'] * 1e6:,.1f} | {r['bandwidth_gbps']:,.0f} | {r['ratio']:.3f} |")
         yardsticks.append(r["yardstick"]["bandwidth_gbps"])
-    device, made = stored["results"][0]["device"], stored["provenance"]
-    lines += ["", f"{device['name']}, driver {device['driver']}, CUDA {device['cuda']}, {made['date']}, commit {made['commit']}; "
-                  f"memcpy {min(yardsticks):,.0f} to {max(yardsticks):,.0f} GB/s."]
-    return "\n".join(lines) + "\n"
+    return lines + measured_where(stored, stored["results"][0]["device"], yardsticks)
 
 
-def replace_table(text, table):
-    before, marker, after = text.partition(MARKER)
-    if not marker:
-        sys.exit(f"docs_test.py: README.md has no line {MARKER.strip()}")
+def ratio_of(cell, contestant):
+    """To memcpy in the same run; None where it did not run."""
+    if cell["status"] != "ran":
+        return None
+    entry = cell["subject"] if contestant == "subject" else cell["peers"].get(contestant, {"status": "absent"})
+    if entry["status"] == "ran" and entry["verified"] is not True:
+        sys.exit(f"docs_test.py: {contestant} was wrong at {cell['shape']} of {cell['element_size']}")
+    return entry.get("ratio")
+
+
+def bench_table(stored):
+    """One row a group of shapes and element size: worst and median ratio of everyone, then where it was measured."""
+    present = [c for c in CONTESTANTS if any(ratio_of(cell, c) is not None for cell in stored["cells"])]
+    lines = ["| shapes | bytes | " + " | ".join(CONTESTANTS[c] for c in present) + " |", "|---|---:|" + "---:|" * len(present)]
+    keys = dict.fromkeys((cell["group"], cell["element_size"]) for cell in stored["cells"])
+    groups = list(dict.fromkeys(group for group, _ in keys))
+    for group, size in sorted(keys, key=lambda key: (groups.index(key[0]), key[1])):
+        cells = [cell for cell in stored["cells"] if (cell["group"], cell["element_size"]) == (group, size)]
+        columns = []
+        for contestant in present:
+            ratios = [ratio for cell in cells if (ratio := ratio_of(cell, contestant)) is not None]
+            columns.append(f"{min(ratios):.2f} / {statistics.median(ratios):.2f}" if ratios else "-")
+        lines.append(f"| {group} | {size} | " + " | ".join(columns) + " |")
+    yardsticks = [cell["yardstick"]["bandwidth_gbps"] for cell in stored["cells"] if cell["status"] == "ran"]
+    return lines + measured_where(stored, stored["device"], yardsticks)
+
+
+# README's tables: the file in results/, what makes the lines of it, and the line of README that they follow.
+TABLES = [("ladder_transpose_16384x16384_f32.json", ladder_table, "<!-- ladder:16384x16384:f32 -->"),
+          ("bench_transpose.json", bench_table, "<!-- bench:transpose -->")]
+
+
+def replace_table(text, marker, lines):
+    before, found, after = text.partition(marker + "\n")
+    if not found:
+        sys.exit(f"docs_test.py: README.md has no line {marker}")
     # What stands there: rows, an empty line, the line on where it was measured.
-    return before + marker + table + re.sub(r"\A(\|.*\n)*(\n.* commit .*\n)?", "", after)
+    return before + found + "\n".join(lines) + "\n" + re.sub(r"\A(\|.*\n)*(\n.* commit .*\n)?", "", after)
 
 
-def check_table():
-    stored = ROOT / "results" / TABLE
-    if not stored.exists():
-        print(f"README.md: table not compared: there is no results/{TABLE}")
-        return
+def with_tables(text):
+    for name, table_of, marker in TABLES:
+        stored = ROOT / "results" / name
+        if stored.exists():
+            text = replace_table(text, marker, table_of(json.loads(stored.read_text())))
+        else:
+            print(f"README.md: no table: there is no results/{name}")
+    return text
+
+
+def check_tables():
     text = (ROOT / "README.md").read_text()
-    if replace_table(text, table_of(json.loads(stored.read_text()))) != text:
-        yield f"its table is not that of results/{TABLE}: run tests/docs_test.py --update"
+    if with_tables(text) != text:
+        yield "its tables are not those of results/: run tests/docs_test.py --update"
 
 
 def main():
     if sys.argv[1:] == ["--update"]:
-        readme, stored = ROOT / "README.md", ROOT / "results" / TABLE
-        readme.write_text(replace_table(readme.read_text(), table_of(json.loads(stored.read_text()))))
+        readme = ROOT / "README.md"
+        readme.write_text(with_tables(readme.read_text()))
         return
     if sys.argv[1:]:
         sys.exit("usage: docs_test.py [--update]")
@@ -161,7 +203,7 @@ def main():
         wrong += [f"{name} {fault}" for fault in check_ids(program, name)]
     for path in documents():
         wrong += [f"{path.relative_to(ROOT)} {fault}" for fault in check_links(path)]
-    wrong += [f"README.md: {fault}" for fault in check_table()]
+    wrong += [f"README.md: {fault}" for fault in check_tables()]
     for fault in wrong:
         print(f"FAILED: {fault}")
     sys.exit(1 if wrong else 0)

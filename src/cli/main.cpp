@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "cli/bench.hpp"
 #include "cli/output.hpp"
 #include "cli/show.hpp"
 #include "core/dtype.hpp"
@@ -30,6 +31,8 @@ struct options {
     std::optional<std::string> output, rows, cols, on;
     std::string id, family, shape, shown_dtype = "i32";
     bool full = false, lines = false, warm = false, untimed = false;
+    cli::bench_options bench;
+    std::string command_line;
 };
 
 std::int64_t parse_size(const std::string& name, const std::string& text) {
@@ -57,6 +60,8 @@ std::string device_of(const options& o) {
     return *o.on;
 }
 
+std::uint64_t read_seed(const options& o) { return static_cast<std::uint64_t>(parse_size("--seed", o.seed)); }
+
 lab::request read_request(const options& o, const std::string& device) {
     // Without sizes: one that shows the ladder's steps in a moment on either.
     const std::int64_t standard = device == "cuda" ? 4096 : 1024;
@@ -69,7 +74,7 @@ lab::request read_request(const options& o, const std::string& device) {
     r.cols = cols.value_or(rows.value_or(standard));
     checked_multiply(r.rows, r.cols, "--rows x --cols");
     r.dtype = find_dtype(o.dtype);
-    r.seed = static_cast<std::uint64_t>(parse_size("--seed", o.seed));
+    r.seed = read_seed(o);
     r.full = o.full;
     r.lines = o.lines;
     r.warm = o.warm;
@@ -127,8 +132,12 @@ int run_show(const options& o) {
     }
     const std::int64_t rows = parse_size("ROWS of " + o.shape, o.shape.substr(0, x));
     const std::int64_t cols = parse_size("COLS of " + o.shape, o.shape.substr(x + 1));
-    const auto seed = static_cast<std::uint64_t>(parse_size("--seed", o.seed));
-    cli::write_out(o.output, cli::show(rows, cols, find_dtype(o.shown_dtype), seed, as));
+    cli::write_out(o.output, cli::show(rows, cols, find_dtype(o.shown_dtype), read_seed(o), as));
+    return 0;
+}
+
+int run_bench(const options& o) {
+    cli::bench(o.bench, read_seed(o), lab::find_format(o.format), o.output, o.command_line);
     return 0;
 }
 
@@ -139,6 +148,8 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", CORNERTURN_VERSION);
     app.require_subcommand(1);
     options o;
+    o.command_line = "cornerturn";
+    for (int i = 1; i < argc; ++i) o.command_line += std::string(" ") + argv[i];
     int (*command)(const options&) = nullptr;
 
     const auto add = [&](const char* name, const char* what, int (*does)(const options&)) {
@@ -171,6 +182,15 @@ int run(int argc, char** argv) {
     profile->add_option("ID", o.id, "of the kernel, as list shows it")->required();
     add_run_options(profile);
     profile->add_flag("--lines", o.lines, "counters for each source line too");
+    CLI::App* const bench = add("bench", "A transpose beside its peers over a grid of shapes, on a GPU", run_bench);
+    bench->add_option("FAMILY", o.bench.family, "transpose")->required();
+    bench->add_option("--sizes", o.bench.sizes, "of elements, in bytes")->capture_default_str();
+    bench->add_option("--shapes", o.bench.shapes, "groups of shapes")->capture_default_str();
+    bench->add_option("--subject", o.bench.subject, "the kernel to measure, as list shows it")->capture_default_str();
+    bench->add_option("--peers", o.bench.peers, "what to measure beside it")->capture_default_str();
+    bench->add_option("--seconds", o.bench.seconds, "to sample each cell")->capture_default_str();
+    bench->add_flag("--warm", o.bench.warm, "do not flush the L2 cache between samples");
+    bench->add_option("--commit", o.bench.commit, "of the source, to be stored with the result");
 
     std::vector<std::string> commands;
     for (const CLI::App* sub : app.get_subcommands({})) commands.push_back(sub->get_name());

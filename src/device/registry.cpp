@@ -64,7 +64,7 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
         auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
         if (found == all.end()) {
             const std::string name = std::filesystem::path(file).filename().string();
-            kernel added{id, name, i, &notes, does, v.origin, v.element_sizes, v.needs, {}};
+            kernel added{id, name, i, &notes, does, v.origin, v.element_sizes, v.needs, v.batches, v.arithmetic, {}};
             const auto key = [](const kernel& k) { return std::tuple(number_of(k.file), k.file, k.order); };
             found = all.insert(std::upper_bound(all.begin(), all.end(), added,
                                                 [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),
@@ -79,6 +79,13 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
         }
         slot = v.run;
     }
+}
+
+void refuse(const char* why) { throw unsupported(why); }
+
+void refuse_gaps(const matrix_work& work) {
+    const bool whole = work.rows <= 1 || (work.source_ld == work.cols && work.destination_ld == work.cols);
+    if (!whole || work.count != 1) refuse("it copies one matrix without gaps behind its rows");
 }
 
 void refuse_element_size(int element_size) {

@@ -40,6 +40,8 @@ struct variant {
     unsigned element_sizes;  // powers of two that it takes, or'ed together; or kAnyElementSize
     void (*run)(const matrix_work& work);
     hardware_needs needs = {};
+    bool batches = false;     // takes work of more than one matrix
+    bool arithmetic = false;  // takes elements for numbers: a NaN, infinity or denormal may come back altered
 };
 
 struct kernel {
@@ -51,6 +53,7 @@ struct kernel {
     std::string origin;
     unsigned element_sizes;
     hardware_needs needs;
+    bool batches, arithmetic;
     std::array<void (*)(const matrix_work&), 3> runs{};  // by backend; null where this build has none
 
     bool takes(int element_size) const {
@@ -65,7 +68,9 @@ struct kernel {
 void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix,
                    const variant* variants, int variant_count);
 
-// Throws unsupported: kernel files, which are compiled without exceptions, call it.
+// Throw unsupported: kernel files, which are compiled without exceptions, call them.
+[[noreturn]] void refuse(const char* why);
+void refuse_gaps(const matrix_work& work);  // unless it is one matrix, without gaps behind its rows
 [[noreturn]] void refuse_element_size(int element_size);
 
 // All kernels, by the number that their file's name begins with.

@@ -36,11 +36,13 @@ ordered_json derived_of(const emulator::counters& counts) {
             {"shared_conflicts_st", counts.shared_conflicts[emulator::kStore]}};
 }
 
-ordered_json seconds_of(const timing& t) {
+}  // namespace
+
+ordered_json to_json(const timing& t) {
     return {{"median_s", t.median_s}, {"p10_s", t.p10_s}, {"p90_s", t.p90_s}, {"samples", t.samples}};
 }
 
-ordered_json device_of(const device_info& device) {
+ordered_json to_json(const device_info& device) {
     ordered_json out = {{"kind", device.kind}};
     if (device.kind == "cuda") {
         out["name"] = device.name;
@@ -50,11 +52,9 @@ ordered_json device_of(const device_info& device) {
     return out;
 }
 
-}  // namespace
-
 ordered_json to_json(const result& r) {
     ordered_json out = {
-        {"kernel", r.kernel}, {"rows", r.rows}, {"cols", r.cols}, {"dtype", r.dtype}, {"device", device_of(r.device)}};
+        {"kernel", r.kernel}, {"rows", r.rows}, {"cols", r.cols}, {"dtype", r.dtype}, {"device", to_json(r.device)}};
     if (!r.ran()) {
         out["status"] = "skipped";
         out["reason"] = r.skipped;
@@ -88,7 +88,7 @@ ordered_json to_json(const result& r) {
         }
     }
     if (r.time) {
-        out["time"] = seconds_of(r.time->kernel);
+        out["time"] = to_json(r.time->kernel);
         out["time"]["method"] = r.time->method;
         out["bandwidth_gbps"] = r.time->bandwidth_gbps();
         out["yardstick"] = {{"what", r.time->yardstick_what},

@@ -67,6 +67,8 @@ struct metric {
 };
 const std::vector<metric>& metrics();
 
+nlohmann::ordered_json to_json(const device_info& device);
+nlohmann::ordered_json to_json(const timing& t);
 nlohmann::ordered_json to_json(const result& r);
 // {"results": [...]}; with `provenance` what a stored result needs to be made again.
 nlohmann::ordered_json to_json(const std::vector<result>& all);

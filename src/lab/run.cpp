@@ -92,7 +92,12 @@ result begin_result(const kernel& k, const request& what) {
 }
 
 problem_shape shape_of(const kernel& k, const request& what) {
-    return {.does = k.does, .rows = what.rows, .cols = what.cols, .element_size = what.dtype.size, .seed = what.seed};
+    return {.does = k.does,
+            .rows = what.rows,
+            .cols = what.cols,
+            .element_size = what.dtype.size,
+            .seed = what.seed,
+            .numbers = k.arithmetic};
 }
 
 emulated emulate(const kernel& k, problem_shape shape, const emulator::options& options) {

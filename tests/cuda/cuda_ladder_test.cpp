@@ -11,6 +11,7 @@
 #include "cornerturn/error.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_problem.hpp"
+#include "lab/bench.hpp"
 #include "lab/run.hpp"
 #include "ladder_check.hpp"
 
@@ -157,6 +158,46 @@ TEST(cuda_lab, empty_matrices) {
 TEST(cuda_lab, refuses_what_does_not_fit) {
     EXPECT_THROW(lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = 1000000, .cols = 1000000}),
                  error);
+}
+
+lab::bench_result bench(const char* subject, const problem_shape& shape) {
+    const lab::bench_request what{.subject = &find_kernel(subject),
+                                  .yardstick = &find_kernel("baseline/memcpy"),
+                                  .peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")},
+                                  .seconds = 0.01};
+    return lab::cuda_bencher()->run({"", shape}, what);
+}
+
+// Small: warm in a graph. Large: cold.
+TEST(cuda_bench, verifies_and_times_everyone) {
+    for (int size : {1, 2, 4, 8, 16}) {
+        for (std::int64_t side : {500, 3000}) {
+            const lab::bench_result r =
+                bench("transpose/padded@32x8",
+                      {.rows = side, .cols = side, .element_size = size, .source_ld = side + 3, .source_offset = 1});
+            ASSERT_EQ(r.skipped, "");
+            for (const lab::bench_entry* e : r.entries()) {
+                ASSERT_EQ(e->fault, "") << e->kernel << ", " << side << " of " << size;
+                if (!e->skipped.empty()) {
+                    EXPECT_EQ(e->kernel, "baseline/geam") << e->skipped;
+                    std::printf("%s of %d: %s\n", e->kernel.c_str(), size, e->skipped.c_str());
+                    continue;
+                }
+                EXPECT_GE(e->time.samples, 20);
+                EXPECT_GT(e->time.p10_s, 0);
+            }
+        }
+    }
+}
+
+TEST(cuda_bench, tells_a_wrong_result) {
+    const lab::bench_result r = bench("fault/planted@wrong_index", {.rows = 600, .cols = 700});
+    EXPECT_NE(r.subject.fault, "");
+    EXPECT_TRUE(r.yardstick.timed());
+}
+
+TEST(cuda_bench, skips_what_does_not_fit) {
+    EXPECT_NE(bench("transpose/padded@32x8", {.rows = 1000000, .cols = 1000000}).skipped, "");
 }
 
 }  // namespace

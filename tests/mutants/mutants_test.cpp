@@ -70,6 +70,7 @@ TEST(mutants, every_shape_passes_unaltered) {
     int rungs = 0;
     for (const kernel& k : kernels()) {
         if (k.id.find('+') != std::string::npos || k.run(backend::emulator) == nullptr) continue;
+        if (k.id.starts_with("baseline/")) continue;  // peers, which refuse gaps
         ++rungs;
         for (const shape& s : kShapes) EXPECT_EQ(fault_of(k, s), "") << k.id << ", " << describe(s);
     }

@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""Measures what PyTorch and JAX give in the cells of a stored `cornerturn bench transpose`, and adds them to it.
+
+    cornerturn bench transpose --format json --commit ID --output bench.json
+    bench/peers.py torch bench.json    eager: out.copy_(x.transpose(-2, -1)); and the same through torch.compile
+    bench/peers.py jax bench.json      jit of jnp.swapaxes(x, -2, -1); needs PyTorch too, for the yardstick
+
+Two runs, because each framework keeps the memory that it once had. The cells come from the file alone. One that has the
+peer already is left as it is (--again: not), so that a run that --minutes ended can go on. The yardstick, memcpy of the
+same bytes as in the file, is measured again in turn with each peer: "ratio" is to that, "ratio_to_bench" to the file's.
+
+PyTorch is timed as the program times: CUDA events around single calls, the L2 cache flushed before each; launch-bound
+cells warm, as one CUDA graph of 100 calls. JAX shows its stream to nobody: a sample is the wall time of 10 pairs of a
+flush and a call, less that of 10 flushes; in launch-bound cells that of 100 calls, dispatch included. "method" says it.
+"""
+
+import argparse
+import ctypes
+import datetime
+import json
+import os
+import pathlib
+import random
+import sys
+import time
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+import numpy
+import torch
+
+DTYPES = {1: "uint8", 2: "float16", 4: "float32", 8: "float64", 16: "complex128"}
+LEAST_SAMPLES, MOST_SAMPLES, WARM_UPS = 20, 200, 3
+LAUNCH_BOUND_BYTES, GRAPH_CALLS, JAX_CALLS = 8 << 20, 100, 10
+POISON = 99
+
+
+class Skipped(Exception):
+    """Why a framework cannot do a cell."""
+
+
+class Wrong(Exception):
+    """A wrong result: ends the run."""
+
+
+def require(holds):
+    if not holds:
+        raise Wrong("the result is wrong")
+
+
+def launch_bound(cell):
+    return cell["bytes"] <= LAUNCH_BOUND_BYTES
+
+
+def summary(seconds):
+    p10, median, p90 = numpy.percentile(seconds, [10, 50, 90])
+    return {"median_s": median, "p10_s": p10, "p90_s": p90, "samples": len(seconds)}
+
+
+def sample_in_turn(samplers, seconds, shuffle):
+    """Calls each of `samplers`, which return seconds, once a round, in an order shuffled every round."""
+    for sampler in samplers * WARM_UPS:
+        sampler()
+    taken = [[] for _ in samplers]
+    order = list(range(len(samplers)))
+    start = time.monotonic()
+    while len(taken[0]) < LEAST_SAMPLES or (len(taken[0]) < MOST_SAMPLES and time.monotonic() - start < seconds):
+        shuffle.shuffle(order)
+        for i in order:
+            taken[i].append(samplers[i]())
+    return [summary(each) for each in taken]
+
+
+# ---- PyTorch ------------------------------------------------------------------------------------------------------
+
+class EventTimer:
+    """CUDA events on PyTorch's current stream."""
+
+    def __init__(self):
+        self.begin, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        self.cold = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.uint8, device="cuda")
+        self.make_persisting_ordinary = self.find_reset()
+
+    @staticmethod
+    def find_reset():
+        for name in (f"libcudart.so.{torch.version.cuda.split('.')[0]}", "libcudart.so"):
+            try:
+                return ctypes.CDLL(name).cudaCtxResetPersistingL2Cache
+            except (OSError, AttributeError):
+                pass
+        return lambda: 0
+
+    def sampler(self, work, calls, flush):
+        def sample():
+            if flush:
+                self.make_persisting_ordinary()
+                self.cold.zero_()
+            self.begin.record()
+            work()
+            self.end.record()
+            self.end.synchronize()
+            return self.begin.elapsed_time(self.end) * 1e-3 / calls
+        return sample
+
+
+def in_graph(work):
+    graph = torch.cuda.CUDAGraph()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        for _ in range(GRAPH_CALLS):
+            work()
+    return graph.replay
+
+
+def strided(flat, count, rows, cols, ld, offset):
+    """A packed batch of matrices in `flat`; one matrix has two axes."""
+    sizes, strides = [count, rows, cols], [rows * ld, ld, 1]
+    first = 1 if count == 1 else 0
+    return torch.as_strided(flat, sizes[first:], strides[first:], offset)
+
+
+def torch_matrices(cell):
+    """The source, filled, and the destination, poisoned, as the cell has them."""
+    dtype = getattr(torch, DTYPES[cell["element_size"]])
+    count, rows, cols = cell["count"], cell["rows"], cell["cols"]
+    source = torch.empty(cell["source_offset"] + count * rows * cell["source_ld"], dtype=dtype, device="cuda")
+    source.random_(0, 256) if dtype == torch.uint8 else source.normal_()
+    destination = torch.full([cell["destination_offset"] + count * cols * cell["destination_ld"]], POISON, dtype=dtype, device="cuda")
+    return (strided(source, count, rows, cols, cell["source_ld"], cell["source_offset"]),
+            strided(destination, count, cols, rows, cell["destination_ld"], cell["destination_offset"]))
+
+
+def transpose_into(out, x):
+    out.copy_(x.transpose(-2, -1))
+
+
+def memcpy_of(cell):
+    """The yardstick: contiguous tensors of bytes, which PyTorch copies with cudaMemcpyAsync."""
+    source, destination = (torch.zeros(cell["sector_bytes"] // 2, dtype=torch.uint8, device="cuda") for _ in range(2))
+    return lambda: destination.copy_(source)
+
+
+def torch_entry(cell, transpose, timer, seconds, shuffle):
+    x, out = torch_matrices(cell)
+    memcpy = memcpy_of(cell)
+
+    def checked(work):
+        out.fill_(POISON)
+        work()
+        require(torch.equal(out.transpose(-2, -1), x))
+
+    work = lambda: transpose(out, x)
+    checked(work)
+    calls, method = 1, "L2 flushed, single launches"
+    if launch_bound(cell):
+        calls, method = GRAPH_CALLS, f"warm, CUDA graph of {GRAPH_CALLS} launches"
+        work, memcpy = in_graph(work), in_graph(memcpy)
+    timed, yardstick = sample_in_turn([timer.sampler(each, calls, calls == 1) for each in (work, memcpy)], seconds, shuffle)
+    checked(work)
+    return {"method": method, "time": timed, "yardstick": yardstick}
+
+
+def torch_peers(seconds, shuffle):
+    timer = EventTimer()
+
+    def compiled(cell):
+        torch._dynamo.reset()  # or it would give up compiling after a few shapes
+        return torch_entry(cell, torch.compile(transpose_into, dynamic=False, fullgraph=True), timer, seconds, shuffle)
+
+    return {"torch": ("out.copy_(x.transpose(-2, -1))", lambda cell: torch_entry(cell, transpose_into, timer, seconds, shuffle)),
+            "torch_compile": ("torch.compile of out.copy_(x.transpose(-2, -1))", compiled)}
+
+
+# ---- JAX ----------------------------------------------------------------------------------------------------------
+
+def jax_peers(seconds, shuffle):
+    import jax
+    import jax.numpy as jnp
+    jax.config.update("jax_enable_x64", True)
+    timer = EventTimer()
+    transpose = jax.jit(lambda x: jnp.swapaxes(x, -2, -1))
+    same = jax.jit(lambda x, transposed: jnp.all(x == jnp.swapaxes(transposed, -2, -1)))
+    cold_bytes = timer.cold.numel()
+    flush = jax.jit(lambda value: jnp.broadcast_to(value, (cold_bytes,)))
+    value = jnp.uint8(0)
+
+    def source_of(cell):
+        shape = [cell["rows"], cell["cols"]] if cell["count"] == 1 else [cell["count"], cell["rows"], cell["cols"]]
+        # Whole numbers that every type holds, spread by a multiplicative hash.
+        fill = lambda: (jnp.arange(cell["count"] * cell["rows"] * cell["cols"], dtype=jnp.uint32) * jnp.uint32(2654435761) >> 11
+                        & 2047).astype(DTYPES[cell["element_size"]]).reshape(shape)
+        return jax.jit(fill)()
+
+    def wall(calls):
+        begin, last = time.perf_counter(), None
+        for call in calls:
+            last = call()
+        last.block_until_ready()
+        return time.perf_counter() - begin
+
+    def entry(cell):
+        if (cell["source_ld"], cell["destination_ld"]) != (cell["cols"], cell["rows"]):
+            raise Skipped("JAX has no arrays with gaps behind their rows")
+        if cell["source_offset"] or cell["destination_offset"]:
+            raise Skipped("JAX has no arrays that begin off their boundary")
+        x = source_of(cell)
+        checked = lambda: require(bool(same(x, transpose(x))))
+        checked()
+        turn = lambda: transpose(x)
+        clear = lambda: flush(value)
+        if launch_bound(cell):
+            method = f"warm, wall time of {GRAPH_CALLS} calls"
+            sampler = lambda: wall([turn] * GRAPH_CALLS) / GRAPH_CALLS
+        else:
+            method = f"L2 flushed, wall time of {JAX_CALLS} flushes and calls less that of the flushes"
+            sampler = lambda: (wall([clear, turn] * JAX_CALLS) - wall([clear] * JAX_CALLS)) / JAX_CALLS
+        memcpy, calls = memcpy_of(cell), 1
+        if launch_bound(cell):
+            memcpy, calls = in_graph(memcpy), GRAPH_CALLS
+        timed, yardstick = sample_in_turn([sampler, timer.sampler(memcpy, calls, calls == 1)], seconds, shuffle)
+        checked()
+        return {"method": method, "time": timed, "yardstick": yardstick}
+
+    return {"jax": ("jax.jit of jnp.swapaxes(x, -2, -1)", entry)}
+
+
+# ---- The file -----------------------------------------------------------------------------------------------------
+
+def finished(cell, kernel, entry):
+    """The entry as the program writes those of its own peers."""
+    if "reason" in entry:
+        return {"kernel": kernel, "status": "skipped", "reason": entry["reason"]}
+    median, yardstick = entry["time"]["median_s"], entry["yardstick"]
+    done = {"kernel": kernel, "status": "ran", "verified": True, "method": entry["method"], "time": entry["time"],
+            "bandwidth_gbps": cell["bytes"] / median / 1e9, "ratio": yardstick["median_s"] / median, "yardstick": yardstick}
+    if "time" in cell["yardstick"]:
+        done["ratio_to_bench"] = cell["yardstick"]["time"]["median_s"] / median
+    return done
+
+
+def measure(cell, run):
+    try:
+        return run(cell)
+    except Wrong as wrong:
+        sys.exit(f"peers.py: {cell['shape']} of {cell['element_size']}: {wrong}")
+    except Skipped as why:
+        return {"reason": str(why)}
+    except Exception as failure:  # memory above all: frameworks have an exception of their own each
+        return {"reason": f"{type(failure).__name__}: {str(failure).strip().splitlines()[0] if str(failure).strip() else ''}"}
+    finally:
+        torch.cuda.empty_cache()
+
+
+def store(path, document):
+    """One cell a line, as the program writes it. The file is replaced once it is whole."""
+    head = {key: value for key, value in document.items() if key != "cells"}
+    lines = ",\n  ".join(json.dumps(cell, separators=(",", ":")) for cell in document["cells"])
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps(head, separators=(",", ":"))[:-1] + ', "cells": [\n  ' + lines + "\n]}\n")
+    partial.replace(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("framework", choices=["torch", "jax"])
+    parser.add_argument("file", type=pathlib.Path, help="of `cornerturn bench --format json`; what is measured is added to it")
+    parser.add_argument("--peers", help="of the framework, with commas between them (all of them)")
+    parser.add_argument("--seconds-per-cell", type=float, default=0.3)
+    parser.add_argument("--minutes", type=float, default=60, help="after which no further cell is begun")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--again", action="store_true", help="measure what is there already, too")
+    args = parser.parse_args()
+    document = json.loads(args.file.read_text())
+    torch.manual_seed(args.seed)
+    peers = {"torch": torch_peers, "jax": jax_peers}[args.framework](args.seconds_per_cell, random.Random(args.seed))
+    wanted = args.peers.split(",") if args.peers else list(peers)
+    unknown = [name for name in wanted if name not in peers]
+    if unknown:
+        sys.exit(f"peers.py: {args.framework} has no peer {', '.join(unknown)}; it has {', '.join(peers)}")
+    version = torch.__version__ if args.framework == "torch" else sys.modules["jax"].__version__
+    document.setdefault("frameworks", {})[args.framework] = {
+        "version": version, "date": datetime.date.today().isoformat(), "device": torch.cuda.get_device_name(0),
+        "command": " ".join(["bench/peers.py"] + sys.argv[1:])}
+    todo = [(cell, name) for cell in document["cells"] if cell["status"] == "ran" for name in wanted
+            if args.again or name not in cell["peers"]]
+    begin = time.monotonic()
+    for done, (cell, name) in enumerate(todo):
+        if time.monotonic() - begin > 60 * args.minutes:
+            print(f"peers.py: {len(todo) - done} of {len(todo)} measurements are left: run it again for them")
+            break
+        kernel, run = peers[name]
+        entry = cell["peers"][name] = finished(cell, kernel, measure(cell, run))
+        print(f"{name}: {cell['shape']} of {cell['element_size']}: {entry.get('reason') or round(entry['ratio'], 3)}", flush=True)
+        store(args.file, document)
+
+
+if __name__ == "__main__":
+    main()

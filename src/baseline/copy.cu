@@ -1,0 +1,53 @@
+#include "device/rung.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+constexpr rung_notes kCopy{
+    .id = "baseline/copy",
+    .idea = "A plain copy of the bytes, 16 to a thread: the ceiling that a kernel reaches.",
+    .change = "A peer, not a rung: from copy/global, no tiles, one load and one store of 16 bytes a thread.",
+    .contract =
+        "A matrix without gaps behind its rows. Where an address or the number of bytes is no multiple of 16, the "
+        "widest "
+        "words that fit.",
+    .bytes = "2 * rows * cols * e",
+    .limit = "DRAM bandwidth.",
+    .source = "Common practice.",
+};
+
+constexpr int kCopyThreads = 256;
+
+template <class T>
+__global__ void baseline_copy(const T* source, T* destination, std::int64_t count) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kCopyThreads + threadIdx.x;
+    if (i < count) destination[i] = source[i];
+}
+
+struct whole_copy {
+    template <class T>
+    static void in_words_of(const matrix_work& work, std::int64_t bytes) {
+        const std::int64_t count = bytes / static_cast<std::int64_t>(sizeof(T));
+        const std::int64_t blocks = (count + kCopyThreads - 1) / kCopyThreads;
+        if (blocks > kMaxGridX) refuse("the matrix needs more blocks than a grid has");
+        launch({dim3(static_cast<unsigned>(blocks)), dim3(kCopyThreads)}, baseline_copy<T>,
+               static_cast<const T*>(work.source), static_cast<T*>(work.destination), count);
+    }
+
+    static void run(const matrix_work& work) {
+        refuse_gaps(work);
+        const std::int64_t bytes = work.rows * work.cols * work.element_size;
+        if (bytes == 0) return;
+        const auto misfit = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(work.source) |
+                                                  reinterpret_cast<std::uintptr_t>(work.destination) |
+                                                  static_cast<std::uintptr_t>(bytes));
+        if (misfit % 16 == 0) return in_words_of<element16>(work, bytes);
+        if (misfit % 8 == 0) return in_words_of<element8>(work, bytes);
+        if (misfit % 4 == 0) return in_words_of<element4>(work, bytes);
+        if (misfit % 2 == 0) return in_words_of<element2>(work, bytes);
+        in_words_of<element1>(work, bytes);
+    }
+};
+
+CORNERTURN_RUNG(kCopy, operation::copy, variant{"", "a peer", 1 | 2 | 4 | 8 | 16, &whole_copy::run})
+
+}  // namespace CORNERTURN_KERNELS

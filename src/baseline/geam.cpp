@@ -1,0 +1,120 @@
+#include "device/registry.hpp"
+
+#if defined(CORNERTURN_WITH_CUDA)
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <complex>
+#include <limits>
+
+#include "cornerturn/error.hpp"
+#include "device/cuda_check.hpp"
+#endif
+
+namespace cornerturn {
+namespace {
+
+constexpr rung_notes kGeam{
+    .id = "baseline/geam",
+    .idea = "cuBLAS's geam, one times the transpose: what the vendor's library gives.",
+    .change = "A peer, not a rung.",
+    .contract =
+        "Elements that are floats, doubles or complex doubles, below 2^31 of them a row; leading dimensions as geam "
+        "takes them. No batches: a few matrices are a few calls. cuBLAS is loaded when first called.",
+    .bytes = "2 * rows * cols * e",
+    .limit = "cuBLAS's kernels: skinny matrices, and sides that are odd.",
+    .source = "NVIDIA cuBLAS, cublas<t>geam.",
+};
+
+#if defined(CORNERTURN_WITH_CUDA)
+
+// cuBLAS's own types, without its header.
+using cublas_handle = struct cublasContext*;
+using cublas_status = int;
+enum cublas_operation { kAsItIs = 0, kTransposed = 1 };
+// c = alpha op(a) + beta op(b), matrices column by column, m x n.
+template <class T>
+using geam_function = cublas_status (*)(cublas_handle, int op_a, int op_b, int m, int n, const T* alpha, const T* a,
+                                        int lda, const T* beta, const T* b, int ldb, T* c, int ldc);
+
+constexpr std::int64_t kMostCalls = 16;  // for a batch: more would time the launches
+
+void check(cublas_status status, const char* function) {
+    if (status != 0) throw error(fmt::format("{} of cuBLAS failed with status {}", function, status));
+}
+
+// The library and a handle, from the first call to the end of the program. Throws unsupported where there is none.
+class cublas {
+public:
+    static const cublas& instance() {
+        static const cublas loaded;
+        return loaded;
+    }
+
+    template <class T>
+    void transpose(const char* function, const matrix_work& work) const {
+        const auto geam = find<geam_function<T>>(function);
+        check(set_stream_(handle_, device::current_stream()), "cublasSetStream");
+        // A row-major matrix is its own transpose, column by column. With beta 0, b is not read.
+        const T one(1), zero(0);
+        const int rows = static_cast<int>(work.rows), cols = static_cast<int>(work.cols);
+        for (std::int64_t i = 0; i < work.count; ++i) {
+            const T* const from = static_cast<const T*>(work.source) + i * work.source_stride;
+            T* const to = static_cast<T*>(work.destination) + i * work.destination_stride;
+            const int ld = static_cast<int>(work.destination_ld);
+            check(geam(handle_, kTransposed, kAsItIs, rows, cols, &one, from, static_cast<int>(work.source_ld), &zero,
+                       to, ld, to, ld),
+                  function);
+        }
+    }
+
+private:
+    cublas() {
+        for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
+            library_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+            if (library_ != nullptr) break;
+        }
+        if (library_ == nullptr) throw unsupported(fmt::format("cuBLAS cannot be loaded: {}", dlerror()));
+        check(find<cublas_status (*)(cublas_handle*)>("cublasCreate_v2")(&handle_), "cublasCreate");
+        set_stream_ = find<cublas_status (*)(cublas_handle, cudaStream_t)>("cublasSetStream_v2");
+    }
+
+    template <class F>
+    F find(const char* name) const {
+        void* const symbol = dlsym(library_, name);
+        if (symbol == nullptr) throw unsupported(fmt::format("this cuBLAS has no {}", name));
+        return reinterpret_cast<F>(symbol);
+    }
+
+    void* library_ = nullptr;
+    cublas_handle handle_ = nullptr;
+    cublas_status (*set_stream_)(cublas_handle, cudaStream_t) = nullptr;
+};
+
+void run(const matrix_work& work) {
+    for (std::int64_t size : {work.rows, work.cols, work.source_ld, work.destination_ld}) {
+        if (size > std::numeric_limits<int>::max()) throw unsupported("geam counts rows and columns in 32 bits");
+    }
+    if (work.count > kMostCalls) {
+        throw unsupported(
+            fmt::format("geam takes one matrix a call; batches of more than {} are not timed", kMostCalls));
+    }
+    if (work.rows == 0 || work.cols == 0) return;
+    switch (work.element_size) {
+        case 4: return cublas::instance().transpose<float>("cublasSgeam", work);
+        case 8: return cublas::instance().transpose<double>("cublasDgeam", work);
+        case 16: return cublas::instance().transpose<std::complex<double>>("cublasZgeam", work);
+        default: refuse_element_size(work.element_size);
+    }
+}
+
+#else
+constexpr void (*run)(const matrix_work&) = nullptr;
+#endif
+
+constexpr variant kVariants[] = {
+    {.name = "", .origin = "a peer", .element_sizes = 4 | 8 | 16, .run = run, .batches = true, .arithmetic = true}};
+const bool kRegistered = (register_rung(kGeam, operation::transpose, backend::cuda, __FILE__, "", kVariants, 1), true);
+
+}  // namespace
+}  // namespace cornerturn

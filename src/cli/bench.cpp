@@ -1,0 +1,117 @@
+#include "cli/bench.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+#include <sstream>
+
+#include "cli/output.hpp"
+#include "cornerturn/error.hpp"
+#include "lab/bench.hpp"
+#include "lab/bench_views.hpp"
+
+namespace cornerturn::cli {
+namespace {
+
+constexpr const char* kPeerFamily = "baseline/";
+constexpr const char* kYardstick = "baseline/memcpy";
+
+// The words of "a,b", each of them one of `known`.
+std::vector<std::string> read_words(const char* option, const std::string& text,
+                                    const std::vector<std::string>& known) {
+    std::vector<std::string> words;
+    std::istringstream parts(text);
+    for (std::string word; std::getline(parts, word, ',');) {
+        if (std::find(known.begin(), known.end(), word) == known.end()) {
+            throw invalid_argument(fmt::format("{} has '{}': it can have {}, with commas between them", option, word,
+                                               fmt::join(known, ", ")));
+        }
+        if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+    }
+    return words;
+}
+
+std::vector<std::string> read_some(const char* option, const std::string& text, const std::vector<std::string>& known) {
+    std::vector<std::string> words = read_words(option, text, known);
+    if (words.empty())
+        throw invalid_argument(fmt::format("{} names nothing: it can have {}", option, fmt::join(known, ", ")));
+    return words;
+}
+
+std::vector<int> read_sizes(const std::string& text) {
+    std::vector<std::string> known;
+    for (int size : lab::bench_sizes()) known.push_back(std::to_string(size));
+    std::vector<int> sizes;
+    for (const std::string& word : read_some("--sizes", text, known)) sizes.push_back(std::stoi(word));
+    return sizes;
+}
+
+double read_seconds(const std::string& text) {
+    double seconds = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (status != std::errc{} || end != text.data() + text.size() || !(seconds > 0 && seconds <= 3600)) {
+        throw invalid_argument(
+            fmt::format("--seconds is '{}': it must be a number of seconds, above 0 and up to 3600", text));
+    }
+    return seconds;
+}
+
+lab::bench_request read_request(const bench_options& o, std::uint64_t seed) {
+    const double seconds = read_seconds(o.seconds);
+    lab::bench_request what{.subject = &find_kernel(o.subject),
+                            .yardstick = &find_kernel(kYardstick),
+                            .seconds = seconds,
+                            .seed = seed,
+                            .warm = o.warm};
+    std::vector<std::string> known;
+    for (const kernel& k : kernels()) {
+        if (k.id.starts_with(kPeerFamily)) known.push_back(k.id.substr(std::string_view(kPeerFamily).size()));
+    }
+    for (const std::string& word : read_words("--peers", o.peers, known)) {
+        const kernel* const peer = &find_kernel(kPeerFamily + word);
+        if (peer != what.yardstick && peer != what.subject) what.peers.push_back(peer);
+    }
+    return what;
+}
+
+nlohmann::ordered_json provenance(const std::string& commit, const std::string& command_line, const std::string& cuda) {
+    const std::time_t now = std::time(nullptr);
+    char date[16] = {};
+    std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+    return {{"commit", commit}, {"date", date}, {"command", command_line}, {"cuda", cuda}};
+}
+
+}  // namespace
+
+void bench(const bench_options& o, std::uint64_t seed, lab::format as, const std::optional<std::string>& output,
+           const std::string& command_line) {
+    if (o.family != "transpose")
+        throw invalid_argument(fmt::format("no bench is called '{}'; there is transpose", o.family));
+    const auto grid = lab::bench_grid(read_sizes(o.sizes), read_some("--shapes", o.shapes, lab::bench_groups()));
+    lab::bench_report report{.what = read_request(o, seed)};
+    const auto bencher = lab::cuda_bencher();
+    report.device = bencher->device();
+    if (o.commit) report.provenance = provenance(*o.commit, command_line, report.device.cuda);
+    const bool progress = isatty(STDERR_FILENO) != 0;
+    for (const lab::bench_cell& cell : grid) {
+        if (progress) {
+            fmt::print(stderr, "\r\033[K[{}/{}] {} of {} bytes", report.results.size() + 1, grid.size(), cell.text(),
+                       cell.shape.element_size);
+        }
+        report.results.push_back(bencher->run(cell, report.what));
+    }
+    if (progress) fmt::print(stderr, "\r\033[K");
+    write_out(output, lab::show_bench(report, as));
+    for (const lab::bench_result& r : report.results) {
+        for (const lab::bench_entry* e : r.entries()) {
+            if (!e->fault.empty()) throw error(fmt::format("{}: not verified: {}", e->kernel, e->fault));
+        }
+    }
+}
+
+}  // namespace cornerturn::cli

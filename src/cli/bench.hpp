@@ -1,0 +1,25 @@
+// The bench command.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "lab/table.hpp"
+
+namespace cornerturn::cli {
+
+// As words, with what is taken where nobody says.
+struct bench_options {
+    std::string family;
+    std::string sizes = "1,2,4,8,16", shapes = "squares,odd,skinny,padded,offset,batched";
+    std::string subject = "transpose/production", peers = "memcpy,copy,geam", seconds = "0.5";
+    bool warm = false;
+    std::optional<std::string> commit;  // stored as provenance
+};
+
+// Measures, prints and stores. Throws error where a kernel's result was wrong, once all is printed.
+void bench(const bench_options& o, std::uint64_t seed, lab::format as, const std::optional<std::string>& output,
+           const std::string& command_line);
+
+}  // namespace cornerturn::cli

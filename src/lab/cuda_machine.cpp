@@ -1,0 +1,70 @@
+#include "lab/cuda_machine.hpp"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <cctype>
+#include <fstream>
+
+#include "cornerturn/error.hpp"
+#include "device/cuda_check.hpp"
+#include "lab/run.hpp"
+
+namespace cornerturn::lab {
+namespace {
+
+std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+
+// The driver's own version, such as "580.65.06"; the newest CUDA that it supports where Linux does not tell.
+std::string driver_version() {
+    std::ifstream file("/proc/driver/nvidia/version");
+    for (std::string word; file >> word;) {
+        if (std::isdigit(static_cast<unsigned char>(word[0])) != 0 && word.find('.') != std::string::npos) return word;
+    }
+    int supports = 0;
+    CORNERTURN_CUDA(cudaDriverGetVersion(&supports));
+    return "for CUDA " + version(supports);
+}
+
+}  // namespace
+
+bool cuda_available(std::string& reason) {
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status == cudaSuccess && count > 0) return true;
+    cudaGetLastError();
+    reason = status == cudaSuccess ? "CUDA finds no device"
+                                   : fmt::format("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status));
+    return false;
+}
+
+cuda_machine::cuda_machine() {
+    std::string reason;
+    if (!cuda_available(reason)) throw unsupported("no GPU to run on: " + reason);
+    int device = 0, runtime = 0;
+    CORNERTURN_CUDA(cudaGetDevice(&device));
+    cudaDeviceProp properties;
+    CORNERTURN_CUDA(cudaGetDeviceProperties(&properties, device));
+    CORNERTURN_CUDA(cudaRuntimeGetVersion(&runtime));
+    capability_ = properties.major * 10 + properties.minor;
+    info_ = {.kind = "cuda", .name = properties.name, .driver = driver_version(), .cuda = version(runtime)};
+}
+
+std::string cuda_machine::cannot_run(const kernel& k) const {
+    if (k.needs.compute_capability > capability_) {
+        return fmt::format("needs {} (compute capability {}.{}), but {} has {}.{}", k.needs.feature,
+                           k.needs.compute_capability / 10, k.needs.compute_capability % 10, info_.name,
+                           capability_ / 10, capability_ % 10);
+    }
+    return k.run(backend::cuda) == nullptr ? "is not a kernel for the GPU" : "";
+}
+
+std::string cuda_machine::lacks_memory(std::int64_t bytes) const {
+    std::size_t free = 0, total = 0;
+    CORNERTURN_CUDA(cudaMemGetInfo(&free, &total));
+    if (static_cast<std::size_t>(bytes) <= free) return {};
+    return fmt::format("{} has {:.1f} GB of memory free, and this run needs {:.1f} GB", info_.name,
+                       static_cast<double>(free) / 1e9, static_cast<double>(bytes) / 1e9);
+}
+
+}  // namespace cornerturn::lab

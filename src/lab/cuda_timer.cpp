@@ -1,0 +1,109 @@
+#include "lab/cuda_timer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include "device/cuda_check.hpp"
+#include "lab/statistics.hpp"
+
+namespace cornerturn::lab {
+namespace {
+
+constexpr std::size_t kLeastRounds = 20, kMostRounds = 200;
+constexpr int kWarmUps = 3, kGraphLaunches = 100;
+// Up to here a launch takes longer to start than to run.
+constexpr std::int64_t kLaunchBoundBytes = 8 << 20;
+
+}  // namespace
+
+device_memory::device_memory(std::int64_t bytes) { CORNERTURN_CUDA(cudaMalloc(&get, static_cast<std::size_t>(bytes))); }
+device_memory::~device_memory() { cudaFree(get); }
+
+std::string timing_method::text() const {
+    if (launches > 1) return fmt::format("warm, CUDA graph of {} launches", launches);
+    return flush ? "L2 flushed, single launches" : "warm, single launches";
+}
+
+timing_method method_for(std::int64_t bytes_moved, bool warm) {
+    if (bytes_moved <= kLaunchBoundBytes) return {.launches = kGraphLaunches, .flush = false};
+    return {.launches = 1, .flush = !warm};
+}
+
+cuda_timer::cuda_timer() {
+    int device = 0, l2_bytes = 0, persisting = 0;
+    CORNERTURN_CUDA(cudaGetDevice(&device));
+    CORNERTURN_CUDA(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
+    CORNERTURN_CUDA(cudaDeviceGetAttribute(&persisting, cudaDevAttrMaxPersistingL2CacheSize, device));
+    flush_bytes_ = 2 * std::int64_t{l2_bytes};
+    persisting_l2_ = persisting > 0;
+    CORNERTURN_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    CORNERTURN_CUDA(cudaEventCreate(&begin_));
+    CORNERTURN_CUDA(cudaEventCreate(&end_));
+}
+
+cuda_timer::~cuda_timer() {
+    cudaEventDestroy(end_);
+    cudaEventDestroy(begin_);
+    cudaStreamDestroy(stream_);
+}
+
+work_function cuda_timer::prepare(const work_function& work, const timing_method& how) const {
+    if (how.launches == 1) return work;
+    cudaGraph_t graph = nullptr;
+    CORNERTURN_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < how.launches; ++i) work();
+    CORNERTURN_CUDA(cudaStreamEndCapture(stream_, &graph));
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t made = cudaGraphInstantiate(&executable, graph, 0);
+    cudaGraphDestroy(graph);
+    CORNERTURN_CUDA(made);
+    const std::shared_ptr<CUgraphExec_st> owner(executable, [](cudaGraphExec_t g) { cudaGraphExecDestroy(g); });
+    return [stream = stream_, owner] { CORNERTURN_CUDA(cudaGraphLaunch(owner.get(), stream)); };
+}
+
+void cuda_timer::flush(void* memory) const {
+    // Kernels may leave lines that are to be evicted last: those are made ordinary, so that the memset pushes them out.
+    if (persisting_l2_) CORNERTURN_CUDA(cudaCtxResetPersistingL2Cache());
+    // It also keeps the GPU busy while the host queues the launch, so that no launch latency is timed.
+    CORNERTURN_CUDA(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(flush_bytes_), stream_));
+}
+
+std::vector<timing> cuda_timer::measure(const std::vector<work_function>& prepared, const timing_method& how,
+                                        double seconds, std::uint64_t seed) const {
+    const device_memory cold(how.flush ? flush_bytes_ : 1);
+    const auto sample = [&](const work_function& work) {
+        if (how.flush) flush(cold.get);
+        CORNERTURN_CUDA(cudaEventRecord(begin_, stream_));
+        work();
+        CORNERTURN_CUDA(cudaEventRecord(end_, stream_));
+        CORNERTURN_CUDA(cudaEventSynchronize(end_));
+        float milliseconds = 0;
+        CORNERTURN_CUDA(cudaEventElapsedTime(&milliseconds, begin_, end_));
+        return milliseconds * 1e-3 / how.launches;
+    };
+    for (int i = 0; i < kWarmUps; ++i) {
+        for (const work_function& work : prepared) sample(work);
+    }
+    std::vector<std::size_t> order(prepared.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::mt19937_64 random(seed);
+    std::vector<std::vector<double>> samples(prepared.size());
+    const auto start = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    for (std::size_t round = 0; round < kLeastRounds || (round < kMostRounds && elapsed() < seconds); ++round) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (std::size_t i : order) samples[i].push_back(sample(prepared[i]));
+    }
+    std::vector<timing> result;
+    for (const std::vector<double>& its : samples) result.push_back(summarize(its));
+    return result;
+}
+
+}  // namespace cornerturn::lab

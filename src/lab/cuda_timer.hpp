@@ -1,0 +1,65 @@
+// Timing work on the GPU: events around launches, the L2 cache flushed, contestants sampled in turn.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lab/result.hpp"
+
+namespace cornerturn::lab {
+
+// Device memory that ends with its scope. Throws cuda_error.
+struct device_memory {
+    void* get = nullptr;
+    explicit device_memory(std::int64_t bytes);
+    ~device_memory();
+    device_memory(const device_memory&) = delete;
+    device_memory& operator=(const device_memory&) = delete;
+};
+
+// What one sample is.
+struct timing_method {
+    int launches = 1;   // in one CUDA graph, if more than one
+    bool flush = true;  // the L2 cache before it
+    std::string text() const;
+};
+
+// By the bytes that one launch reads and writes: where it takes longer to start than to run, many warm ones in a graph.
+timing_method method_for(std::int64_t bytes_moved, bool warm);
+
+// Queues work on the timer's stream.
+using work_function = std::function<void()>;
+
+// For the current device.
+class cuda_timer {
+public:
+    cuda_timer();
+    ~cuda_timer();
+    cuda_timer(const cuda_timer&) = delete;
+    cuda_timer& operator=(const cuda_timer&) = delete;
+
+    cudaStream_t stream() const { return stream_; }
+    std::int64_t flush_bytes() const { return flush_bytes_; }  // of device memory, while it measures
+
+    // What a sample runs: the work, or a graph of it, which what is returned owns.
+    work_function prepare(const work_function& work, const timing_method& how) const;
+
+    // Seconds a launch takes of each. Every round samples all of them once, in an order drawn from the seed, so that
+    // all see the same clocks and the same neighbours: at least 20 rounds, and more until `seconds` or 200 are full.
+    std::vector<timing> measure(const std::vector<work_function>& prepared, const timing_method& how, double seconds,
+                                std::uint64_t seed) const;
+
+private:
+    void flush(void* memory) const;
+
+    cudaStream_t stream_ = nullptr;
+    cudaEvent_t begin_ = nullptr, end_ = nullptr;
+    std::int64_t flush_bytes_ = 0;
+    bool persisting_l2_ = false;
+};
+
+}  // namespace cornerturn::lab

@@ -1,0 +1,195 @@
+// The bench as far as it needs no GPU: its grid, the sectors that its yardstick counts, and what it makes of times.
+#include "lab/bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "lab/bench_views.hpp"
+#include "ladder_check.hpp"
+
+using namespace cornerturn;
+using namespace cornerturn::lab;
+
+namespace {
+
+std::vector<bench_cell> whole_grid() { return bench_grid(bench_sizes(), bench_groups()); }
+
+TEST(bench_grid, has_every_group_for_every_size) {
+    std::map<std::pair<int, std::string>, int> cells;
+    std::set<std::string> names;
+    for (const bench_cell& c : whole_grid()) {
+        ++cells[{c.shape.element_size, c.group}];
+        EXPECT_TRUE(names.insert(std::to_string(c.shape.element_size) + ": " + c.text()).second) << c.text();
+    }
+    const std::map<std::string, int> each = {{"squares", 8}, {"odd", 2},    {"skinny", 10},
+                                             {"padded", 2},  {"offset", 1}, {"batched", 3}};
+    ASSERT_EQ(bench_groups().size(), each.size());
+    for (int size : {1, 2, 4, 8, 16}) {
+        for (const auto& [group, count] : each) EXPECT_EQ((cells[{size, group}]), count) << group;
+    }
+}
+
+TEST(bench_grid, skinny_and_batched_matrices_are_of_one_size) {
+    for (const bench_cell& c : bench_grid(bench_sizes(), {"skinny", "batched"})) {
+        EXPECT_GT(c.bytes() / 2, 127 << 20) << c.text();
+        EXPECT_LE(c.bytes() / 2, 128 << 20) << c.text();
+    }
+}
+
+TEST(bench_grid, gives_what_was_asked_for) {
+    EXPECT_EQ(bench_grid({4}, {"odd"}).size(), 2u);
+    EXPECT_EQ(bench_grid({2, 16}, {"squares", "offset"}).size(), 18u);
+    EXPECT_EQ(bench_grid({4}, {"odd"})[0].text(), "10007 x 10009");
+    EXPECT_EQ(bench_grid({4}, {"padded"})[1].text(), "8192 x 8192, ld + 3");
+    EXPECT_EQ(bench_grid({4}, {"offset"})[0].text(), "8192 x 8192, offset 1");
+    EXPECT_EQ(bench_grid({4}, {"batched"})[0].text(), "32768 of 32 x 32");
+}
+
+TEST(sectors, are_those_that_the_rows_touch) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    for (int round = 0; round < 3000; ++round) {
+        const int size = 1 << random() % 5;
+        const std::int64_t offset = random() % 20 * size, rows = random() % 80, row = random() % 90 * size;
+        const std::int64_t pitch = row + random() % (round % 2 == 0 ? 3 : 50) * size;
+        std::set<std::int64_t> touched;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            for (std::int64_t byte = 0; byte < row; ++byte) touched.insert((offset + r * pitch + byte) / 32);
+        }
+        ASSERT_EQ(touched_sectors(offset, rows, row, pitch), static_cast<std::int64_t>(touched.size()))
+            << offset << ", " << rows << " rows of " << row << ", " << pitch << " apart, seed " << seed;
+    }
+}
+
+TEST(sectors, of_a_cell_are_read_and_written) {
+    for (const bench_cell& c : whole_grid()) {
+        const std::int64_t more = c.sector_bytes() - c.bytes();
+        EXPECT_GE(more, 0) << c.text();
+        EXPECT_EQ(c.sector_bytes() % 32, 0);
+        // Without gaps: only the last sector of each side, or with an offset the first, is not full. With them: at most
+        // two sectors a row.
+        EXPECT_LE(more, c.group == "padded" ? 4 * 32 * c.shape.rows : 4 * 32) << c.text();
+    }
+    // Two rows of 1 byte, one sector; four columns of 2 bytes, 16 apart: one sector holds two.
+    const bench_cell c{"", {.rows = 2, .cols = 4, .element_size = 1, .destination_ld = 16}};
+    EXPECT_EQ(c.sector_bytes(), 32 + 64);
+}
+
+// A bench of transpose/padded beside the copy and geam, with times made up.
+struct made_up {
+    bench_report report;
+
+    made_up() {
+        report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
+        report.what.subject = &find_kernel("transpose/padded@32x8");
+        report.what.yardstick = &find_kernel("baseline/memcpy");
+        report.what.peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")};
+        for (const bench_cell& c : bench_grid({1, 4}, {"odd", "batched"})) {
+            bench_result r = begin_bench(c, report.what);
+            r.method = "by guess";
+            for (bench_entry* e : {&r.yardstick, &r.subject, &r.peers[0], &r.peers[1]})
+                e->time = {2e-3, 1e-3, 3e-3, 20};
+            r.subject.time.median_s = c.shape.rows == 4097 ? 2.5e-3 : 2.1e-3;
+            report.results.push_back(std::move(r));
+        }
+    }
+    nlohmann::ordered_json json() const { return nlohmann::ordered_json::parse(show_bench(report, format::json)); }
+};
+
+TEST(bench_entries, say_what_they_do_not_take) {
+    const made_up m;
+    for (const bench_result& r : m.report.results) {
+        EXPECT_EQ(r.yardstick.skipped, "");
+        EXPECT_EQ(r.peers[0].skipped, "");
+        EXPECT_EQ(r.subject.skipped, r.cell.group == "batched" ? "takes one matrix, not a batch" : "");
+        EXPECT_EQ(r.peers[1].skipped, r.cell.shape.element_size == 1 ? "does not take 1-byte elements" : "");
+        EXPECT_EQ(r.subject.bytes, r.cell.bytes());
+        EXPECT_EQ(r.peers[0].bytes, r.cell.sector_bytes());
+    }
+}
+
+TEST(bench_views, table_has_cells_groups_and_reasons) {
+    made_up m;
+    m.report.results[1].subject.fault = "it is wrong";
+    m.report.results[0].skipped = "no memory";
+    const std::string text = show_bench(m.report, format::table);
+    const auto has = [&](const std::string& part) {
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    };
+    has("transpose/padded@32x8 on A GPU (driver 1.2, CUDA 13.0); seed 1");
+    has("WRONG");
+    has("FAILED transpose/padded@32x8, 4097 x 4095 of 1 bytes: it is wrong\n");
+    has("skipped 10007 x 10009 of 1 bytes: no memory\n");
+    has("skipped baseline/geam: does not take 1-byte elements (4 cells)\n");
+    has("skipped transpose/padded@32x8: takes one matrix, not a batch (6 cells)\n");
+    // Two cells are left: 2.0 / 2.1 and 2.0 / 2.5, both slower than geam.
+    const std::size_t groups = text.find("at (bytes an element)");
+    ASSERT_NE(groups, std::string::npos);
+    std::istringstream row(text.substr(text.find("\nodd", groups)));
+    std::vector<std::string> words(12);
+    for (std::string& word : words) row >> word;
+    EXPECT_EQ(words,
+              (std::vector<std::string>{"odd", "2", "0.800", "4097", "x", "4095", "of", "4", "0.876", "1", "2", "2"}))
+        << text;
+}
+
+TEST(bench_views, csv_is_one_table) {
+    std::istringstream lines(show_bench(made_up().report, format::csv));
+    std::set<std::ptrdiff_t> commas;
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+        commas.insert(std::count(line.begin(), line.end(), ',') - 2 * std::count(line.begin(), line.end(), '"') / 2);
+    }
+    EXPECT_EQ(count, 1 + 10);
+    EXPECT_EQ(*commas.rbegin(), 9);
+}
+
+TEST(bench_views, json_has_every_time) {
+    made_up m;
+    m.report.provenance = {{"commit", "abc"}};
+    m.report.results[0].subject.fault = "it is wrong";
+    const auto json = m.json();
+    EXPECT_EQ(json["bench"], "transpose");
+    EXPECT_EQ(json["provenance"]["commit"], "abc");
+    EXPECT_EQ(json["cells"].size(), 10u);
+    const auto& wrong = json["cells"][0]["subject"];
+    EXPECT_EQ(wrong["verified"], false);
+    EXPECT_EQ(wrong["fault"], "it is wrong");
+    EXPECT_FALSE(wrong.contains("ratio"));
+    const auto& cell = json["cells"][1];
+    EXPECT_EQ(cell["group"], "odd");
+    EXPECT_EQ(cell["source_ld"], 4095);
+    EXPECT_EQ(cell["destination_ld"], 4097);
+    EXPECT_EQ(cell["yardstick"]["time"]["median_s"], 2e-3);
+    EXPECT_EQ(cell["subject"]["time"]["samples"], 20);
+    EXPECT_DOUBLE_EQ(cell["subject"]["ratio"], 0.8);
+    EXPECT_DOUBLE_EQ(cell["subject"]["bandwidth_gbps"], 2.0 * 4097 * 4095 / 2.5e-3 / 1e9);
+    EXPECT_EQ(cell["peers"]["copy"]["ratio"], 1.0);
+    EXPECT_EQ(cell["peers"]["geam"]["status"], "skipped");
+    EXPECT_EQ(cell["peers"]["geam"]["reason"], "does not take 1-byte elements");
+}
+
+TEST(baseline_copy, copies_whole_matrices_in_any_words) {
+    const kernel& copy = find_kernel("baseline/copy");
+    for (int size : {1, 2, 4, 8, 16}) {
+        for (std::int64_t cols : {1, 2, 3, 8, 255, 256, 1000}) {
+            for (std::int64_t offset : {0, 1, 2, 3}) {
+                const problem_shape shape{.does = operation::copy,
+                                          .rows = 3,
+                                          .cols = cols,
+                                          .element_size = size,
+                                          .source_offset = offset,
+                                          .destination_offset = offset / 2};
+                EXPECT_EQ(tests::run_every_block(copy, shape).fault, "") << cols << " of " << size << " at " << offset;
+            }
+        }
+    }
+    const problem_shape gaps{.does = operation::copy, .rows = 3, .cols = 5, .source_ld = 6};
+    EXPECT_NE(tests::run_every_block(copy, gaps).fault.find("without gaps"), std::string::npos);
+}
+
+}  // namespace
