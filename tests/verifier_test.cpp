@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -43,6 +44,22 @@ TEST(pattern, tells_elements_apart) {
     EXPECT_LT(same, 64);  // no period of a row
     EXPECT_NE(pattern<std::uint32_t>(5, 1), pattern<std::uint32_t>(5 + (1ull << 32), 1));
     EXPECT_NE(pattern<std::uint64_t>(5, 1), pattern<std::uint64_t>(5, 2));
+}
+
+TEST(pattern, numbers_are_finite_and_normal) {
+    const auto normal = [](auto bits, auto number) {
+        std::memcpy(&number, &bits, sizeof number);
+        return std::isnormal(number);
+    };
+    int others = 0;
+    for (std::uint64_t i = 0; i < 100000; ++i) {
+        EXPECT_TRUE(normal(typed_elements<std::uint32_t>{1, false, true}.value(i), 0.0f));
+        EXPECT_TRUE(normal(typed_elements<std::uint64_t>{1, false, true}.value(i), 0.0));
+        const bits128 pair = typed_elements<bits128>{1, false, true}.value(i);
+        EXPECT_TRUE(normal(pair.low, 0.0) && normal(pair.high, 0.0));
+        others += !normal(typed_elements<std::uint32_t>{1, false, false}.value(i), 0.0f);
+    }
+    EXPECT_GT(others, 0);  // otherwise every bit pattern comes
 }
 
 TEST(verifier, accepts_the_reference_and_nothing_else) {

@@ -45,6 +45,21 @@ CORNERTURN_HOST_DEVICE T pattern(std::uint64_t index, std::uint64_t seed) {
     }
 }
 
+// The value with the highest bits of its exponent made different: read as a float, a double or a complex of doubles it
+// is finite and not denormal, so that arithmetic by one leaves its bits alone.
+template <class T>
+CORNERTURN_HOST_DEVICE T as_number(T value) {
+    if constexpr (sizeof(T) == 16) {
+        return T{as_number(value.low), as_number(value.high)};
+    } else if constexpr (sizeof(T) >= 4) {
+        constexpr int kTop = 8 * sizeof(T) - 2;
+        const T top = T{1} << kTop;
+        return (value & ~top) | (~(value << 1) & top);
+    } else {
+        return value;
+    }
+}
+
 // What stands in a destination before a run: at every element the opposite of what must come, so that an element left
 // unwritten, or left from an earlier run, never passes.
 template <class T>
@@ -56,15 +71,16 @@ CORNERTURN_HOST_DEVICE T opposite(T value) {
     }
 }
 
-// Writes and recognises elements that are stored as a T, to which `at` is aligned. `poison`: as their opposites.
+// Writes and recognises elements that are stored as a T, to which `at` is aligned. `poison`: as their opposites;
+// `numbers`: as numbers.
 template <class T>
 struct typed_elements {
     std::uint64_t seed;
-    bool poison;
+    bool poison, numbers = false;
 
     CORNERTURN_HOST_DEVICE static constexpr int size() { return sizeof(T); }
     CORNERTURN_HOST_DEVICE T value(std::uint64_t index) const {
-        const T right = pattern<T>(index, seed);
+        const T bits = pattern<T>(index, seed), right = numbers ? as_number(bits) : bits;
         return poison ? opposite(right) : right;
     }
     CORNERTURN_HOST_DEVICE void put(unsigned char* at, std::uint64_t index) const {

@@ -21,6 +21,7 @@ struct patterned_batch {
     std::int64_t rows, cols, ld, count, stride, offset;
     bool transposed;  // a matrix that a transpose has written
     bool poison;      // each element's opposite
+    bool numbers;     // no NaN, infinity or denormal
 
     CORNERTURN_HOST_DEVICE bool empty() const { return rows == 0 || cols == 0 || count == 0; }
     CORNERTURN_HOST_DEVICE bool side_by_side() const { return stride < (rows - 1) * ld + cols; }
@@ -68,11 +69,11 @@ struct patterned_batch {
 template <class F>
 auto with_elements(const patterned_batch& batch, F f) {
     switch (batch.element_size) {
-        case 1: return f(typed_elements<std::uint8_t>{batch.seed, batch.poison});
-        case 2: return f(typed_elements<std::uint16_t>{batch.seed, batch.poison});
-        case 4: return f(typed_elements<std::uint32_t>{batch.seed, batch.poison});
-        case 8: return f(typed_elements<std::uint64_t>{batch.seed, batch.poison});
-        case 16: return f(typed_elements<bits128>{batch.seed, batch.poison});
+        case 1: return f(typed_elements<std::uint8_t>{batch.seed, batch.poison, batch.numbers});
+        case 2: return f(typed_elements<std::uint16_t>{batch.seed, batch.poison, batch.numbers});
+        case 4: return f(typed_elements<std::uint32_t>{batch.seed, batch.poison, batch.numbers});
+        case 8: return f(typed_elements<std::uint64_t>{batch.seed, batch.poison, batch.numbers});
+        case 16: return f(typed_elements<bits128>{batch.seed, batch.poison, batch.numbers});
         default: return f(sized_elements{batch.seed, batch.poison, batch.element_size});
     }
 }

@@ -199,7 +199,8 @@ patterned_batch problem_shape::after(side which) const {
                 .stride = source_stride,
                 .offset = source_offset,
                 .transposed = false,
-                .poison = false};
+                .poison = false,
+                .numbers = numbers};
     }
     return {.element_size = element_size,
             .seed = seed,
@@ -210,7 +211,8 @@ patterned_batch problem_shape::after(side which) const {
             .stride = destination_stride,
             .offset = destination_offset,
             .transposed = does == operation::transpose,
-            .poison = false};
+            .poison = false,
+            .numbers = numbers};
 }
 
 patterned_batch problem_shape::before(side which) const {

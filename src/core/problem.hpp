@@ -27,6 +27,7 @@ struct problem_shape {
     std::int64_t source_offset = 0, destination_offset = 0;
     std::int64_t count = 1, source_stride = 0, destination_stride = 0;
     bool in_place = false;
+    bool numbers = false;  // no NaN, infinity or denormal: for what does arithmetic on the elements
 
     // Fills in leading dimensions and strides left 0. Throws invalid_argument where a size is negative, a leading
     // dimension too small, matrices of a batch overlap, or a product does not fit 64 bits.

@@ -25,6 +25,6 @@ void run_production(const matrix_work& work) {
 
 }  // namespace
 
-CORNERTURN_RUNG(kNotes, operation::transpose, {"", "-", kAnyElementSize, &run_production})
+CORNERTURN_RUNG(kNotes, operation::transpose, {"", "-", kAnyElementSize, &run_production, {}, true})
 
 }  // namespace CORNERTURN_KERNELS
