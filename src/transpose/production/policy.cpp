@@ -32,16 +32,13 @@ constexpr tile_tuning kTiles[] = {
 
 // By width: the first that is as wide as the matrix, or the last.
 constexpr tuning kRagged[] = {
-    {path::ragged, 1, 2016, 4, 512},  {path::ragged, 1, 2016, 8, 512}, {path::ragged, 1, 992, 16, 256},
-    {path::ragged, 1, 480, 32, 256},  {path::ragged, 1, 480, 64, 512}, {path::ragged, 1, 224, 128, 512},
-    {path::ragged, 2, 1008, 2, 512},  {path::ragged, 2, 1008, 4, 512}, {path::ragged, 2, 496, 8, 256},
-    {path::ragged, 2, 240, 16, 256},  {path::ragged, 2, 240, 32, 512}, {path::ragged, 2, 112, 64, 512},
-    {path::ragged, 2, 112, 128, 512}, {path::ragged, 4, 504, 2, 512},  {path::ragged, 4, 504, 4, 512},
-    {path::ragged, 4, 248, 8, 512},   {path::ragged, 4, 120, 16, 512}, {path::ragged, 4, 120, 32, 512},
-    {path::ragged, 4, 56, 64, 512},   {path::ragged, 8, 252, 2, 256},  {path::ragged, 8, 252, 4, 256},
-    {path::ragged, 8, 124, 8, 256},   {path::ragged, 8, 60, 16, 256},  {path::ragged, 8, 60, 32, 512},
-    {path::ragged, 16, 126, 2, 256},  {path::ragged, 16, 62, 4, 256},  {path::ragged, 16, 62, 8, 256},
-    {path::ragged, 16, 30, 16, 256},
+    {path::ragged, 1, 2048, 16, 512}, {path::ragged, 1, 1024, 32, 256}, {path::ragged, 1, 512, 64, 256},
+    {path::ragged, 1, 256, 256, 512}, {path::ragged, 2, 1024, 16, 512}, {path::ragged, 2, 512, 32, 256},
+    {path::ragged, 2, 256, 64, 256},  {path::ragged, 2, 256, 128, 512}, {path::ragged, 4, 512, 8, 512},
+    {path::ragged, 4, 512, 16, 512},  {path::ragged, 4, 256, 32, 256},  {path::ragged, 4, 128, 64, 256},
+    {path::ragged, 4, 128, 128, 512}, {path::ragged, 8, 256, 8, 256},   {path::ragged, 8, 256, 16, 256},
+    {path::ragged, 8, 128, 32, 256},  {path::ragged, 8, 64, 64, 512},   {path::ragged, 16, 256, 4, 256},
+    {path::ragged, 16, 128, 8, 256},  {path::ragged, 16, 128, 16, 256}, {path::ragged, 16, 64, 32, 256},
 };
 
 constexpr tuning ragged_tile(int element, std::int64_t cols) {

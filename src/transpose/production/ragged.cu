@@ -3,35 +3,34 @@
 // Reads: a row of the tile is a row of words. Where elements are narrower than a word, two aligned words of the source
 // are shifted into one of the tile.
 //
-// Writes: whole sectors of memory (32 bytes), since a sector that two blocks write in part costs as much as a read of
-// it. Each row of the destination begins elsewhere within a sector, so each column of the tile ends elsewhere: a tile
-// holds one sector's rows more than it moves, and what it leaves at its end the next tile begins with.
+// Writes: elements narrower than a word come in groups of as many rows as a word has elements. A group of words is
+// turned into words of columns, and two of those that follow each other are shifted into one of the destination's. So
+// each column of the tile begins up to a group earlier than its rows do, and the tile holds one group more than it
+// moves.
 //
-// Elements narrower than a word come in groups of as many rows as a word has elements: a group of words is turned into
-// words of columns, and two of those that follow each other are shifted into one of the destination's.
+// Tiles are large, since every row and every column of one touches a sector of memory more than it would if it were
+// aligned.
 #include "transpose/production/kernels.hpp"
 #include "transpose/production/words.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-constexpr int kSectorBytes = 32;
-
 template <int kElement, int kGroups, int kWordsPerRow, int kThreads>
 struct ragged_tile {
     using word = word_t<kElement>;
     static constexpr int kWord = kWordBytes<kElement>, kPerWord = kElementsPerWord<kElement>;
-    static constexpr int kWordsPerSector = kSectorBytes / kWord, kBack = kSectorBytes / kElement;
     static constexpr int kRows = kGroups * kPerWord, kCols = kWordsPerRow * kPerWord;
-    static constexpr int kMoved = kRows - kBack;     // rows from one tile to the next
-    static constexpr int kPitch = kWordsPerRow | 1;  // in words; odd: a column of words has one in each bank
+    static constexpr int kBack = kPerWord > 1 ? kPerWord : 0;  // rows of the group before
+    static constexpr int kPitch = kWordsPerRow | 1;            // in words; odd: a column of words has one in each bank
+    static constexpr int kBytes = (kBack + kRows) * kPitch * kWord;
     static constexpr int kLoads = kRows * kWordsPerRow / kThreads, kStores = kGroups * kWordsPerRow / kThreads;
     static constexpr int kLoadRows = kThreads / kWordsPerRow, kStoreWords = kThreads / kGroups;
     static_assert(kLoadRows * kWordsPerRow == kThreads && kStoreWords * kGroups == kThreads);
     static_assert(kLoads * kThreads == kRows * kWordsPerRow && kStores * kThreads == kGroups * kWordsPerRow);
-    static_assert(kRows * kPitch * kWord <= 48 << 10);
+    static_assert(kBack <= kLoadRows);
 
-    // Reads words [0, kWordsPerRow) of kRows rows; `from` is the first one's address.
+    // Reads the tile's words; `from` is the address of its first row, kBack rows before those that it moves.
     static __device__ __forceinline__ void load(const byte* from, std::int64_t pitch, word* tile) {
         const int w = static_cast<int>(threadIdx.x) % kWordsPerRow, r = static_cast<int>(threadIdx.x) / kWordsPerRow;
         constexpr int kAtOnce = kLoads < 8 ? kLoads : 8;
@@ -42,12 +41,15 @@ struct ragged_tile {
         for (int i = 0; i < kLoads; i += kAtOnce) {
             word words[kAtOnce];
             CORNERTURN_UNROLL
-            for (int k = 0; k < kAtOnce; ++k) words[k] = load_word<kElement>(from + k * (kLoadRows * pitch));
+            for (int k = 0; k < kAtOnce; ++k) {
+                words[k] = load_word<kElement>(from);
+                from += kLoadRows * pitch;
+            }
             CORNERTURN_UNROLL
             for (int k = 0; k < kAtOnce; ++k) tile[k * (kLoadRows * kPitch)] = words[k];
-            from += kAtOnce * kLoadRows * pitch;
             tile += kAtOnce * kLoadRows * kPitch;
         }
+        if (r < kBack) *tile = load_word<kElement>(from);
     }
 
     // The same at the edges of a rows x cols matrix: the tile's first row is `row`, maybe below 0, and its column
@@ -58,11 +60,10 @@ struct ragged_tile {
         const int w = static_cast<int>(threadIdx.x) % kWordsPerRow, r = static_cast<int>(threadIdx.x) / kWordsPerRow;
         if (col + w * kPerWord >= cols) return;
         CORNERTURN_UNROLL_BY(4)
-        for (int i = 0; i < kLoads; ++i) {
-            const std::int64_t at_row = row + r + i * kLoadRows;
-            if (at_row < 0 || at_row >= rows) continue;
-            const byte* const line = matrix + at_row * pitch;
-            tile[(r + i * kLoadRows) * kPitch + w] =
+        for (int i = r; i < kBack + kRows; i += kLoadRows) {
+            if (row + i < 0 || row + i >= rows) continue;
+            const byte* const line = matrix + (row + i) * pitch;
+            tile[i * kPitch + w] =
                 load_word_within<kElement>(line + col * kElement + w * kWord, line, line + cols * kElement);
         }
     }
@@ -89,42 +90,31 @@ struct ragged_tile {
         }
     };
 
-    // Where this tile's part of a row of the destination lies within its words and sectors. `address` is that of the
-    // tile's row kBack.
-    struct phase {
-        int elements, words;
-        __device__ __forceinline__ explicit phase(const byte* address) {
-            const auto low = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address));
-            elements = kPerWord > 1 ? static_cast<int>(low % kWord) / kElement : 0;
-            words = static_cast<int>(low % kSectorBytes) / kWord;
-        }
-        // Whether word g of the tile, which ends with row kPerWord * (g + 1) - elements, is one that it moves.
-        __device__ __forceinline__ bool moves(int g) const {
-            return static_cast<unsigned>(g - kWordsPerSector + words) < kMoved / kPerWord;
-        }
-    };
+    // How many elements of a word lie before this address.
+    static __device__ __forceinline__ int phase(const byte* address) {
+        return kPerWord > 1 ? past_word(address) / kElement : 0;
+    }
 
-    // Writes the tile. `line` is the address of its row kBack in its first column's row of the destination.
+    // Writes the tile; `line` is where the first row that it moves begins in the destination, in its first column.
     static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, const word* tile, std::int64_t cols) {
         const int g = static_cast<int>(threadIdx.x) % kGroups, w = static_cast<int>(threadIdx.x) / kGroups;
-        if (g == 0) return;  // no part of a word that is moved
-        line += w * kPerWord * pitch;
-        tile += g * (kPerWord * kPitch) + w;
-        int left = cols - w * kPerWord < kCols ? static_cast<int>(cols - w * kPerWord) : kCols;
+        line += w * kPerWord * pitch + g * kWord;
+        tile += (kBack + g * kPerWord) * kPitch + w;
+        int left = cols < kCols ? static_cast<int>(cols) - w * kPerWord : kCols;
         CORNERTURN_UNROLL_BY(4)
         for (int i = 0; i < kStores; ++i) {
             if (left <= 0) return;
             const group now(tile);
-            const group before(tile - (kPerWord > 1 ? kPerWord * kPitch : 0));
+            const group before(tile - kBack * kPitch);
+            byte* to = line;
             CORNERTURN_UNROLL
             for (int k = 0; k < kPerWord; ++k) {
-                byte* const to = line + k * pitch;
-                const phase at(to);
+                const int past = phase(to);
                 word value = now.columns[k];
                 if constexpr (kPerWord > 1)
-                    value = __funnelshift_rc(before.columns[k], value, 32 - 8 * kElement * at.elements);
-                if (at.moves(g) && k < left)
-                    store_word<kElement>(to + (g - kWordsPerSector) * kWord - at.elements * kElement, value);
+                    value = __funnelshift_rc(before.columns[k], value, 32 - 8 * kElement * past);
+                if (k < left) store_word<kElement>(to - past * kElement, value);
+                to += pitch;
             }
             line += kStoreWords * kPerWord * pitch;
             tile += kStoreWords;
@@ -132,22 +122,23 @@ struct ragged_tile {
         }
     }
 
-    // The same at the edges of the destination; `matrix` is its beginning, and the tile's row kBack is its `row`.
+    // The same at the edges of the destination; `matrix` is its beginning, and the tile's first row that moves is
+    // `row`.
     static __device__ __forceinline__ void store_within(byte* matrix, std::int64_t pitch, std::int64_t row,
                                                         std::int64_t col, std::int64_t rows, std::int64_t cols,
                                                         const word* tile) {
         const int g = static_cast<int>(threadIdx.x) % kGroups, w = static_cast<int>(threadIdx.x) / kGroups;
         const auto* const bytes = reinterpret_cast<const byte*>(tile);
+        CORNERTURN_UNROLL_BY(1)
         for (int c = w * kPerWord; c < kCols; c += kStoreWords * kPerWord) {
             CORNERTURN_UNROLL_BY(1)
             for (int k = 0; k < kPerWord; ++k) {
                 if (col + c + k >= cols) return;
                 byte* const line = matrix + (col + c + k) * pitch;
-                const phase at(line + row * kElement);
-                if (!at.moves(g)) continue;
-                const int first = g * kPerWord - at.elements;  // row of the tile
-                store_word_within<kElement>(line, row + first - kBack, rows, [&](int i) {
-                    return value_at<storage_t<kElement>>(bytes + ((first + i) * kPitch * kWord + (c + k) * kElement));
+                const int first = g * kPerWord - phase(line + row * kElement);
+                store_word_within<kElement>(line, row + first, rows, [&](int i) {
+                    return value_at<storage_t<kElement>>(bytes + (kBack + first + i) * kPitch * kWord +
+                                                         (c + k) * kElement);
                 });
             }
         }
@@ -157,20 +148,20 @@ struct ragged_tile {
 template <int kElement, int kGroups, int kWordsPerRow, int kThreads>
 __global__ void __launch_bounds__(kThreads) transpose_ragged(matrix_work work) {
     using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads>;
-    __shared__ typename tiles::word tile[tiles::kRows * tiles::kPitch];
+    CORNERTURN_DYNAMIC_SHARED(typename tiles::word, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
-    const std::int64_t row = index.row * tiles::kMoved, col = index.col * tiles::kCols, matrix = blockIdx.z;
+    const std::int64_t row = index.row * tiles::kRows, col = index.col * tiles::kCols, matrix = blockIdx.z;
     const std::int64_t from_pitch = work.source_ld * kElement, to_pitch = work.destination_ld * kElement;
     const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
 
     // What load() may read beyond the tile's elements must be elements of the matrix too, not a gap.
     constexpr int kBeyond = kElement < 4 ? 8 / kElement : 0;
-    const bool rows_inside = row >= tiles::kBack && row + tiles::kMoved <= work.rows;
+    const bool rows_inside = row >= tiles::kBack && row + tiles::kRows <= work.rows;
     const bool inside =
         work.source_ld == work.cols
             ? rows_inside && (row - tiles::kBack) * work.cols + col >= kBeyond &&
-                  (row + tiles::kMoved - 1) * work.cols + col + tiles::kCols + kBeyond <= work.rows * work.cols
+                  (row + tiles::kRows - 1) * work.cols + col + tiles::kCols + kBeyond <= work.rows * work.cols
             : rows_inside && (kBeyond == 0 || col > 0) && col + tiles::kCols + kBeyond <= work.cols;
     if (inside) {
         tiles::load(source + (row - tiles::kBack) * from_pitch + col * kElement, from_pitch, tile);
@@ -187,8 +178,9 @@ template <int kElement, int kGroups, int kWordsPerRow, int kThreads>
 void run(const matrix_work& work) {
     using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads>;
     for_each_slab<column_major, operation::transpose>(
-        work, {tiles::kMoved, tiles::kCols, tiles::kBack}, dim3(kThreads),
-        [&](const launch_shape& shape, const matrix_work& part) {
+        work, {tiles::kRows, tiles::kCols, tiles::kBack}, dim3(kThreads),
+        [&](launch_shape shape, const matrix_work& part) {
+            shape.dynamic_shared_bytes = tiles::kBytes;
             launch(shape, transpose_ragged<kElement, kGroups, kWordsPerRow, kThreads>, part);
         });
 }
@@ -196,21 +188,29 @@ void run(const matrix_work& work) {
 template <int kElement, int kGroups, int kWordsPerRow, int kThreads>
 constexpr production_kernel tuned() {
     using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads>;
-    return {{path::ragged, kElement, tiles::kMoved, tiles::kCols, kThreads},
+    return {{path::ragged, kElement, tiles::kRows, tiles::kCols, kThreads},
             &run<kElement, kGroups, kWordsPerRow, kThreads>};
 }
 
-// Square tiles, and narrower and taller ones for matrices of few columns.
+// From narrow and tall tiles, for matrices of few columns, to square ones.
 constexpr production_kernel kKernels[] = {
-    tuned<1, 64, 32, 512>(),  tuned<1, 128, 16, 512>(), tuned<1, 128, 8, 256>(),  tuned<1, 256, 4, 256>(),
-    tuned<1, 512, 2, 512>(),  tuned<1, 512, 1, 512>(),  //
-    tuned<2, 64, 32, 512>(),  tuned<2, 64, 64, 512>(),  tuned<2, 128, 16, 512>(), tuned<2, 128, 8, 256>(),
-    tuned<2, 256, 4, 256>(),  tuned<2, 512, 2, 512>(),  tuned<2, 512, 1, 512>(),  //
-    tuned<4, 64, 64, 512>(),  tuned<4, 128, 32, 512>(), tuned<4, 128, 16, 512>(), tuned<4, 256, 8, 512>(),
-    tuned<4, 512, 4, 512>(),  tuned<4, 512, 2, 512>(),  //
-    tuned<8, 64, 32, 512>(),  tuned<8, 64, 16, 256>(),  tuned<8, 128, 8, 256>(),  tuned<8, 256, 4, 256>(),
-    tuned<8, 256, 2, 256>(),  //
-    tuned<16, 32, 16, 256>(), tuned<16, 64, 8, 256>(),  tuned<16, 64, 4, 256>(),  tuned<16, 128, 2, 256>(),
+#ifdef TUNE
+    tuned<1, 64, 64, 256>(),   tuned<1, 64, 64, 1024>(),  tuned<1, 64, 32, 256>(),    tuned<1, 64, 32, 512>(),
+    tuned<1, 128, 32, 256>(),  tuned<1, 128, 32, 512>(),  tuned<2, 64, 64, 256>(),    tuned<2, 64, 64, 512>(),
+    tuned<2, 128, 64, 1024>(), tuned<2, 128, 64, 256>(),  tuned<2, 64, 128, 512>(),   tuned<2, 128, 32, 256>(),
+    tuned<4, 64, 64, 256>(),   tuned<4, 64, 64, 512>(),   tuned<4, 128, 128, 1024>(), tuned<4, 128, 64, 512>(),
+    tuned<4, 64, 128, 512>(),  tuned<4, 128, 128, 256>(), tuned<4, 128, 64, 256>(),   tuned<4, 64, 128, 256>(),
+    tuned<8, 32, 32, 256>(),   tuned<8, 64, 64, 256>(),   tuned<8, 64, 64, 1024>(),   tuned<8, 64, 32, 256>(),
+    tuned<8, 32, 64, 256>(),   tuned<8, 128, 64, 512>(),  tuned<8, 64, 128, 512>(),   tuned<16, 32, 16, 256>(),
+    tuned<16, 32, 32, 256>(),  tuned<16, 32, 32, 512>(),  tuned<16, 64, 32, 512>(),   tuned<16, 32, 64, 512>(),
+    tuned<16, 64, 64, 1024>(),
+#endif
+    tuned<1, 512, 4, 512>(),   tuned<1, 256, 8, 256>(),   tuned<1, 128, 16, 256>(),   tuned<1, 64, 64, 512>(),   //
+    tuned<2, 512, 8, 512>(),   tuned<2, 256, 16, 256>(),  tuned<2, 128, 32, 256>(),   tuned<2, 128, 64, 512>(),  //
+    tuned<4, 512, 8, 512>(),   tuned<4, 512, 16, 512>(),  tuned<4, 256, 32, 256>(),   tuned<4, 128, 64, 256>(),
+    tuned<4, 128, 128, 512>(),                                                                                  //
+    tuned<8, 256, 8, 256>(),   tuned<8, 256, 16, 256>(),  tuned<8, 128, 32, 256>(),   tuned<8, 64, 64, 512>(),  //
+    tuned<16, 256, 4, 256>(),  tuned<16, 128, 8, 256>(),  tuned<16, 128, 16, 256>(),  tuned<16, 64, 32, 256>(),
 };
 
 }  // namespace
