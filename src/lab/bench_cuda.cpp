@@ -10,6 +10,10 @@
 namespace cornerturn::lab {
 namespace {
 
+std::int64_t bytes_of(const problem_shape& s) {
+    return s.after(side::source).bytes() + s.after(side::destination).bytes();
+}
+
 // A kernel, the matrices that it moves, and its line in the result.
 struct contestant {
     const kernel& k;
@@ -44,8 +48,7 @@ public:
         matrix.seed = what.seed;
         matrix.numbers = what.subject->arithmetic;
         for (const kernel* peer : what.peers) matrix.numbers = matrix.numbers || peer->arithmetic;
-        r.skipped = machine_.lacks_memory(matrix.source_bytes() + matrix.destination_bytes() +
-                                          2 * bytes.source_bytes() + timer_.flush_bytes() + (16 << 20));
+        r.skipped = machine_.lacks_memory(bytes_of(matrix) + bytes_of(bytes) + timer_.flush_bytes() + (16 << 20));
         if (!r.skipped.empty()) return r;
 
         device::set_current_stream(timer_.stream());
