@@ -30,21 +30,27 @@ constexpr tile_tuning kTiles[] = {
     {0, 16, {path::vector, 16, 32, 16, 256}, {path::vector, 16, 16, 16, 128}, 16 * kMiB},
 };
 
-// By width: the first that is as wide as the matrix, or the last.
-constexpr tuning kRagged[] = {
-    {path::ragged, 1, 2048, 16, 512}, {path::ragged, 1, 1024, 32, 256}, {path::ragged, 1, 512, 64, 256},
-    {path::ragged, 1, 256, 256, 512}, {path::ragged, 2, 1024, 16, 512}, {path::ragged, 2, 512, 32, 256},
-    {path::ragged, 2, 256, 64, 256},  {path::ragged, 2, 256, 128, 512}, {path::ragged, 4, 512, 8, 512},
-    {path::ragged, 4, 512, 16, 512},  {path::ragged, 4, 256, 32, 256},  {path::ragged, 4, 128, 64, 256},
-    {path::ragged, 4, 128, 128, 512}, {path::ragged, 8, 256, 8, 256},   {path::ragged, 8, 256, 16, 256},
-    {path::ragged, 8, 128, 32, 256},  {path::ragged, 8, 64, 64, 512},   {path::ragged, 16, 256, 4, 256},
-    {path::ragged, 16, 128, 8, 256},  {path::ragged, 16, 128, 16, 256}, {path::ragged, 16, 64, 32, 256},
+// By width, of one path: the first that is as wide as the matrix, or the last.
+constexpr tuning kByWidth[] = {
+    {path::ragged, 1, 2016, 16, 512},  {path::ragged, 1, 992, 32, 256},   {path::ragged, 1, 480, 64, 256},
+    {path::ragged, 1, 224, 128, 512},  {path::ragged, 2, 1008, 16, 512},  {path::ragged, 2, 496, 32, 256},
+    {path::ragged, 2, 112, 64, 256},   {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},
+    {path::ragged, 4, 120, 32, 256},   {path::ragged, 4, 56, 64, 256},    {path::ragged, 8, 252, 8, 256},
+    {path::ragged, 8, 124, 16, 256},   {path::ragged, 8, 60, 32, 256},    {path::ragged, 8, 60, 64, 512},
+    {path::ragged, 16, 254, 4, 256},   {path::ragged, 16, 126, 8, 256},   {path::ragged, 16, 62, 16, 256},
+    {path::ragged, 16, 62, 32, 512},  //
+    {path::stacked, 1, 1024, 16, 256}, {path::stacked, 1, 512, 32, 256},  {path::stacked, 1, 256, 64, 256},
+    {path::stacked, 1, 256, 128, 512}, {path::stacked, 2, 512, 16, 256},  {path::stacked, 2, 256, 32, 256},
+    {path::stacked, 2, 128, 64, 256},  {path::stacked, 2, 128, 128, 512}, {path::stacked, 4, 256, 8, 256},
+    {path::stacked, 4, 128, 16, 256},  {path::stacked, 4, 128, 32, 256},  {path::stacked, 4, 64, 64, 256},
+    {path::stacked, 4, 32, 128, 256},  {path::stacked, 8, 128, 8, 256},   {path::stacked, 8, 64, 32, 256},
+    {path::stacked, 8, 32, 64, 256},   {path::stacked, 16, 64, 8, 256},   {path::stacked, 16, 32, 32, 256},
 };
 
-constexpr tuning ragged_tile(int element, std::int64_t cols) {
+constexpr tuning by_width(path p, int element, std::int64_t cols) {
     tuning found{};
-    for (const tuning& t : kRagged) {
-        if (t.unit != element) continue;
+    for (const tuning& t : kByWidth) {
+        if (t.by != p || t.unit != element) continue;
         found = t;
         if (t.tile_cols >= cols) break;
     }
@@ -72,7 +78,8 @@ constexpr int kNarrowThreads = 256, kUnitThreads = 256, kInPlaceSide = 32;
 struct view_of_work {
     int unit;
     bool whole_elements;  // an element is one unit
-    bool aligned;         // every row and matrix begins at a multiple of 16 bytes
+    bool aligned;         // every row begins at a vector; of elements of 4 bytes and more, at a sector
+    bool stackable;       // the source's rows follow each other through the batch; the destination's words are aligned
     bool in_place;
     bool packed_source, packed_destination;  // no gap behind the rows
     bool packed_batch;                       // nor between the matrices, on either side
@@ -89,7 +96,9 @@ struct view_of_work {
         if (w.rows > 1) all |= w.source_ld * e;
         if (w.cols > 1) all |= w.destination_ld * e;
         if (w.count > 1) all |= w.source_stride * e | w.destination_stride * e;
-        aligned = all % kVector == 0;
+        aligned = all % (e < 4 ? kVector : kSector) == 0;
+        const std::int64_t to = address(w.destination) | w.destination_ld * e | w.destination_stride * e | w.rows * e;
+        stackable = w.source_stride == w.rows * w.source_ld && to % 4 == 0;
         in_place = w.source == w.destination;
         packed_source = w.source_ld == w.cols || w.rows == 1;
         packed_destination = w.destination_ld == w.rows || w.cols == 1;
@@ -109,10 +118,8 @@ decision decide(const matrix_work& w, int architecture) {
     if (w.rows == 0 || w.cols == 0 || w.count == 0) return {{path::nothing, 0, 0, 0, 0}, "there is nothing to move"};
     const view_of_work v(w);
     if (v.in_place) {
-        if (v.whole_elements && v.aligned)
-            return {in_place_tile(v.unit), "source and destination are the same, and every row is aligned to 16 bytes"};
-        return {{path::units_in_place, v.unit, kInPlaceSide, kInPlaceSide, kUnitThreads},
-                "source and destination are the same, and not every row is aligned to 16 bytes"};
+        if (v.whole_elements && v.aligned) return {in_place_tile(v.unit), "in place, every row aligned"};
+        return {{path::units_in_place, v.unit, kInPlaceSide, kInPlaceSide, kUnitThreads}, "in place, of any alignment"};
     }
     if (!v.whole_elements) {
         if (w.element_size >= kBlocksFrom)
@@ -121,15 +128,20 @@ decision decide(const matrix_work& w, int architecture) {
         return {{path::units, v.unit, 0, 0, kUnitThreads},
                 "the element's size is no power of two, or its address no multiple of it"};
     }
-    if (w.count > 1 && v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
-        return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
-    if (w.cols <= kNarrow && w.cols <= w.rows) return {ragged_tile(v.unit, w.cols), "few columns"};
-    if (v.packed_destination && w.rows <= kNarrow)
+    const tuning ragged = by_width(path::ragged, v.unit, w.cols);
+    if (w.count > 1 && w.rows <= kLow) {
+        if (v.stackable)
+            return {by_width(path::stacked, v.unit, w.cols), "a batch of low matrices, whose rows follow each other"};
+        if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
+            return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
+    }
+    if (w.cols <= kNarrow && w.rows >= ragged.tile_rows) return {ragged, "few columns"};
+    if (v.packed_destination && w.rows <= kNarrow && w.cols > w.rows)
         return {{path::wide, v.unit, 0, 0, kNarrowThreads},
                 "few rows without gaps: the destination is written as it lies"};
     for (const tile_tuning& t : kTiles) {
         if (t.architecture > architecture || t.element != v.unit) continue;
-        if (!v.aligned) return {ragged_tile(v.unit, w.cols), "not every row is aligned to 16 bytes"};
+        if (!v.aligned) return {ragged, "not every row is aligned to a vector, or to a sector"};
         if (v.bytes >= t.large_from) return {t.large, "every row is aligned to 16 bytes"};
         return {t.small, "every row is aligned to 16 bytes; the matrix is small"};
     }
@@ -143,6 +155,7 @@ const char* name(path p) {
         case path::nothing: return "nothing";
         case path::vector: return "vector";
         case path::ragged: return "ragged";
+        case path::stacked: return "stacked";
         case path::wide: return "wide";
         case path::small: return "small";
         case path::units: return "units";

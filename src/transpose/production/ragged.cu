@@ -3,68 +3,74 @@
 // Reads: a row of the tile is a row of words. Where elements are narrower than a word, two aligned words of the source
 // are shifted into one of the tile.
 //
-// Writes: elements narrower than a word come in groups of as many rows as a word has elements. A group of words is
-// turned into words of columns, and two of those that follow each other are shifted into one of the destination's. So
-// each column of the tile begins up to a group earlier than its rows do, and the tile holds one group more than it
-// moves.
+// Writes: whole sectors of memory (32 bytes), since a sector that two blocks write in part costs twice. Each row of the
+// destination begins elsewhere within a sector, so each column of the tile ends elsewhere: a tile holds one sector's
+// rows more than it moves, and what it leaves at its end the next tile begins with.
 //
-// Tiles are large, since every row and every column of one touches a sector of memory more than it would if it were
-// aligned.
+// Elements narrower than a word come in groups of as many rows as a word has elements: a group of words is turned into
+// words of columns, and two of those that follow each other are shifted into one of the destination's.
 #include "transpose/production/kernels.hpp"
 #include "transpose/production/words.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-template <int kElement, int kGroups, int kWordsPerRow, int kThreads>
+constexpr int kSectorBytes = 32;
+
+template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
 struct ragged_tile {
     using word = word_t<kElement>;
     static constexpr int kWord = kWordBytes<kElement>, kPerWord = kElementsPerWord<kElement>;
     static constexpr int kRows = kGroups * kPerWord, kCols = kWordsPerRow * kPerWord;
-    static constexpr int kBack = kPerWord > 1 ? kPerWord : 0;  // rows of the group before
-    static constexpr int kPitch = kWordsPerRow | 1;            // in words; odd: a column of words has one in each bank
-    static constexpr int kBytes = (kBack + kRows) * kPitch * kWord;
+    [[maybe_unused]] static constexpr int kWordsPerSector = kSectorBytes / kWord, kBack = kSectorBytes / kElement;
+    [[maybe_unused]] static constexpr int kMoved = kRows - kBack;  // rows from one tile to the next
+    static constexpr int kPitch = kWordsPerRow | 1;  // in words; odd: a column of words has one in each bank
+    static constexpr int kBytes = kRows * kPitch * kWord;
     static constexpr int kLoads = kRows * kWordsPerRow / kThreads, kStores = kGroups * kWordsPerRow / kThreads;
     static constexpr int kLoadRows = kThreads / kWordsPerRow, kStoreWords = kThreads / kGroups;
     static_assert(kLoadRows * kWordsPerRow == kThreads && kStoreWords * kGroups == kThreads);
     static_assert(kLoads * kThreads == kRows * kWordsPerRow && kStores * kThreads == kGroups * kWordsPerRow);
-    static_assert(kBack <= kLoadRows);
 
-    // Reads the tile's words; `from` is the address of its first row, kBack rows before those that it moves.
-    static __device__ __forceinline__ void load(const byte* from, std::int64_t pitch, word* tile) {
+    // Reads the tile's words from a rows x cols matrix: the tile's first row is `row`, and its first column `col`.
+    // kInside: all of them are there, and what load_word() reads around them; else what is not there comes as 0.
+    template <bool kInside>
+    static __device__ __forceinline__ void load(const byte* matrix, std::int64_t pitch, std::int64_t row,
+                                                std::int64_t col, std::int64_t rows, std::int64_t cols, word* tile) {
         const int w = static_cast<int>(threadIdx.x) % kWordsPerRow, r = static_cast<int>(threadIdx.x) / kWordsPerRow;
-        constexpr int kAtOnce = kLoads < 8 ? kLoads : 8;
+        if (!kInside && col + w * kPerWord >= cols) return;
+        constexpr int kMost = kPerWord > 1 && kResident == 2048 ? 4 : 8, kAtOnce = kLoads < kMost ? kLoads : kMost;
         static_assert(kLoads % kAtOnce == 0);
-        from += r * pitch + w * kWord;
+        row += r;
         tile += r * kPitch + w;
+        const byte* from = matrix + row * pitch + (col + w * kPerWord) * kElement;
         CORNERTURN_UNROLL_BY(1)
         for (int i = 0; i < kLoads; i += kAtOnce) {
-            word words[kAtOnce];
+            raw_word<kElement> words[kAtOnce];
+            bool safe[kAtOnce], there[kAtOnce];
             CORNERTURN_UNROLL
             for (int k = 0; k < kAtOnce; ++k) {
-                words[k] = load_word<kElement>(from);
-                from += kLoadRows * pitch;
+                const byte* const address = from + k * (kLoadRows * pitch);
+                if (!kInside) {
+                    there[k] = row + k * kLoadRows >= 0 && row + k * kLoadRows < rows;
+                    const byte* const line = matrix + (row + k * kLoadRows) * pitch;
+                    safe[k] = there[k] && raw_word<kElement>::is_within(address, line, line + cols * kElement);
+                }
+                if (kInside || safe[k]) words[k].load(address);
             }
             CORNERTURN_UNROLL
-            for (int k = 0; k < kAtOnce; ++k) tile[k * (kLoadRows * kPitch)] = words[k];
+            for (int k = 0; k < kAtOnce; ++k) {
+                word value{};
+                if (kInside || safe[k]) {
+                    value = words[k].shifted(from + k * (kLoadRows * pitch));
+                } else if (kPerWord > 1 && there[k]) {
+                    const byte* const line = matrix + (row + k * kLoadRows) * pitch;
+                    value = load_word_within<kElement>(from + k * (kLoadRows * pitch), line, line + cols * kElement);
+                }
+                tile[k * (kLoadRows * kPitch)] = value;
+            }
+            row += kAtOnce * kLoadRows;
+            from += kAtOnce * kLoadRows * pitch;
             tile += kAtOnce * kLoadRows * kPitch;
-        }
-        if (r < kBack) *tile = load_word<kElement>(from);
-    }
-
-    // The same at the edges of a rows x cols matrix: the tile's first row is `row`, maybe below 0, and its column
-    // `col`.
-    static __device__ __forceinline__ void load_within(const byte* matrix, std::int64_t pitch, std::int64_t row,
-                                                       std::int64_t col, std::int64_t rows, std::int64_t cols,
-                                                       word* tile) {
-        const int w = static_cast<int>(threadIdx.x) % kWordsPerRow, r = static_cast<int>(threadIdx.x) / kWordsPerRow;
-        if (col + w * kPerWord >= cols) return;
-        CORNERTURN_UNROLL_BY(4)
-        for (int i = r; i < kBack + kRows; i += kLoadRows) {
-            if (row + i < 0 || row + i >= rows) continue;
-            const byte* const line = matrix + (row + i) * pitch;
-            tile[i * kPitch + w] =
-                load_word_within<kElement>(line + col * kElement + w * kWord, line, line + cols * kElement);
         }
     }
 
@@ -90,31 +96,59 @@ struct ragged_tile {
         }
     };
 
-    // How many elements of a word lie before this address.
-    static __device__ __forceinline__ int phase(const byte* address) {
-        return kPerWord > 1 ? past_word(address) / kElement : 0;
-    }
+    // Where this tile's part of a row of the destination lies within its words and sectors. `address` is that of the
+    // tile's row kBack.
+    struct phase {
+        int elements, words;
+        __device__ __forceinline__ explicit phase(const byte* address) {
+            const auto low = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address));
+            elements = kPerWord > 1 ? static_cast<int>(low % kWord) / kElement : 0;
+            words = static_cast<int>(low % kSectorBytes / kWord);
+        }
+        // Whether word g of the tile, which ends with row kPerWord * (g + 1) - elements, is one that it moves.
+        __device__ __forceinline__ bool moves(int g) const {
+            return static_cast<unsigned>(g - kWordsPerSector + words) < kMoved / kPerWord;
+        }
+    };
 
-    // Writes the tile; `line` is where the first row that it moves begins in the destination, in its first column.
-    static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, const word* tile, std::int64_t cols) {
+    // Writes the tile. `line` is the address of its row kBack in its first column's row of the destination. kInside:
+    // all its rows are there; else row kBack is the destination's `row` of `rows`.
+    template <bool kInside>
+    static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, std::int64_t row, std::int64_t rows,
+                                                 std::int64_t cols, const word* tile) {
         const int g = static_cast<int>(threadIdx.x) % kGroups, w = static_cast<int>(threadIdx.x) / kGroups;
-        line += w * kPerWord * pitch + g * kWord;
-        tile += (kBack + g * kPerWord) * kPitch + w;
+        if (g < (kPerWord > 1 ? 1 : kWordsPerSector)) return;  // no part of a word that is moved
+        const int to_word = (g - kWordsPerSector) * kWord;
+        line += w * kPerWord * pitch;
+        tile += g * (kPerWord * kPitch) + w;
+        row += (g - kWordsPerSector) * kPerWord;
         int left = cols < kCols ? static_cast<int>(cols) - w * kPerWord : kCols;
-        CORNERTURN_UNROLL_BY(4)
+        CORNERTURN_UNROLL_BY(kPerWord > 1 ? 4 : 8)
         for (int i = 0; i < kStores; ++i) {
             if (left <= 0) return;
-            const group now(tile);
-            const group before(tile - kBack * kPitch);
-            byte* to = line;
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kPerWord; ++k) {
-                const int past = phase(to);
-                word value = now.columns[k];
-                if constexpr (kPerWord > 1)
-                    value = __funnelshift_rc(before.columns[k], value, 32 - 8 * kElement * past);
-                if (k < left) store_word<kElement>(to - past * kElement, value);
-                to += pitch;
+            if constexpr (kPerWord == 1) {
+                // A thread's word lies so far back that a warp writes whole sectors.
+                const int back = phase(line).words;
+                if (kInside || (row - back >= 0 && row - back < rows))
+                    store_word<kElement>(line + to_word - back * kWord, tile[-back * kPitch]);
+            } else {
+                const group now(tile), before(tile - kPerWord * kPitch);
+                byte* to = line;
+                CORNERTURN_UNROLL
+                for (int k = 0; k < kPerWord; ++k) {
+                    const phase at(to);
+                    const unsigned value =
+                        __funnelshift_rc(before.columns[k], now.columns[k], 32 - 8 * kElement * at.elements);
+                    if (at.moves(g) && k < left) {
+                        byte* const address = to + to_word - at.elements * kElement;
+                        if (kInside) {
+                            store_word<kElement>(address, value);
+                        } else {
+                            store_elements_within<kElement>(address, value, row - at.elements, rows);
+                        }
+                    }
+                    to += pitch;
+                }
             }
             line += kStoreWords * kPerWord * pitch;
             tile += kStoreWords;
@@ -122,95 +156,146 @@ struct ragged_tile {
         }
     }
 
-    // The same at the edges of the destination; `matrix` is its beginning, and the tile's first row that moves is
-    // `row`.
-    static __device__ __forceinline__ void store_within(byte* matrix, std::int64_t pitch, std::int64_t row,
-                                                        std::int64_t col, std::int64_t rows, std::int64_t cols,
-                                                        const word* tile) {
+    // The same where every word is aligned on both sides; `to` is where the thread's word of the first column belongs.
+    static __device__ __forceinline__ void store_aligned(byte* to, std::int64_t pitch, std::int64_t cols,
+                                                         const word* tile) {
         const int g = static_cast<int>(threadIdx.x) % kGroups, w = static_cast<int>(threadIdx.x) / kGroups;
-        const auto* const bytes = reinterpret_cast<const byte*>(tile);
-        CORNERTURN_UNROLL_BY(1)
-        for (int c = w * kPerWord; c < kCols; c += kStoreWords * kPerWord) {
-            CORNERTURN_UNROLL_BY(1)
+        to += w * kPerWord * pitch;
+        tile += g * (kPerWord * kPitch) + w;
+        int left = cols < kCols ? static_cast<int>(cols) - w * kPerWord : kCols;
+        CORNERTURN_UNROLL_BY(4)
+        for (int i = 0; i < kStores; ++i) {
+            if (left <= 0) return;
+            const group now(tile);
+            CORNERTURN_UNROLL
             for (int k = 0; k < kPerWord; ++k) {
-                if (col + c + k >= cols) return;
-                byte* const line = matrix + (col + c + k) * pitch;
-                const int first = g * kPerWord - phase(line + row * kElement);
-                store_word_within<kElement>(line, row + first, rows, [&](int i) {
-                    return value_at<storage_t<kElement>>(bytes + (kBack + first + i) * kPitch * kWord +
-                                                         (c + k) * kElement);
-                });
+                if (k < left) store_word<kElement>(to, now.columns[k]);
+                to += pitch;
             }
+            to += (kStoreWords - 1) * kPerWord * pitch;
+            tile += kStoreWords;
+            left -= kStoreWords * kPerWord;
         }
     }
 };
 
-template <int kElement, int kGroups, int kWordsPerRow, int kThreads>
-__global__ void __launch_bounds__(kThreads) transpose_ragged(matrix_work work) {
-    using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads>;
+// Whether load<true>() may read a tile: what it reads beyond the tile's elements must be elements of the matrix too,
+// not a gap. The tile's first row is `row`.
+template <class Tiles, int kElement>
+__device__ __forceinline__ bool is_inside(const matrix_work& work, std::int64_t row, std::int64_t col) {
+    constexpr int kBeyond = kElement < 4 ? 8 / kElement : 0;
+    if (row < 0 || row + Tiles::kRows > work.rows) return false;
+    if (work.source_ld > work.cols) return (kBeyond == 0 || col > 0) && col + Tiles::kCols + kBeyond <= work.cols;
+    return row * work.cols + col >= kBeyond &&
+           (row + Tiles::kRows - 1) * work.cols + col + Tiles::kCols + kBeyond <= work.rows * work.cols;
+}
+
+template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
+__global__ void __launch_bounds__(kThreads, kResident / kThreads) transpose_ragged(matrix_work work) {
+    using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads, kResident>;
     CORNERTURN_DYNAMIC_SHARED(typename tiles::word, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
-    const std::int64_t row = index.row * tiles::kRows, col = index.col * tiles::kCols, matrix = blockIdx.z;
+    const std::int64_t row = index.row * tiles::kMoved, col = index.col * tiles::kCols, matrix = blockIdx.z;
     const std::int64_t from_pitch = work.source_ld * kElement, to_pitch = work.destination_ld * kElement;
     const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
 
-    // What load() may read beyond the tile's elements must be elements of the matrix too, not a gap.
-    constexpr int kBeyond = kElement < 4 ? 8 / kElement : 0;
-    const bool rows_inside = row >= tiles::kBack && row + tiles::kRows <= work.rows;
-    const bool inside =
-        work.source_ld == work.cols
-            ? rows_inside && (row - tiles::kBack) * work.cols + col >= kBeyond &&
-                  (row + tiles::kRows - 1) * work.cols + col + tiles::kCols + kBeyond <= work.rows * work.cols
-            : rows_inside && (kBeyond == 0 || col > 0) && col + tiles::kCols + kBeyond <= work.cols;
-    if (inside) {
-        tiles::load(source + (row - tiles::kBack) * from_pitch + col * kElement, from_pitch, tile);
-        __syncthreads();
-        tiles::store(destination + col * to_pitch + row * kElement, to_pitch, tile, work.cols - col);
+    const std::int64_t first_row = row - tiles::kBack;
+    if (is_inside<tiles, kElement>(work, first_row, col)) {
+        tiles::template load<true>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
     } else {
-        tiles::load_within(source, from_pitch, row - tiles::kBack, col, work.rows, work.cols, tile);
-        __syncthreads();
-        tiles::store_within(destination, to_pitch, row, col, work.rows, work.cols, tile);
+        tiles::template load<false>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
+    }
+    __syncthreads();
+    byte* const line = destination + col * to_pitch + row * kElement;
+    if (first_row >= 0 && row + tiles::kMoved <= work.rows) {
+        tiles::template store<true>(line, to_pitch, row, work.rows, work.cols - col, tile);
+    } else {
+        tiles::template store<false>(line, to_pitch, row, work.rows, work.cols - col, tile);
     }
 }
 
-template <int kElement, int kGroups, int kWordsPerRow, int kThreads>
+// A batch whose rows follow each other in the source as one matrix's would: work.rows are all of them, rows_of_one to a
+// matrix. Words are aligned in the destination, and none has rows of two matrices.
+template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
+__global__ void __launch_bounds__(kThreads, kResident / kThreads)
+    transpose_stacked(matrix_work work, unsigned rows_of_one) {
+    using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads, kResident>;
+    CORNERTURN_DYNAMIC_SHARED(typename tiles::word, tile);
+    const tile_index index = column_major::tile_of(blockIdx, gridDim);
+    const std::int64_t row = index.row * tiles::kRows, col = index.col * tiles::kCols;
+    const std::int64_t from_pitch = work.source_ld * kElement, to_pitch = work.destination_ld * kElement;
+    const byte* const source = static_cast<const byte*>(work.source);
+    if (is_inside<tiles, kElement>(work, row, col)) {
+        tiles::template load<true>(source, from_pitch, row, col, work.rows, work.cols, tile);
+    } else {
+        tiles::template load<false>(source, from_pitch, row, col, work.rows, work.cols, tile);
+    }
+    __syncthreads();
+    const unsigned g_row = threadIdx.x % kGroups * tiles::kPerWord;
+    if (row + g_row >= work.rows) return;
+    const std::int64_t first_matrix = row / rows_of_one;
+    const auto past = static_cast<unsigned>(row - first_matrix * rows_of_one) + g_row;
+    byte* const to = static_cast<byte*>(work.destination) +
+                     ((first_matrix + past / rows_of_one) * work.destination_stride + past % rows_of_one) * kElement +
+                     col * to_pitch;
+    tiles::store_aligned(to, to_pitch, work.cols - col, tile);
+}
+
+template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
 void run(const matrix_work& work) {
-    using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads>;
+    using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads, kResident>;
     for_each_slab<column_major, operation::transpose>(
-        work, {tiles::kRows, tiles::kCols, tiles::kBack}, dim3(kThreads),
+        work, {tiles::kMoved, tiles::kCols, tiles::kBack}, dim3(kThreads),
         [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
-            launch(shape, transpose_ragged<kElement, kGroups, kWordsPerRow, kThreads>, part);
+            launch(shape, transpose_ragged<kElement, kGroups, kWordsPerRow, kThreads, kResident>, part);
         });
 }
 
-template <int kElement, int kGroups, int kWordsPerRow, int kThreads>
+template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
+void run_stacked(const matrix_work& work) {
+    using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads, kResident>;
+    matrix_work stack = work;
+    stack.rows = work.rows * work.count;
+    stack.count = 1;
+    for_each_slab<column_major, operation::transpose>(
+        stack, {tiles::kRows, tiles::kCols}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
+            shape.dynamic_shared_bytes = tiles::kBytes;
+            shape.tiles = nullptr;  // where a tile goes depends on its matrix
+            launch(shape, transpose_stacked<kElement, kGroups, kWordsPerRow, kThreads, kResident>, part,
+                   static_cast<unsigned>(work.rows));
+        });
+}
+
+template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
 constexpr production_kernel tuned() {
-    using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads>;
-    return {{path::ragged, kElement, tiles::kRows, tiles::kCols, kThreads},
-            &run<kElement, kGroups, kWordsPerRow, kThreads>};
+    using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads, kResident>;
+    return {{path::ragged, kElement, tiles::kMoved, tiles::kCols, kThreads},
+            &run<kElement, kGroups, kWordsPerRow, kThreads, kResident>};
+}
+template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
+constexpr production_kernel stacked() {
+    using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads, kResident>;
+    return {{path::stacked, kElement, tiles::kRows, tiles::kCols, kThreads},
+            &run_stacked<kElement, kGroups, kWordsPerRow, kThreads, kResident>};
 }
 
 // From narrow and tall tiles, for matrices of few columns, to square ones.
 constexpr production_kernel kKernels[] = {
-#ifdef TUNE
-    tuned<1, 64, 64, 256>(),   tuned<1, 64, 64, 1024>(),  tuned<1, 64, 32, 256>(),    tuned<1, 64, 32, 512>(),
-    tuned<1, 128, 32, 256>(),  tuned<1, 128, 32, 512>(),  tuned<2, 64, 64, 256>(),    tuned<2, 64, 64, 512>(),
-    tuned<2, 128, 64, 1024>(), tuned<2, 128, 64, 256>(),  tuned<2, 64, 128, 512>(),   tuned<2, 128, 32, 256>(),
-    tuned<4, 64, 64, 256>(),   tuned<4, 64, 64, 512>(),   tuned<4, 128, 128, 1024>(), tuned<4, 128, 64, 512>(),
-    tuned<4, 64, 128, 512>(),  tuned<4, 128, 128, 256>(), tuned<4, 128, 64, 256>(),   tuned<4, 64, 128, 256>(),
-    tuned<8, 32, 32, 256>(),   tuned<8, 64, 64, 256>(),   tuned<8, 64, 64, 1024>(),   tuned<8, 64, 32, 256>(),
-    tuned<8, 32, 64, 256>(),   tuned<8, 128, 64, 512>(),  tuned<8, 64, 128, 512>(),   tuned<16, 32, 16, 256>(),
-    tuned<16, 32, 32, 256>(),  tuned<16, 32, 32, 512>(),  tuned<16, 64, 32, 512>(),   tuned<16, 32, 64, 512>(),
-    tuned<16, 64, 64, 1024>(),
-#endif
-    tuned<1, 512, 4, 512>(),   tuned<1, 256, 8, 256>(),   tuned<1, 128, 16, 256>(),   tuned<1, 64, 64, 512>(),   //
-    tuned<2, 512, 8, 512>(),   tuned<2, 256, 16, 256>(),  tuned<2, 128, 32, 256>(),   tuned<2, 128, 64, 512>(),  //
-    tuned<4, 512, 8, 512>(),   tuned<4, 512, 16, 512>(),  tuned<4, 256, 32, 256>(),   tuned<4, 128, 64, 256>(),
-    tuned<4, 128, 128, 512>(),                                                                                  //
-    tuned<8, 256, 8, 256>(),   tuned<8, 256, 16, 256>(),  tuned<8, 128, 32, 256>(),   tuned<8, 64, 64, 512>(),  //
-    tuned<16, 256, 4, 256>(),  tuned<16, 128, 8, 256>(),  tuned<16, 128, 16, 256>(),  tuned<16, 64, 32, 256>(),
+    tuned<1, 512, 4, 512, 1536>(),    tuned<1, 256, 8, 256, 1536>(),    tuned<1, 128, 16, 256, 1536>(),
+    tuned<1, 64, 32, 512, 2048>(),    tuned<2, 512, 8, 512, 1536>(),    tuned<2, 256, 16, 256, 1536>(),
+    tuned<2, 64, 32, 256, 2048>(),    tuned<4, 512, 8, 512, 2048>(),    tuned<4, 256, 16, 256, 2048>(),
+    tuned<4, 128, 32, 256, 2048>(),   tuned<4, 64, 64, 256, 2048>(),    tuned<8, 256, 8, 256, 1536>(),
+    tuned<8, 128, 16, 256, 1536>(),   tuned<8, 64, 32, 256, 1024>(),    tuned<8, 64, 64, 512, 1536>(),
+    tuned<16, 256, 4, 256, 2048>(),   tuned<16, 128, 8, 256, 2048>(),   tuned<16, 64, 16, 256, 2048>(),
+    tuned<16, 64, 32, 512, 2048>(),  //
+    stacked<1, 256, 4, 256, 1536>(),  stacked<1, 128, 8, 256, 1536>(),  stacked<1, 64, 16, 256, 1536>(),
+    stacked<1, 64, 32, 512, 1536>(),  stacked<2, 256, 8, 256, 1536>(),  stacked<2, 128, 16, 256, 1536>(),
+    stacked<2, 64, 32, 256, 1536>(),  stacked<2, 64, 64, 512, 1536>(),  stacked<4, 256, 8, 256, 2048>(),
+    stacked<4, 128, 16, 256, 2048>(), stacked<4, 128, 32, 256, 2048>(), stacked<4, 64, 64, 256, 2048>(),
+    stacked<4, 32, 128, 256, 2048>(), stacked<8, 128, 8, 256, 2048>(),  stacked<8, 64, 32, 256, 1024>(),
+    stacked<8, 32, 64, 256, 1024>(),  stacked<16, 64, 8, 256, 2048>(),  stacked<16, 32, 32, 256, 1024>(),
 };
 
 }  // namespace

@@ -12,16 +12,40 @@ __device__ __forceinline__ int past_word(const void* address) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) & 3);
 }
 
-// The word that begins at an element's address. Reads up to 3 bytes before it and 7 behind.
+// The word that begins at an element's address, in two steps: loads first, so that many are under way at once. Reads up
+// to 3 bytes before the address and 7 behind.
+template <int kElement>
+struct raw_word {
+    word_t<kElement> low;
+    __device__ __forceinline__ void load(const byte* address) {
+        low = load_kept(reinterpret_cast<const word_t<kElement>*>(address));
+    }
+    __device__ __forceinline__ word_t<kElement> shifted(const byte*) const { return low; }
+    // Whether load() reads nothing outside of [begin, end), where the address lies.
+    static __device__ __forceinline__ bool is_within(const byte*, const byte*, const byte*) { return true; }
+};
+template <int kElement>
+requires(kElement < 4) struct raw_word<kElement> {
+    unsigned low, high;
+    __device__ __forceinline__ void load(const byte* address) {
+        const unsigned* const aligned = reinterpret_cast<const unsigned*>(address - past_word(address));
+        low = load_kept(aligned);
+        high = load_kept(aligned + 1);
+    }
+    __device__ __forceinline__ unsigned shifted(const byte* address) const {
+        return __funnelshift_r(low, high, 8 * past_word(address));
+    }
+    static __device__ __forceinline__ bool is_within(const byte* address, const byte* begin, const byte* end) {
+        const byte* const aligned = address - past_word(address);
+        return aligned >= begin && aligned + 8 <= end;
+    }
+};
+
 template <int kElement>
 __device__ __forceinline__ word_t<kElement> load_word(const byte* address) {
-    if constexpr (kElement >= 4) {
-        return load_kept(reinterpret_cast<const word_t<kElement>*>(address));
-    } else {
-        const int past = past_word(address);
-        const unsigned* const aligned = reinterpret_cast<const unsigned*>(address - past);
-        return __funnelshift_r(load_kept(aligned), load_kept(aligned + 1), 8 * past);
-    }
+    raw_word<kElement> word;
+    word.load(address);
+    return word.shifted(address);
 }
 
 // The elements of a word that lie in [begin, end); 0 in the place of the others.
@@ -43,8 +67,7 @@ __device__ __forceinline__ word_t<kElement> load_word_within(const byte* address
     if constexpr (kElement >= 4) {
         return load_word<kElement>(address);
     } else {
-        const byte* const aligned = address - past_word(address);
-        if (aligned >= begin && aligned + 8 <= end) return load_word<kElement>(address);
+        if (raw_word<kElement>::is_within(address, begin, end)) return load_word<kElement>(address);
         return load_elements_within<kElement>(address, begin, end);
     }
 }
@@ -66,6 +89,21 @@ __device__ __forceinline__ word_t<kElement> gather_word(const byte* first, int p
 template <int kElement>
 __device__ __forceinline__ void store_word(byte* address, word_t<kElement> word) {
     *reinterpret_cast<word_t<kElement>*>(address) = word;
+}
+
+// Writes a word, whose first element is a line's `first`, as far as the line's `count` elements go.
+template <int kElement>
+__device__ __forceinline__ void store_elements_within(byte* address, unsigned word, std::int64_t first,
+                                                      std::int64_t count) {
+    constexpr int kPerWord = kElementsPerWord<kElement>;
+    if (first >= 0 && first + kPerWord <= count) return store_word<kElement>(address, word);
+    CORNERTURN_UNROLL
+    for (int i = 0; i < kPerWord; ++i) {
+        if (first + i >= 0 && first + i < count) {
+            reinterpret_cast<storage_t<kElement>*>(address)[i] =
+                static_cast<storage_t<kElement>>(word >> 8 * kElement * i);
+        }
+    }
 }
 
 // Writes elements first, first + 1, ... of a line of `count`, as far as they exist; element(i) gives the i-th of them.
