@@ -12,6 +12,7 @@ enum class path {
     nothing,          // an empty matrix
     vector,           // tiles, 16-byte accesses on both sides
     ragged,           // tiles, any alignment
+    tall,             // a few columns: the source is read as it lies
     wide,             // few rows: the destination is written as it lies
     small,            // a batch of small matrices that lie behind each other
     units,            // elements of any size, in units
