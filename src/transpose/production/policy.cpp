@@ -67,7 +67,9 @@ constexpr tuning in_place_tile(int element) {
     }
 }
 
-constexpr int kNarrow = 64;            // rows or columns that make a matrix wide or tall
+constexpr int kNarrow = 64;            // rows or columns that make a matrix narrow
+constexpr int kFew = 8;                // rows or columns that kernels are made for, one by one
+constexpr std::int64_t kLong = 4096;   // the others, then
 constexpr std::int64_t kSmall = 2048;  // bytes of a matrix, of which many go to one block
 constexpr int kBlocksFrom = 128;       // bytes of an element that is coalesced by itself
 constexpr int kVector = 16;            // bytes
@@ -135,6 +137,9 @@ decision decide(const matrix_work& w, int architecture) {
         if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
             return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
     }
+    if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source)
+        return {{path::tall, v.unit, 0, static_cast<int>(w.cols), kNarrowThreads},
+                "a few columns without gaps: the source is read as it lies"};
     if (w.cols <= kNarrow && w.rows >= ragged.tile_rows) return {ragged, "few columns"};
     if (v.packed_destination && w.rows <= kNarrow && w.cols > w.rows)
         return {{path::wide, v.unit, 0, 0, kNarrowThreads},
@@ -156,6 +161,7 @@ const char* name(path p) {
         case path::vector: return "vector";
         case path::ragged: return "ragged";
         case path::stacked: return "stacked";
+        case path::tall: return "tall";
         case path::wide: return "wide";
         case path::small: return "small";
         case path::units: return "units";

@@ -13,6 +13,7 @@ enum class path {
     vector,           // tiles, 16-byte accesses on both sides
     ragged,           // tiles, any alignment
     stacked,          // a batch as one tall matrix, by words that are aligned
+    tall,             // a few columns: the source is read as it lies
     wide,             // few rows: the destination is written as it lies
     small,            // a batch of small matrices that lie behind each other
     units,            // elements of any size, in units

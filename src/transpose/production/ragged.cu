@@ -13,17 +13,15 @@
 #include "transpose/production/words.hpp"
 
 namespace CORNERTURN_KERNELS {
-namespace {
-
-constexpr int kSectorBytes = 32;
 
 template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
 struct ragged_tile {
+    static constexpr int kSector = 32;  // bytes
     using word = word_t<kElement>;
     static constexpr int kWord = kWordBytes<kElement>, kPerWord = kElementsPerWord<kElement>;
     static constexpr int kRows = kGroups * kPerWord, kCols = kWordsPerRow * kPerWord;
-    [[maybe_unused]] static constexpr int kWordsPerSector = kSectorBytes / kWord, kBack = kSectorBytes / kElement;
-    [[maybe_unused]] static constexpr int kMoved = kRows - kBack;  // rows from one tile to the next
+    static constexpr int kWordsPerSector = kSector / kWord, kBack = kSector / kElement;
+    static constexpr int kMoved = kRows - kBack;     // rows from one tile to the next
     static constexpr int kPitch = kWordsPerRow | 1;  // in words; odd: a column of words has one in each bank
     static constexpr int kBytes = kRows * kPitch * kWord;
     static constexpr int kLoads = kRows * kWordsPerRow / kThreads, kStores = kGroups * kWordsPerRow / kThreads;
@@ -103,7 +101,7 @@ struct ragged_tile {
         __device__ __forceinline__ explicit phase(const byte* address) {
             const auto low = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address));
             elements = kPerWord > 1 ? static_cast<int>(low % kWord) / kElement : 0;
-            words = static_cast<int>(low % kSectorBytes / kWord);
+            words = static_cast<int>(low % kSector / kWord);
         }
         // Whether word g of the tile, which ends with row kPerWord * (g + 1) - elements, is one that it moves.
         __device__ __forceinline__ bool moves(int g) const {
@@ -178,6 +176,8 @@ struct ragged_tile {
         }
     }
 };
+
+namespace {
 
 // Whether load<true>() may read a tile: what it reads beyond the tile's elements must be elements of the matrix too,
 // not a gap. The tile's first row is `row`.
