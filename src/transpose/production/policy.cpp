@@ -67,12 +67,13 @@ constexpr tuning in_place_tile(int element) {
     }
 }
 
-constexpr int kNarrow = 64;            // rows or columns that make a matrix narrow
-constexpr int kFew = 8;                // rows or columns that kernels are made for, one by one
-constexpr std::int64_t kLong = 4096;   // the others, then
-constexpr std::int64_t kSmall = 2048;  // bytes of a matrix, of which many go to one block
-constexpr int kBlocksFrom = 128;       // bytes of an element that is coalesced by itself
-constexpr int kVector = 16;            // bytes
+constexpr int kLow = 256;                  // rows of a matrix that leaves a tile half empty
+constexpr int kNarrow = 64;                // rows or columns that make a matrix narrow
+constexpr int kFew = 8;                    // rows or columns that kernels are made for, one by one
+constexpr std::int64_t kLong = 4096;       // the others, then
+constexpr std::int64_t kSmall = 2048;      // bytes of a matrix, of which many go to one block
+constexpr int kBlocksFrom = 128;           // bytes of an element that is coalesced by itself
+constexpr int kVector = 16, kSector = 32;  // bytes
 
 constexpr int kNarrowThreads = 256, kUnitThreads = 256, kInPlaceSide = 32;
 
