@@ -142,6 +142,9 @@ decision decide(const matrix_work& w, int architecture) {
         return {{path::tall, v.unit, 0, static_cast<int>(w.cols), kNarrowThreads},
                 "a few columns without gaps: the source is read as it lies"};
     if (w.cols <= kNarrow && w.rows >= ragged.tile_rows) return {ragged, "few columns"};
+    if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination)
+        return {{path::wide, v.unit, static_cast<int>(w.rows), 0, kNarrowThreads},
+                "a few rows without gaps: the destination is written as it lies"};
     if (v.packed_destination && w.rows <= kNarrow && w.cols > w.rows)
         return {{path::wide, v.unit, 0, 0, kNarrowThreads},
                 "few rows without gaps: the destination is written as it lies"};
