@@ -29,6 +29,7 @@
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
+#define CORNERTURN_RESIDENT(threads, resident)
 // Aligned to a row of banks, as the first shared array of a kernel is on the GPU.
 #define __shared__ [[gnu::aligned(128)]] static thread_local
 #define CORNERTURN_DYNAMIC_SHARED(type, name) \
@@ -189,6 +190,18 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
 
 #define CORNERTURN_KERNELS cornerturn::dialect
 #define CORNERTURN_UNROLL _Pragma("unroll")
+// A kernel for blocks of so many threads, of which `resident` at a time shall fit a multiprocessor: as many registers
+// as that leaves, or as the multiprocessor's own limit on threads does.
+#define CORNERTURN_RESIDENT(threads, resident) \
+    __launch_bounds__(threads,                 \
+                      ((resident) < CORNERTURN_MOST_RESIDENT ? (resident) : CORNERTURN_MOST_RESIDENT) / (threads))
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define CORNERTURN_MOST_RESIDENT 1024
+#elif defined(__CUDA_ARCH__) && ((__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100)
+#define CORNERTURN_MOST_RESIDENT 1536
+#else
+#define CORNERTURN_MOST_RESIDENT 2048
+#endif
 #define CORNERTURN_PRAGMA(text) _Pragma(#text)
 #define CORNERTURN_UNROLL_BY(times) CORNERTURN_PRAGMA(unroll times)
 #define CORNERTURN_DYNAMIC_SHARED(type, name)                                   \

@@ -42,7 +42,13 @@ public:
     result run(const kernel& k, const request& what) override {
         result r = begin_result(k, what);
         r.skipped = emulator_cannot(k);
-        if (r.ran()) note(run_on_emulator(k, what, what.full || r.checked_of <= kEveryBlockUpTo), r);
+        if (!r.ran()) return r;
+        const emulated found = run_on_emulator(k, what, what.full || r.checked_of <= kEveryBlockUpTo);
+        if (found.refused) {
+            r.skipped = found.found.fault;
+        } else {
+            note(found, r);
+        }
         return r;
     }
 };
@@ -124,6 +130,7 @@ emulated emulate(const kernel& k, problem_shape shape, const emulator::options& 
         result.finished = true;
     } catch (const error& broken) {
         result.found.fault = broken.what();
+        result.refused = dynamic_cast<const unsupported*>(&broken) != nullptr;
         const auto* const found = dynamic_cast<const emulator::hazard*>(&broken);
         if (found != nullptr) result.hazard = found->kind();
     }

@@ -201,7 +201,7 @@ struct few_columns {
 };
 
 template <int kElement, int kCount, bool kAligned, bool kShifted>
-__global__ void __launch_bounds__(kThreads, kBlocks) transpose_few_columns(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kThreads* kBlocks) transpose_few_columns(matrix_work work) {
     using few = few_columns<kElement, kCount, kAligned, kShifted>;
     using layout = typename few::layout;
     __shared__ uint4 staged[few::kVectors];
@@ -359,7 +359,7 @@ struct few_rows {
 };
 
 template <int kElement, int kCount, bool kAligned, bool kFlat>
-__global__ void __launch_bounds__(kThreads, kBlocks) transpose_few_rows(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kThreads* kBlocks) transpose_few_rows(matrix_work work) {
     using few = few_rows<kElement, kCount, kAligned, kFlat>;
     constexpr int kPerWord = few::kPerWord;
     __shared__ uint4 staged[few::tile::kBytes / kVectorBytes];

@@ -191,7 +191,7 @@ __device__ __forceinline__ bool is_inside(const matrix_work& work, std::int64_t 
 }
 
 template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
-__global__ void __launch_bounds__(kThreads, kResident / kThreads) transpose_ragged(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix_work work) {
     using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads, kResident>;
     CORNERTURN_DYNAMIC_SHARED(typename tiles::word, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
@@ -218,8 +218,7 @@ __global__ void __launch_bounds__(kThreads, kResident / kThreads) transpose_ragg
 // A batch whose rows follow each other in the source as one matrix's would: work.rows are all of them, rows_of_one to a
 // matrix. Words are aligned in the destination, and none has rows of two matrices.
 template <int kElement, int kGroups, int kWordsPerRow, int kThreads, int kResident>
-__global__ void __launch_bounds__(kThreads, kResident / kThreads)
-    transpose_stacked(matrix_work work, unsigned rows_of_one) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_stacked(matrix_work work, unsigned rows_of_one) {
     using tiles = ragged_tile<kElement, kGroups, kWordsPerRow, kThreads, kResident>;
     CORNERTURN_DYNAMIC_SHARED(typename tiles::word, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);

@@ -9,8 +9,7 @@ namespace CORNERTURN_KERNELS {
 namespace {
 
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
-__global__ void __launch_bounds__(kThreads, (kElement == 1 ? 1024 : 2048) / kThreads)
-    transpose_vector(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kThreads, (kElement == 1 ? 1024 : 2048)) transpose_vector(matrix_work work) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tile);
     using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
     const tile_index at = column_major::tile_of(blockIdx, gridDim);

@@ -1,0 +1,155 @@
+// What cornerturn::cuda::transpose refuses before it asks for a device: this runs where there is no GPU, too.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "cornerturn/cuda/transpose.hpp"
+#include "transpose/production/overlap.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+
+float* address(std::uintptr_t value) { return reinterpret_cast<float*>(value); }
+
+std::string refusal(batch_view<const float> source, batch_view<float> destination) {
+    try {
+        cuda::transpose(source, destination, nullptr);
+    } catch (const invalid_argument& refused) {
+        return refused.what();
+    } catch (const error& other) {
+        return std::string("not refused: ") + other.what();
+    }
+    return "not refused";
+}
+
+const batch_view<const float> kSource{address(0x1000), 4, 6, 6, 1, 0};
+const batch_view<float> kDestination{address(0x2000), 6, 4, 4, 1, 0};
+
+TEST(arguments, each_mistake_is_named_with_its_value) {
+    const auto with = [](auto view, auto change) {
+        change(view);
+        return view;
+    };
+    const auto source = [&](auto change) { return refusal(with(kSource, change), kDestination); };
+    const auto destination = [&](auto change) { return refusal(kSource, with(kDestination, change)); };
+    EXPECT_EQ(source([](auto& v) { v.data = nullptr; }), "source.data is null");
+    EXPECT_EQ(destination([](auto& v) { v.data = nullptr; }), "destination.data is null");
+    EXPECT_EQ(source([](auto& v) { v.rows = -1; }), "source.rows is -1: it must not be negative");
+    EXPECT_EQ(destination([](auto& v) { v.cols = -5; }),
+              "destination is 6 x -5: the transpose of a source of 4 x 6 is 6 x 4");
+    EXPECT_EQ(source([](auto& v) { v.ld = 5; }), "source.ld is 5: a row has 6 elements");
+    EXPECT_EQ(destination([](auto& v) { v.ld = 3; }), "destination.ld is 3: a row has 4 elements");
+    EXPECT_EQ(destination([](auto& v) { v.rows = 5; }),
+              "destination is 5 x 4: the transpose of a source of 4 x 6 is 6 x 4");
+    EXPECT_EQ(destination([](auto& v) { v.count = 2; }), "destination.count is 2: the source has 1 matrices");
+    EXPECT_EQ(source([](auto& v) { v.data = address(0x1002); }),
+              "source.data is 0x1002: its elements must be aligned to 4 bytes");
+    EXPECT_EQ(destination([](auto& v) { v.data = address(0x2001); }),
+              "destination.data is 0x2001: its elements must be aligned to 4 bytes");
+    EXPECT_NE(source([](auto& v) { v.ld = kHuge; }).find("does not fit 64 bits"), std::string::npos);
+}
+
+TEST(arguments, batches) {
+    const batch_view<const float> source{address(0x10000), 4, 6, 6, 3, 24};
+    EXPECT_NE(refusal(source, {address(0x20000), 6, 4, 4, 3, 23}).find("destination.stride is 23"), std::string::npos);
+    EXPECT_NE(refusal(source, {address(0x20000), 6, 4, 4, 3, -1}).find("destination.stride is -1"), std::string::npos);
+    EXPECT_NE(refusal({address(0x10000), 4, 6, 6, kHuge, 24}, {address(0x20000), 6, 4, 4, kHuge, 24})
+                  .find("does not fit 64 bits"),
+              std::string::npos);
+}
+
+TEST(arguments, overlap) {
+    // Partly; wholly but not square; wholly and square, but with another leading dimension.
+    EXPECT_NE(refusal(kSource, {address(0x1010), 6, 4, 4, 1, 0}).find("overlaps"), std::string::npos);
+    EXPECT_NE(refusal(kSource, {address(0x1000), 6, 4, 4, 1, 0}).find("overlaps"), std::string::npos);
+    EXPECT_NE(refusal({address(0x1000), 4, 4, 4, 1, 0}, {address(0x1000), 4, 4, 5, 1, 0}).find("overlaps"),
+              std::string::npos);
+    // Halves of one larger matrix share no element: what stops these is the missing device or the made-up addresses.
+    EXPECT_EQ(refusal({address(0x1000), 4, 4, 8, 1, 0}, {address(0x1010), 4, 4, 8, 1, 0}).find("overlaps"),
+              std::string::npos);
+}
+
+TEST(arguments, plans) {
+    const auto refused = [](cuda::transpose_layout layout) -> std::string {
+        try {
+            cuda::transpose_plan plan(layout);
+        } catch (const invalid_argument& refusal) {
+            return refusal.what();
+        } catch (const error&) {
+        }
+        return "";
+    };
+    EXPECT_NE(refused({.rows = 1, .cols = 1, .source_ld = 1, .destination_ld = 1, .element_size = 0})
+                  .find("element_size is 0"),
+              std::string::npos);
+    EXPECT_NE(
+        refused({.rows = 1, .cols = 1, .source_ld = 1, .destination_ld = 1, .element_size = 4, .element_alignment = 3})
+            .find("element_alignment is 3"),
+        std::string::npos);
+    EXPECT_NE(
+        refused({.rows = 1, .cols = 1, .source_ld = 1, .destination_ld = 1, .element_size = 12, .element_alignment = 8})
+            .find("element_alignment is 8"),
+        std::string::npos);
+    EXPECT_NE(
+        refused({.rows = 3, .cols = 2, .source_ld = 1, .destination_ld = 3, .element_size = 4}).find("source.ld is 1"),
+        std::string::npos);
+}
+
+TEST(arguments, nothing_to_do_needs_no_device) {
+    for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{0, 5}, {5, 0}, {0, 0}, {0, kHuge}}) {
+        cuda::transpose(matrix_view<const float>{nullptr, rows, cols, cols},
+                        matrix_view<float>{nullptr, cols, rows, rows}, nullptr);
+    }
+    cuda::transpose(batch_view<const float>{nullptr, 4, 4, 4, 0, 16}, batch_view<float>{nullptr, 4, 4, 4, 0, 16},
+                    nullptr);
+}
+
+// Every element of a against every element of b.
+bool share_by_brute_force(const lattice& a, const lattice& b) {
+    const auto bytes = [](const lattice& l, auto f) {
+        for (std::int64_t i = 0; i < l.outer.count; ++i)
+            for (std::int64_t k = 0; k < l.inner.count; ++k)
+                for (std::int64_t j = 0; j < l.length; ++j)
+                    if (f(l.begin + static_cast<std::uintptr_t>(i * l.outer.step + k * l.inner.step + j))) return true;
+        return false;
+    };
+    return bytes(a, [&](std::uintptr_t x) { return bytes(b, [&](std::uintptr_t y) { return x == y; }); });
+}
+
+TEST(overlap, agrees_with_looking_at_every_byte) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    int shared = 0;
+    for (int round = 0; round < 20000; ++round) {
+        const auto any = [&](std::uintptr_t begin) {
+            lattice l{begin, {1 + up_to(3), 0}, {1 + up_to(6), 0}, 1 + up_to(4)};
+            l.inner.step = l.length + up_to(6);
+            const bool beside = up_to(2) == 0;
+            l.outer.step = l.inner_extent() + up_to(8);
+            if (beside) {  // side by side: the matrices' step is the shorter one
+                l.outer.step = l.length + up_to(3);
+                l.inner.step = (l.outer.count - 1) * l.outer.step + l.length + up_to(5);
+            }
+            return l;
+        };
+        const lattice a = any(1000 + static_cast<std::uintptr_t>(up_to(40)));
+        lattice b = any(1000 + static_cast<std::uintptr_t>(up_to(120)));
+        if (up_to(3) == 0) {
+            b = a;
+            b.begin = 1000 + static_cast<std::uintptr_t>(up_to(120));
+        }
+        const bool wanted = share_by_brute_force(a, b);
+        shared += wanted;
+        ASSERT_EQ(share_bytes(a, b), wanted) << "round " << round << ", seed " << seed;
+        ASSERT_EQ(share_bytes(b, a), wanted) << "round " << round << ", seed " << seed;
+    }
+    EXPECT_GT(shared, 1000);
+    EXPECT_LT(shared, 19000);
+}
+
+}  // namespace

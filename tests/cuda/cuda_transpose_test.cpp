@@ -1,0 +1,382 @@
+// cornerturn::cuda::transpose on a GPU. Without one: exit status 77, which ctest counts as skipped.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "cornerturn/cuda/transpose.hpp"
+#include "device/cuda_check.hpp"
+#include "device/cuda_problem.hpp"
+#include "lab/run.hpp"
+#include "transpose/production/policy.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+std::map<std::string, int> launches;  // by kernel, as its tuning names it
+
+int architecture() {
+    static const int value = [] {
+        cudaDeviceProp properties;
+        CORNERTURN_CUDA(cudaGetDeviceProperties(&properties, 0));
+        return properties.major * 10 + properties.minor;
+    }();
+    return value;
+}
+
+void count(const matrix_work& work) {
+    const production::tuning t = production::choose(work, architecture());
+    ++launches[std::string(production::name(t.by)) + " " + std::to_string(t.tile_rows) + " x " +
+               std::to_string(t.tile_cols) + " of " + std::to_string(t.unit) + " bytes"];
+}
+
+void transpose(const matrix_work& w, cudaStream_t stream) {
+    count(w);
+    cuda::transpose_plan({.rows = w.rows,
+                          .cols = w.cols,
+                          .source_ld = w.source_ld,
+                          .destination_ld = w.destination_ld,
+                          .element_size = w.element_size,
+                          .count = w.count,
+                          .source_stride = w.source_stride,
+                          .destination_stride = w.destination_stride})(w.source, w.destination, stream);
+}
+
+std::string name(const problem_shape& s) {
+    return std::to_string(s.count) + " of " + std::to_string(s.rows) + " x " + std::to_string(s.cols) +
+           " elements of " + std::to_string(s.element_size) + " bytes, ld " + std::to_string(s.source_ld) + " and " +
+           std::to_string(s.destination_ld) + ", strides " + std::to_string(s.source_stride) + " and " +
+           std::to_string(s.destination_stride) + ", offsets " + std::to_string(s.source_offset) + " and " +
+           std::to_string(s.destination_offset) + (s.in_place ? ", in place" : "") + ", seed " + std::to_string(s.seed);
+}
+
+void expect_right(const problem_shape& shape) {
+    device::cuda_problem problem(shape, nullptr);
+    problem.prepare();
+    ASSERT_NO_THROW(transpose(problem.work(), nullptr)) << name(shape);
+    ASSERT_EQ(problem.check().fault, "") << name(shape);
+}
+
+constexpr int kSizes[] = {1, 2, 4, 8, 16};
+
+TEST(cuda_transpose, edges_of_every_tile) {
+    for (int size : kSizes) {
+        for (std::int64_t rows : {1, 2, 8, 31, 33, 65, 127, 225, 257}) {
+            for (std::int64_t cols : {1, 3, 7, 32, 63, 64, 129, 256, 260}) {
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+            }
+        }
+    }
+}
+
+TEST(cuda_transpose, random_shapes_strides_offsets_and_sizes) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    constexpr int kAll[] = {1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 24, 100, 130, 1000};
+    for (int round = 0; round < 600; ++round) {
+        problem_shape s{.element_size = kAll[up_to(18)], .seed = seed};
+        const auto extent = [&] { return up_to(4) == 0 ? up_to(100000) : up_to(1) == 0 ? up_to(1500) : up_to(70); };
+        s.rows = extent();
+        s.cols = extent();
+        while (s.rows * s.cols * s.element_size > 1 << 24) (s.rows > s.cols ? s.rows : s.cols) /= 2;
+        s.in_place = up_to(5) == 0;
+        if (s.in_place) s.rows = s.cols = std::min<std::int64_t>({s.rows, s.cols, 700});
+        if (up_to(2) == 0) s.count = 1 + up_to(300);
+        if (s.rows * s.cols * s.element_size * s.count > 1 << 24) s.count = 1;
+        const auto gap = [&] { return up_to(1) == 0 ? 0 : up_to(1) == 0 ? 16 * up_to(3) : up_to(9); };
+        s.source_ld = s.cols + gap();
+        s.destination_ld = s.in_place ? s.source_ld : s.rows + gap();
+        if (s.count > 1) {
+            s.source_stride = s.rows * s.source_ld + gap();
+            s.destination_stride = s.in_place ? s.source_stride : s.cols * s.destination_ld + gap();
+        }
+        s.source_offset = up_to(1) == 0 ? 0 : up_to(17);
+        s.destination_offset = s.in_place ? s.source_offset : up_to(1) == 0 ? 0 : up_to(17);
+        ASSERT_NO_FATAL_FAILURE(expect_right(s));
+    }
+}
+
+TEST(cuda_transpose, batches) {
+    for (int size : {1, 2, 4, 8, 16, 3}) {
+        for (auto [rows, cols] :
+             {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 5}, {32, 32}, {33, 31}, {100, 100}, {128, 64}}) {
+            ASSERT_NO_FATAL_FAILURE(
+                expect_right({.rows = rows, .cols = cols, .element_size = size, .count = 200000 / (rows * cols) + 2}));
+        }
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 4, .cols = 4, .count = 0}));
+    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 17, .cols = 300, .element_size = 2, .count = 70001}));  // > 65535
+    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 50,
+                                          .cols = 24,
+                                          .source_ld = 1000,
+                                          .destination_ld = 50,
+                                          .count = 40,
+                                          .source_stride = 25,
+                                          .destination_stride = 1200}));
+}
+
+TEST(cuda_transpose, in_place) {
+    for (int size : {1, 2, 4, 8, 16, 3, 12}) {
+        for (std::int64_t n : {1, 2, 31, 64, 65, 128, 300, 1024}) {
+            for (std::int64_t gap : {0, 1, 16}) {
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n,
+                                                      .cols = n,
+                                                      .element_size = size,
+                                                      .source_ld = n + gap,
+                                                      .destination_ld = n + gap,
+                                                      .count = n < 100 ? 5 : 1,
+                                                      .in_place = true}));
+            }
+        }
+    }
+}
+
+// Real sizes: more than 2^31 elements, and more than 65,535 tiles on either axis. Not under racecheck, which would take
+// hours: leave out *large*.
+TEST(cuda_transpose, large_more_than_2_to_the_31_elements) {
+    for (int size : kSizes) {
+        ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 46341, .cols = 46342, .element_size = size}));
+        if (size > 4) continue;
+        ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 65536, .cols = 32776, .element_size = size}));
+        for (std::int64_t few : {1, 3, 40}) {
+            const std::int64_t many = 2200000000 / few;
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = few, .cols = many, .element_size = size}));
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = many, .cols = few, .element_size = size}));
+        }
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 27000, .cols = 27001, .element_size = 3}));
+    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 3, .cols = 3, .element_size = 1, .count = 240000000}));
+}
+
+TEST(cuda_transpose, large_more_than_65535_tiles) {
+    for (int size : kSizes) {
+        for (std::int64_t few : {2, 5, 20, 70}) {
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = few, .cols = 17000003 / few * 4, .element_size = size}));
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 17000003 / few * 4, .cols = few, .element_size = size}));
+        }
+    }
+}
+
+// Device memory of so many Ts, given back with its scope.
+template <class T>
+struct device_array {
+    T* data = nullptr;
+    explicit device_array(std::size_t count) { CORNERTURN_CUDA(cudaMalloc(&data, count * sizeof(T))); }
+    ~device_array() { cudaFree(data); }
+    device_array(const device_array&) = delete;
+    device_array& operator=(const device_array&) = delete;
+};
+
+struct stream_owner {
+    cudaStream_t get = nullptr;
+    stream_owner() { CORNERTURN_CUDA(cudaStreamCreateWithFlags(&get, cudaStreamNonBlocking)); }
+    ~stream_owner() { cudaStreamDestroy(get); }
+};
+
+struct colour {
+    unsigned char r, g, b;
+};
+
+template <class T>
+void moves_typed_elements(T (*value)(int)) {
+    constexpr int kRows = 70, kCols = 45;
+    std::vector<T> host(kRows * kCols), back(kRows * kCols);
+    for (int i = 0; i < kRows * kCols; ++i) host[i] = value(i);
+    device_array<T> source(host.size()), destination(host.size());
+    const stream_owner stream;
+    CORNERTURN_CUDA(cudaMemcpyAsync(source.data, host.data(), host.size() * sizeof(T), cudaMemcpyDefault, stream.get));
+    cuda::transpose(matrix_view<const T>{source.data, kRows, kCols, kCols},
+                    matrix_view<T>{destination.data, kCols, kRows, kRows}, stream.get);
+    CORNERTURN_CUDA(
+        cudaMemcpyAsync(back.data(), destination.data, host.size() * sizeof(T), cudaMemcpyDefault, stream.get));
+    CORNERTURN_CUDA(cudaStreamSynchronize(stream.get));
+    for (int r = 0; r < kRows; ++r) {
+        for (int c = 0; c < kCols; ++c)
+            ASSERT_EQ(std::memcmp(&back[c * kRows + r], &host[r * kCols + c], sizeof(T)), 0);
+    }
+}
+
+TEST(cuda_transpose, moves_bits_of_any_type) {
+    moves_typed_elements<float>([](int i) {
+        const unsigned bits = 0x7f800001u + static_cast<unsigned>(i);  // NaNs with a payload, signalling ones too
+        float value;
+        std::memcpy(&value, &bits, sizeof value);
+        return value;
+    });
+    moves_typed_elements<std::complex<double>>([](int i) { return std::complex<double>(i, -i); });
+    moves_typed_elements<colour>([](int i) {
+        return colour{static_cast<unsigned char>(i), static_cast<unsigned char>(i >> 8), 7};
+    });
+    moves_typed_elements<bool>([](int i) { return i % 3 == 0; });
+}
+
+TEST(cuda_transpose, is_captured_in_a_graph) {
+    device::cuda_problem problem({.rows = 300, .cols = 500, .element_size = 1}, nullptr);
+    problem.prepare();
+    CORNERTURN_CUDA(cudaDeviceSynchronize());
+    const stream_owner stream;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    CORNERTURN_CUDA(cudaStreamBeginCapture(stream.get, cudaStreamCaptureModeGlobal));
+    ASSERT_NO_THROW(transpose(problem.work(), stream.get));
+    CORNERTURN_CUDA(cudaStreamEndCapture(stream.get, &graph));
+    CORNERTURN_CUDA(cudaGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 3; ++i) {
+        problem.prepare_destination();
+        CORNERTURN_CUDA(cudaDeviceSynchronize());
+        CORNERTURN_CUDA(cudaGraphLaunch(executable, stream.get));
+        CORNERTURN_CUDA(cudaStreamSynchronize(stream.get));
+        EXPECT_EQ(problem.check().fault, "");
+    }
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+}
+
+TEST(cuda_transpose, many_threads_and_streams_at_once) {
+    std::vector<std::jthread> threads;
+    std::array<std::string, 8> faults;
+    for (int t = 0; t < 8; ++t) {
+        threads.emplace_back([t, &faults] {
+            const stream_owner stream;
+            for (int i = 0; i < 20 && faults[t].empty(); ++i) {
+                const int size = kSizes[(t + i) % 5];
+                device::cuda_problem problem({.rows = 100 + 77 * t, .cols = 64 + 31 * i, .element_size = size},
+                                             stream.get);
+                problem.prepare();
+                const matrix_work w = problem.work();
+                cuda::transpose_plan({.rows = w.rows,
+                                      .cols = w.cols,
+                                      .source_ld = w.source_ld,
+                                      .destination_ld = w.destination_ld,
+                                      .element_size = size})(w.source, w.destination, stream.get);
+                faults[t] = problem.check().fault;
+            }
+        });
+    }
+    threads.clear();
+    for (const std::string& fault : faults) EXPECT_EQ(fault, "");
+}
+
+TEST(cuda_transpose, a_plan_is_used_again) {
+    const cuda::transpose_plan plan(
+        {.rows = 33, .cols = 44, .source_ld = 44, .destination_ld = 33, .element_size = 4, .element_alignment = 4});
+    const cuda::transpose_plan copy = plan;
+    EXPECT_EQ(copy.layout(), plan.layout());
+    for (std::int64_t offset : {0, 1, 2, 3}) {
+        device::cuda_problem problem(
+            {.rows = 33, .cols = 44, .source_offset = offset, .destination_offset = 3 - offset}, nullptr);
+        problem.prepare();
+        copy(problem.work().source, problem.work().destination, nullptr);
+        EXPECT_EQ(problem.check().fault, "");
+    }
+}
+
+TEST(cuda_transpose, parts_of_one_larger_matrix) {
+    // The left half goes to the right half of the same rows.
+    constexpr std::int64_t kSide = 64;
+    std::vector<int> host(kSide * 2 * kSide);
+    for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<int>(i);
+    device_array<int> whole(host.size());
+    CORNERTURN_CUDA(cudaMemcpy(whole.data, host.data(), host.size() * sizeof(int), cudaMemcpyDefault));
+    cuda::transpose(matrix_view<const int>{whole.data, kSide, kSide, 2 * kSide},
+                    matrix_view<int>{whole.data + kSide, kSide, kSide, 2 * kSide}, nullptr);
+    std::vector<int> back(host.size());
+    CORNERTURN_CUDA(cudaMemcpy(back.data(), whole.data, host.size() * sizeof(int), cudaMemcpyDefault));
+    for (std::int64_t r = 0; r < kSide; ++r) {
+        for (std::int64_t c = 0; c < kSide; ++c) {
+            ASSERT_EQ(back[r * 2 * kSide + c], host[r * 2 * kSide + c]);
+            ASSERT_EQ(back[c * 2 * kSide + kSide + r], host[r * 2 * kSide + c]);
+        }
+    }
+}
+
+template <class F>
+std::string refused(F f) {
+    try {
+        f();
+    } catch (const invalid_argument& refusal) {
+        return refusal.what();
+    }
+    return "was not refused";
+}
+
+TEST(cuda_transpose, refuses_what_the_device_cannot_reach) {
+    device_array<float> good(16);
+    std::vector<float> on_host(16);
+    const auto source = [](const float* data) { return matrix_view<const float>{data, 4, 4, 4}; };
+    const auto destination = [](float* data) { return matrix_view<float>{data, 4, 4, 4}; };
+    int reads_pageable = 0;
+    CORNERTURN_CUDA(cudaDeviceGetAttribute(&reads_pageable, cudaDevAttrPageableMemoryAccess, 0));
+    if (reads_pageable == 0) {
+        EXPECT_NE(refused([&] {
+                      cuda::transpose(source(on_host.data()), destination(good.data), nullptr);
+                  }).find("source.data is 0x"),
+                  std::string::npos);
+        EXPECT_NE(refused([&] {
+                      cuda::transpose(source(good.data), destination(on_host.data()), nullptr);
+                  }).find("destination.data is 0x"),
+                  std::string::npos);
+    }
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // nothing is left behind
+    float* pinned = nullptr;
+    CORNERTURN_CUDA(cudaMallocHost(&pinned, 16 * sizeof(float)));
+    for (int i = 0; i < 16; ++i) pinned[i] = static_cast<float>(i);
+    cuda::transpose(source(pinned), destination(good.data), nullptr);
+    float back[16];
+    CORNERTURN_CUDA(cudaMemcpy(back, good.data, sizeof back, cudaMemcpyDefault));
+    EXPECT_EQ(back[1], 4.0f);
+    cudaFreeHost(pinned);
+}
+
+TEST(cuda_transpose, knows_its_device) {
+    int devices = 0;
+    CORNERTURN_CUDA(cudaGetDeviceCount(&devices));
+    const cuda::transpose_plan plan({.rows = 4, .cols = 4, .source_ld = 4, .destination_ld = 4, .element_size = 4});
+    EXPECT_EQ(plan.device(), 0);
+    if (devices < 2) GTEST_SKIP() << "one device: nothing to mix up";
+    device_array<float> here(16), also_here(16);
+    CORNERTURN_CUDA(cudaSetDevice(1));
+    {
+        const stream_owner other;
+        device_array<float> there(16), also_there(16);
+        EXPECT_NE(refused([&] { plan(here.data, also_here.data, nullptr); }).find("current device is 1"),
+                  std::string::npos);
+        const cuda::transpose_plan second(plan.layout());
+        EXPECT_EQ(second.device(), 1);
+        second(there.data, also_there.data, other.get);
+        EXPECT_NE(refused([&] { second(here.data, also_there.data, other.get); }).find("memory of device 0"),
+                  std::string::npos);
+        CORNERTURN_CUDA(cudaSetDevice(0));
+        EXPECT_NE(refused([&] { plan(here.data, also_here.data, other.get); }).find("stream is of device 1"),
+                  std::string::npos);
+        CORNERTURN_CUDA(cudaSetDevice(1));
+    }
+    CORNERTURN_CUDA(cudaSetDevice(0));
+}
+
+TEST(cuda_transpose, an_error_that_was_there_is_not_ours) {
+    // A pending error of the caller's that CUDA has not been asked about yet does not fail a transpose that is right.
+    cudaSetDevice(1 << 20);
+    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 5, .cols = 6}));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    testing::InitGoogleTest(&argc, argv);
+    std::string reason;
+    if (!lab::cuda_available(reason)) {
+        std::printf("skipped: no GPU (%s)\n", reason.c_str());
+        return 77;
+    }
+    const int status = RUN_ALL_TESTS();
+    for (const auto& [kernel, count] : launches) std::printf("%6d runs of %s\n", count, kernel.c_str());
+    return status;
+}

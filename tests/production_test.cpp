@@ -1,0 +1,139 @@
+// The library's kernels in the emulator, chosen as on a GPU: every element moves, whatever the element, the shape, the
+// alignment and the batch, and no access strays or races.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "ladder_check.hpp"
+#include "transpose/production/policy.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+const kernel& production() { return find_kernel("transpose/production"); }
+
+std::string name(const problem_shape& s) {
+    return std::to_string(s.count) + " of " + std::to_string(s.rows) + " x " + std::to_string(s.cols) +
+           " elements of " + std::to_string(s.element_size) + " bytes, ld " + std::to_string(s.source_ld) + " and " +
+           std::to_string(s.destination_ld) + ", strides " + std::to_string(s.source_stride) + " and " +
+           std::to_string(s.destination_stride) + ", offsets " + std::to_string(s.source_offset) + " and " +
+           std::to_string(s.destination_offset) + (s.in_place ? ", in place" : "") + ", seed " + std::to_string(s.seed);
+}
+
+std::map<std::string, int> runs;  // by path
+
+void expect_right(const problem_shape& shape) {
+    const problem_shape checked = shape.checked();
+    matrix_work work = checked.work(nullptr, nullptr);
+    work.source = reinterpret_cast<const void*>(256 + checked.source_offset * checked.element_size);
+    work.destination =
+        checked.in_place
+            ? const_cast<void*>(work.source)
+            : reinterpret_cast<void*>((std::int64_t{1} << 40) + checked.destination_offset * checked.element_size);
+    ++runs[production::name(production::choose(work, 90).by)];
+    const auto found = tests::run_every_block(::production(), shape);
+    ASSERT_EQ(found.fault, "") << name(checked);
+}
+
+constexpr int kSizes[] = {1, 2, 4, 8, 16};
+
+TEST(production, edges_of_every_tile) {
+    // Around the sizes at which tiles end and paths change.
+    for (int size : kSizes) {
+        for (std::int64_t rows : {1, 2, 7, 16, 31, 33, 63, 65, 113, 129}) {
+            for (std::int64_t cols : {1, 3, 8, 15, 32, 63, 64, 66, 128, 131}) {
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+            }
+        }
+    }
+}
+
+TEST(production, a_few_rows_and_a_few_columns) {
+    for (int size : kSizes) {
+        for (std::int64_t few : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17}) {
+            for (std::int64_t many : {4096, 5003, 20011}) {
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = few, .cols = many, .element_size = size}));
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = many, .cols = few, .element_size = size}));
+            }
+        }
+    }
+}
+
+TEST(production, whole_tiles_of_aligned_matrices) {
+    for (int size : kSizes) {
+        for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{512, 512}, {64, 1024}, {1024, 32}}) {
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+        }
+    }
+}
+
+TEST(production, random_shapes_leading_dimensions_offsets_and_sizes) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    for (int round = 0; round < 400; ++round) {
+        constexpr int kAll[] = {1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 3, 5, 6, 12, 24, 100, 130};
+        problem_shape s{.element_size = kAll[up_to(16)], .seed = seed};
+        s.rows = up_to(3) == 0 ? up_to(6000) : up_to(150);
+        s.cols = up_to(3) == 0 ? up_to(6000) : up_to(150);
+        while (s.rows * s.cols * s.element_size > 1 << 20) (s.rows > s.cols ? s.rows : s.cols) /= 2;
+        s.in_place = up_to(5) == 0;
+        if (s.in_place) s.rows = s.cols = std::min<std::int64_t>(s.cols, 150);
+        s.count = up_to(3) == 0 ? 1 + up_to(20) : 1;
+        if (s.rows * s.cols * s.element_size * s.count > 1 << 20) s.count = 1;
+        s.source_ld = s.cols + (up_to(1) == 0 ? 0 : up_to(1) == 0 ? 16 * up_to(3) : up_to(9));
+        s.destination_ld = s.in_place ? s.source_ld
+                                      : s.rows + (up_to(1) == 0   ? 0
+                                                  : up_to(1) == 0 ? 16 * up_to(3)
+                                                                  : up_to(9));
+        if (s.count > 1) {
+            s.source_stride = s.rows * s.source_ld + (up_to(2) == 0 ? up_to(40) : 0);
+            s.destination_stride =
+                s.in_place ? s.source_stride : s.cols * s.destination_ld + (up_to(2) == 0 ? up_to(40) : 0);
+        }
+        s.source_offset = up_to(1) == 0 ? 0 : up_to(17);
+        s.destination_offset = s.in_place ? s.source_offset : up_to(1) == 0 ? 0 : up_to(17);
+        ASSERT_NO_FATAL_FAILURE(expect_right(s));
+    }
+}
+
+TEST(production, batches_of_small_matrices) {
+    for (int size : kSizes) {
+        for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                                  {2, 2},
+                                  {3, 5},
+                                  {8, 8},
+                                  {32, 32},
+                                  {33, 7},
+                                  {100, 100},
+                                  {128, 64}}) {
+            const std::int64_t count = std::max<std::int64_t>(2, 30000 / (rows * cols));
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size, .count = count}));
+        }
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 5, .cols = 5, .count = 0}));
+}
+
+TEST(production, side_by_side_in_a_larger_matrix) {
+    // Matrices of 24 columns next to each other in rows of 1000.
+    for (int size : {1, 4, 12}) {
+        ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 50,
+                                              .cols = 24,
+                                              .element_size = size,
+                                              .source_ld = 1000,
+                                              .destination_ld = 50,
+                                              .count = 40,
+                                              .source_stride = 25,
+                                              .destination_stride = 24 * 50}));
+    }
+}
+
+TEST(production, every_way_of_moving_was_tried) {
+    for (const char* path : {"vector", "ragged", "stacked", "tall", "wide", "small", "units", "blocks",
+                             "vector_in_place", "units_in_place"})
+        EXPECT_GT(runs[path], 0) << path;
+    for (const auto& [path, count] : runs) std::printf("%6d runs of %s\n", count, path.c_str());
+}
+
+}  // namespace
