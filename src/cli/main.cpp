@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cli/bench.hpp"
+#include "cli/explain.hpp"
 #include "cli/output.hpp"
 #include "cli/show.hpp"
 #include "core/dtype.hpp"
@@ -32,21 +33,9 @@ struct options {
     std::string id, family, shape, shown_dtype = "i32";
     bool full = false, lines = false, warm = false, untimed = false;
     cli::bench_options bench;
+    cli::explain_options explain;
     std::string command_line;
 };
-
-std::int64_t parse_size(const std::string& name, const std::string& text) {
-    std::int64_t value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status == std::errc::result_out_of_range) {
-        throw invalid_argument(fmt::format("{} is {}: it must be below 2^63", name, text));
-    }
-    if (status != std::errc{} || end != text.data() + text.size()) {
-        throw invalid_argument(fmt::format("{} is '{}': it must be a whole number, 0 or more", name, text));
-    }
-    if (value < 0) throw invalid_argument(fmt::format("{} is {}: it must not be negative", name, text));
-    return value;
-}
 
 // Where kernels run when nobody says: the GPU if there is one.
 std::string device_of(const options& o) {
@@ -60,14 +49,14 @@ std::string device_of(const options& o) {
     return *o.on;
 }
 
-std::uint64_t read_seed(const options& o) { return static_cast<std::uint64_t>(parse_size("--seed", o.seed)); }
+std::uint64_t read_seed(const options& o) { return static_cast<std::uint64_t>(cli::parse_size("--seed", o.seed)); }
 
 lab::request read_request(const options& o, const std::string& device) {
     // Without sizes: one that shows the ladder's steps in a moment on either.
     const std::int64_t standard = device == "cuda" ? 4096 : 1024;
     lab::request r;
     const auto given = [](const char* name, const std::optional<std::string>& text) {
-        return text ? std::optional(parse_size(name, *text)) : std::nullopt;
+        return text ? std::optional(cli::parse_size(name, *text)) : std::nullopt;
     };
     const std::optional<std::int64_t> rows = given("--rows", o.rows), cols = given("--cols", o.cols);
     r.rows = rows.value_or(cols.value_or(standard));
@@ -130,9 +119,14 @@ int run_show(const options& o) {
     if (x == std::string::npos || x == 0 || x + 1 == o.shape.size()) {
         throw invalid_argument(fmt::format("the shape is '{}': it must be ROWSxCOLS, such as 4x8", o.shape));
     }
-    const std::int64_t rows = parse_size("ROWS of " + o.shape, o.shape.substr(0, x));
-    const std::int64_t cols = parse_size("COLS of " + o.shape, o.shape.substr(x + 1));
+    const std::int64_t rows = cli::parse_size("ROWS of " + o.shape, o.shape.substr(0, x));
+    const std::int64_t cols = cli::parse_size("COLS of " + o.shape, o.shape.substr(x + 1));
     cli::write_out(o.output, cli::show(rows, cols, find_dtype(o.shown_dtype), read_seed(o), as));
+    return 0;
+}
+
+int run_explain(const options& o) {
+    cli::write_out(o.output, cli::explain(o.explain, lab::find_format(o.format)));
     return 0;
 }
 
@@ -182,6 +176,23 @@ int run(int argc, char** argv) {
     profile->add_option("ID", o.id, "of the kernel, as list shows it")->required();
     add_run_options(profile);
     profile->add_flag("--lines", o.lines, "counters for each source line too");
+    CLI::App* const explain =
+        add("explain", "Which kernel the library would choose for a matrix, and why", run_explain);
+    explain->add_option("FAMILY", o.explain.family, "transpose")->required();
+    explain->add_option("--rows", o.explain.rows, "of the source")->capture_default_str();
+    explain->add_option("--cols", o.explain.cols, "of the source")->capture_default_str();
+    explain->add_option("--dtype", o.explain.dtype, "of the elements")->capture_default_str();
+    explain->add_option("--element-size", o.explain.element_size, "in bytes, in place of --dtype");
+    explain->add_option("--source-ld", o.explain.source_ld, "leading dimension, in elements (as many as columns)");
+    explain->add_option("--destination-ld", o.explain.destination_ld, "the destination's (as many as rows)");
+    explain->add_option("--source-offset", o.explain.source_offset, "elements from a 256-byte boundary")
+        ->capture_default_str();
+    explain->add_option("--destination-offset", o.explain.destination_offset, "the destination's")
+        ->capture_default_str();
+    explain->add_option("--count", o.explain.count, "matrices of a batch, one behind the other")->capture_default_str();
+    explain->add_flag("--in-place", o.explain.in_place, "source and destination are the same");
+    explain->add_option("--compute-capability", o.explain.compute_capability, "of the GPU: 90 for 9.0")
+        ->capture_default_str();
     CLI::App* const bench = add("bench", "A transpose beside its peers over a grid of shapes, on a GPU", run_bench);
     bench->add_option("FAMILY", o.bench.family, "transpose")->required();
     bench->add_option("--sizes", o.bench.sizes, "of elements, in bytes")->capture_default_str();

@@ -42,6 +42,9 @@ struct variant {
     hardware_needs needs = {};
     bool batches = false;     // takes work of more than one matrix
     bool arithmetic = false;  // takes elements for numbers: a NaN, infinity or denormal may come back altered
+    // How it would do the work on a GPU of that compute capability (90 for 9.0), and why, in a line; null where it has
+    // but one way.
+    std::string (*explain)(const matrix_work& work, int compute_capability) = nullptr;
 };
 
 struct kernel {
@@ -54,6 +57,7 @@ struct kernel {
     unsigned element_sizes;
     hardware_needs needs;
     bool batches, arithmetic;
+    std::string (*explain)(const matrix_work& work, int compute_capability);
     std::array<void (*)(const matrix_work&), 3> runs{};  // by backend; null where this build has none
 
     bool takes(int element_size) const {

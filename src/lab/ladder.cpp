@@ -28,6 +28,13 @@ std::vector<const kernel*> ladder_of(const std::string& family) {
     return rungs;
 }
 
+std::string explain(const std::string& family, const matrix_work& work, int compute_capability) {
+    for (const kernel* k : ladder_of(family)) {
+        if (k->explain != nullptr) return fmt::format("{}: {}", k->id, k->explain(work, compute_capability));
+    }
+    throw invalid_argument(fmt::format("no kernel of {} has more than one way", family));
+}
+
 std::vector<result> run_ladder(const std::vector<const kernel*>& rungs, runner& on, const request& what,
                                const std::function<void(const kernel&)>& before) {
     std::vector<result> results;

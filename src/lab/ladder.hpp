@@ -13,6 +13,10 @@ namespace cornerturn::lab {
 // names the families there are.
 std::vector<const kernel*> ladder_of(const std::string& family);
 
+// How the family's kernel that has several ways would do the work, and why: "kernel: way". Throws invalid_argument
+// where the family has none.
+std::string explain(const std::string& family, const matrix_work& work, int compute_capability);
+
 // Runs them one after the other. A kernel that does not take the dtype is skipped with that reason. `before` is told
 // of each before it runs, for a progress bar.
 std::vector<result> run_ladder(const std::vector<const kernel*>& rungs, runner& on, const request& what,

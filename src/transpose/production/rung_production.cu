@@ -25,6 +25,7 @@ void run_production(const matrix_work& work) {
 
 }  // namespace
 
-CORNERTURN_RUNG(kNotes, operation::transpose, {"", "-", kAnyElementSize, &run_production, {}, true})
+CORNERTURN_RUNG(kNotes, operation::transpose,
+                {"", "-", kAnyElementSize, &run_production, {}, true, false, &production::explain})
 
 }  // namespace CORNERTURN_KERNELS

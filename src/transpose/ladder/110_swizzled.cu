@@ -1,0 +1,78 @@
+#include "device/rung.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+constexpr rung_notes kSwizzled{
+    .id = "transpose/swizzled",
+    .idea = "Vectors on every side: a 64 x 64 tile whose 16-byte vectors are permuted by exclusive-or, not padded.",
+    .change =
+        "From vectorized: shared memory is written in vectors too; rows of 256 bytes; blocks go down the columns, so "
+        "that those which run together write neighbouring parts of the same rows.",
+    .contract =
+        "4-byte elements, any rows x cols. Vectors where both pointers are 16-byte aligned and both leading dimensions "
+        "multiples of 4, scalars elsewhere and at the edge.",
+    .bytes = "2 * rows * cols * 4",
+    .limit = "The order in which DRAM gets its reads and writes.",
+    .source = "Beyond the notes: docs/experiments.md.",
+};
+
+constexpr int kSwizzledTile = 64, kSwizzledThreads = 512, kFour = 4, kFoursPerRow = kSwizzledTile / kFour;
+
+// Vector v of the tile's row `row`. Rows that lie 4, 8, ... apart, as the lanes of a warp read them, differ in it.
+__device__ __forceinline__ int swizzled_place(int row, int v) { return row * kFoursPerRow + (v ^ (row / kFour & 7)); }
+
+template <bool kVectors>
+__global__ void __launch_bounds__(kSwizzledThreads)
+    transpose_swizzled(matrix_view<const element4> source, matrix_view<element4> destination) {
+    __shared__ uint4 tile[kSwizzledTile * kFoursPerRow];
+    element4* const elements = reinterpret_cast<element4*>(tile);
+    const tile_index at = column_major::tile_of(blockIdx, gridDim);
+    const std::int64_t row0 = at.row * kSwizzledTile, col0 = at.col * kSwizzledTile;
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+
+    CORNERTURN_UNROLL
+    for (int i = thread; i < kSwizzledTile * kFoursPerRow; i += kSwizzledThreads) {
+        const int line = i / kFoursPerRow, v = i % kFoursPerRow, place = swizzled_place(line, v);
+        const std::int64_t row = row0 + line, col = col0 + kFour * v;
+        if (row >= source.rows) continue;
+        const element4* const from = source.data + row * source.ld + col;
+        if (kVectors && col + kFour <= source.cols) {
+            tile[place] = *reinterpret_cast<const uint4*>(from);
+        } else {
+            for (int k = 0; k < kFour && col + k < source.cols; ++k) elements[kFour * place + k] = from[k];
+        }
+    }
+    __syncthreads();  // from here on a thread reads what others have loaded
+    // A warp takes 8 groups of 4 rows, and 4 columns: 128 bytes of each of 4 rows of the destination.
+    CORNERTURN_UNROLL
+    for (int i = warp; i < kFoursPerRow / 8 * (kSwizzledTile / 4); i += kSwizzledThreads / 32) {
+        const int line = kFour * (i % (kFoursPerRow / 8) * 8 + lane % 8);
+        const int column = i / (kFoursPerRow / 8) * 4 + lane / 8;
+        const std::int64_t row = col0 + column, col = row0 + line;  // in the destination
+        if (row >= destination.rows) continue;
+        const auto element = [&](int k) {
+            return elements[kFour * swizzled_place(line + k, column / kFour) + column % kFour];
+        };
+        element4* const to = destination.data + row * destination.ld + col;
+        if (kVectors && col + kFour <= destination.cols) {
+            __stwb(reinterpret_cast<uint4*>(to), make_uint4(element(0), element(1), element(2), element(3)));
+        } else {
+            for (int k = 0; k < kFour && col + k < destination.cols; ++k) to[k] = element(k);
+        }
+    }
+}
+
+struct swizzled {
+    template <class T>
+    static void run(const matrix_work& work) {
+        const auto all = reinterpret_cast<std::uintptr_t>(work.source) |
+                         reinterpret_cast<std::uintptr_t>(work.destination) |
+                         static_cast<std::uintptr_t>((work.source_ld | work.destination_ld) * 4);
+        const matrix_kernel<T> kernel = all % sizeof(uint4) == 0 ? transpose_swizzled<true> : transpose_swizzled<false>;
+        launch_transpose<column_major>(kernel, work, {kSwizzledTile, kSwizzledTile}, dim3(kSwizzledThreads));
+    }
+};
+
+CORNERTURN_RUNG(kSwizzled, operation::transpose, only<swizzled, element4>("64x64", "-"))
+
+}  // namespace CORNERTURN_KERNELS
