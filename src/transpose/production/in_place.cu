@@ -6,24 +6,35 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
+// The tile below the diagonal, rows x cols of it, and the one above; on the diagonal they are one.
+template <bool kWhole, class Tile>
+__device__ __forceinline__ void exchange(byte* below, byte* above, std::int64_t ld, std::int64_t rows,
+                                         std::int64_t cols, uint4* tiles) {
+    uint4* const other = tiles + Tile::kVectors;
+    const bool mirrored = below != above;
+    Tile::template load<kWhole>(below, ld, rows, cols, tiles);
+    if (mirrored) Tile::template load<kWhole>(above, ld, cols, rows, other);
+    __syncthreads();
+    Tile::template store<kWhole>(above, ld, rows, cols, tiles);
+    if (mirrored) Tile::template store<kWhole>(below, ld, cols, rows, other);
+}
+
 template <int kElement, int kTile, int kThreads>
 __global__ void __launch_bounds__(kThreads) transpose_vector_in_place(matrix_work work) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tiles);
-    using shape = vector_tile<kElement, kTile, kTile, kThreads>;
+    using tile = vector_tile<kElement, kTile, kTile, kThreads>;
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
     if (index.row < index.col) return;
-    const bool mirrored = index.row != index.col;
     const std::int64_t row = index.row * kTile, col = index.col * kTile, ld = work.destination_ld;
     const std::int64_t rows = work.rows - row, cols = work.cols - col, matrix = blockIdx.z;
     byte* const data = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
     byte* const below = data + (row * ld + col) * kElement;
     byte* const above = data + (col * ld + row) * kElement;
-    uint4* const other = tiles + shape::kVectors;
-    shape::template load<false>(below, ld, rows, cols, tiles);
-    if (mirrored) shape::template load<false>(above, ld, cols, rows, other);
-    __syncthreads();
-    shape::template store<false>(above, ld, rows, cols, tiles);
-    if (mirrored) shape::template store<false>(below, ld, cols, rows, other);
+    if (rows >= kTile && cols >= kTile) {
+        exchange<true, tile>(below, above, ld, rows, cols, tiles);
+    } else {
+        exchange<false, tile>(below, above, ld, rows, cols, tiles);
+    }
 }
 
 template <int kElement, int kTile, int kThreads>

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace cornerturn::production {
 namespace {
@@ -29,6 +30,30 @@ constexpr tile_tuning kTiles[] = {
     {0, 8, {path::vector, 8, 32, 32, 256}, {path::vector, 8, 32, 32, 256}, 0},
     {0, 16, {path::vector, 16, 32, 16, 256}, {path::vector, 16, 16, 16, 128}, 16 * kMiB},
 };
+
+// Strips of vectors, by the width of what they hold. A tall one is as many columns wide, a low one as many rows high.
+struct strip {
+    int element, side, length;
+
+    constexpr tuning tall(path p) const { return {p, element, length, side, kStripThreads}; }
+    constexpr tuning low() const { return {path::vector, element, side, length, kStripThreads}; }
+    static constexpr int kStripThreads = 256;
+};
+constexpr strip kStrips[] = {
+    {1, 16, 1024}, {1, 32, 512}, {1, 64, 256}, {1, 128, 128}, {2, 16, 512}, {2, 32, 256}, {2, 64, 128},
+    {4, 16, 256},  {4, 32, 128}, {4, 64, 64},  {8, 16, 128},  {8, 32, 64},  {16, 16, 64}, {16, 32, 32},
+};
+
+// The first strip that is as wide, or the last.
+constexpr strip strip_of(int element, std::int64_t side) {
+    strip found{};
+    for (const strip& s : kStrips) {
+        if (s.element != element) continue;
+        found = s;
+        if (s.side >= side) break;
+    }
+    return found;
+}
 
 // By width, of one path: the first that is as wide as the matrix, or the last.
 constexpr tuning kByWidth[] = {
@@ -67,7 +92,7 @@ constexpr tuning in_place_tile(int element) {
     }
 }
 
-constexpr int kLow = 256;                  // rows of a matrix that leaves a tile half empty
+constexpr int kLow = 256;                  // rows of a matrix that may leave a tile half empty
 constexpr int kNarrow = 64;                // rows or columns that make a matrix narrow
 constexpr int kFew = 8;                    // rows or columns that kernels are made for, one by one
 constexpr std::int64_t kLong = 4096;       // the others, then
@@ -80,9 +105,12 @@ constexpr int kNarrowThreads = 256, kUnitThreads = 256, kInPlaceSide = 32;
 // What the choice hangs on, taken apart once.
 struct view_of_work {
     int unit;
-    bool whole_elements;  // an element is one unit
-    bool aligned;         // every row begins at a vector; of elements of 4 bytes and more, at a sector
-    bool stackable;       // the source's rows follow each other through the batch; the destination's words are aligned
+    bool whole_elements;                   // an element is one unit
+    bool vectors;                          // every row begins at a vector, on both sides
+    bool whole_source, whole_destination;  // and, of elements of 4 bytes and more, at a sector
+    bool stackable;          // the source's rows follow each other through the batch; the destination's words are
+                             // aligned, and each is some matrix's own
+    bool stackable_vectors;  // and so are vectors, on both sides
     bool in_place;
     bool packed_source, packed_destination;  // no gap behind the rows
     bool packed_batch;                       // nor between the matrices, on either side
@@ -95,13 +123,20 @@ struct view_of_work {
         const auto address = [](const void* p) {
             return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p));
         };
-        std::int64_t all = address(w.source) | address(w.destination);
-        if (w.rows > 1) all |= w.source_ld * e;
-        if (w.cols > 1) all |= w.destination_ld * e;
-        if (w.count > 1) all |= w.source_stride * e | w.destination_stride * e;
-        aligned = all % (e < 4 ? kVector : kSector) == 0;
-        const std::int64_t to = address(w.destination) | w.destination_ld * e | w.destination_stride * e | w.rows * e;
-        stackable = w.source_stride == w.rows * w.source_ld && to % 4 == 0;
+        const auto bits = [&](const void* data, std::int64_t rows, std::int64_t ld, std::int64_t stride) {
+            return address(data) | (rows > 1 ? ld * e : 0) | (w.count > 1 ? stride * e : 0);
+        };
+        const std::int64_t from = bits(w.source, w.rows, w.source_ld, w.source_stride);
+        const std::int64_t to = bits(w.destination, w.cols, w.destination_ld, w.destination_stride);
+        const int line = e < 4 ? kVector : kSector;
+        vectors = (from | to) % kVector == 0;
+        whole_source = from % line == 0;
+        whole_destination = to % line == 0;
+        const bool follows = w.count > 1 && w.source_stride == w.rows * w.source_ld;
+        stackable = follows && (to | w.rows * e) % 4 == 0;
+        // Groups of rows are counted in 32 bits.
+        stackable_vectors = follows && vectors && w.rows * e % kVector == 0 &&
+                            w.rows * w.count / (kVector / e) <= std::numeric_limits<std::uint32_t>::max();
         in_place = w.source == w.destination;
         packed_source = w.source_ld == w.cols || w.rows == 1;
         packed_destination = w.destination_ld == w.rows || w.cols == 1;
@@ -117,11 +152,48 @@ struct decision {
     const char* why;
 };
 
+// Tiles of vectors for what is neither narrow nor low.
+tuning square_tile(const matrix_work& w, const view_of_work& v, int architecture) {
+    for (const tile_tuning& t : kTiles) {
+        if (t.architecture <= architecture && t.element == w.element_size)
+            return v.bytes >= t.large_from ? t.large : t.small;
+    }
+    return {};
+}
+
+// More of the tiles that cover the matrix is used than not.
+bool is_mostly_full(const tuning& tile, const matrix_work& w) {
+    const auto covered = [](std::int64_t extent, std::int64_t side) { return (extent + side - 1) / side * side; };
+    return 2 * w.rows * w.cols > covered(w.rows, tile.tile_rows) * covered(w.cols, tile.tile_cols);
+}
+
+bool is_narrow(const matrix_work& w) { return w.cols <= w.rows && w.cols <= strip_of(w.element_size, w.cols).side; }
+bool is_low(const matrix_work& w) { return w.rows < w.cols && w.rows <= strip_of(w.element_size, w.rows).side; }
+
+// A batch of matrices that alone might not fill a tile. No choice: .by is path::nothing.
+decision decide_batch(const matrix_work& w, const view_of_work& v, int architecture) {
+    const strip across = strip_of(v.unit, w.cols);
+    const tuning tile = is_narrow(w) ? across.tall(path::vector)
+                        : is_low(w)  ? strip_of(v.unit, w.rows).low()
+                                     : square_tile(w, v, architecture);
+    if (v.vectors && is_mostly_full(tile, w)) return {tile, "a batch, every row aligned to 16 bytes"};
+    if (v.stackable_vectors) {
+        return {across.tall(path::vector_stacked),
+                "a batch of low matrices, whose rows follow each other, aligned to 16 bytes"};
+    }
+    if (v.stackable)
+        return {by_width(path::stacked, v.unit, w.cols), "a batch of low matrices, whose rows follow each other"};
+    if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
+        return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
+    return {};
+}
+
 decision decide(const matrix_work& w, int architecture) {
     if (w.rows == 0 || w.cols == 0 || w.count == 0) return {{path::nothing, 0, 0, 0, 0}, "there is nothing to move"};
     const view_of_work v(w);
     if (v.in_place) {
-        if (v.whole_elements && v.aligned) return {in_place_tile(v.unit), "in place, every row aligned"};
+        if (v.whole_elements && v.whole_source && v.whole_destination)
+            return {in_place_tile(v.unit), "in place, every row aligned"};
         return {{path::units_in_place, v.unit, kInPlaceSide, kInPlaceSide, kUnitThreads}, "in place, of any alignment"};
     }
     if (!v.whole_elements) {
@@ -131,30 +203,28 @@ decision decide(const matrix_work& w, int architecture) {
         return {{path::units, v.unit, 0, 0, kUnitThreads},
                 "the element's size is no power of two, or its address no multiple of it"};
     }
-    const tuning ragged = by_width(path::ragged, v.unit, w.cols);
     if (w.count > 1 && w.rows <= kLow) {
-        if (v.stackable)
-            return {by_width(path::stacked, v.unit, w.cols), "a batch of low matrices, whose rows follow each other"};
-        if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
-            return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
+        if (const decision d = decide_batch(w, v, architecture); d.use.by != path::nothing) return d;
     }
     if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source)
         return {{path::tall, v.unit, 0, static_cast<int>(w.cols), kNarrowThreads},
                 "a few columns without gaps: the source is read as it lies"};
-    if (w.cols <= kNarrow && w.rows >= ragged.tile_rows) return {ragged, "few columns"};
     if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination)
         return {{path::wide, v.unit, static_cast<int>(w.rows), 0, kNarrowThreads},
                 "a few rows without gaps: the destination is written as it lies"};
+    // Strips hold whole rows of what is narrow: its sectors need not be aligned. But a vector that its rows fill in
+    // part is moved element by element, and they have few others.
+    const auto fills_vectors = [&](std::int64_t elements) { return v.vectors && elements * v.unit % kVector == 0; };
+    if (is_low(w) && fills_vectors(w.rows))
+        return {strip_of(v.unit, w.rows).low(), "few rows, every one aligned to 16 bytes"};
+    if (is_narrow(w) && fills_vectors(w.cols) && v.whole_destination)
+        return {strip_of(v.unit, w.cols).tall(path::vector), "few columns, every row aligned to 16 bytes"};
+    if (!is_narrow(w) && v.whole_source && v.whole_destination)
+        return {square_tile(w, v, architecture), "every row is aligned to 16 bytes"};
     if (v.packed_destination && w.rows <= kNarrow && w.cols > w.rows)
         return {{path::wide, v.unit, 0, 0, kNarrowThreads},
                 "few rows without gaps: the destination is written as it lies"};
-    for (const tile_tuning& t : kTiles) {
-        if (t.architecture > architecture || t.element != v.unit) continue;
-        if (!v.aligned) return {ragged, "not every row is aligned to a vector, or to a sector"};
-        if (v.bytes >= t.large_from) return {t.large, "every row is aligned to 16 bytes"};
-        return {t.small, "every row is aligned to 16 bytes; the matrix is small"};
-    }
-    return {{path::units, v.unit, 0, 0, kUnitThreads}, "nothing is tuned for this element"};
+    return {by_width(path::ragged, v.unit, w.cols), "not every row is aligned to a vector, or to a sector"};
 }
 
 }  // namespace
@@ -163,6 +233,7 @@ const char* name(path p) {
     switch (p) {
         case path::nothing: return "nothing";
         case path::vector: return "vector";
+        case path::vector_stacked: return "vector_stacked";
         case path::ragged: return "ragged";
         case path::stacked: return "stacked";
         case path::tall: return "tall";

@@ -2,14 +2,27 @@
 //
 // Blocks are numbered down the source's columns of tiles, so that those which run together write neighbouring parts of
 // the same rows of the destination.
+//
+// Strips, long and narrow tiles, are for matrices of few columns, which they hold whole, and the other way round for
+// those of few rows. A batch of low matrices whose rows follow each other is one tall matrix; each of a tile's vectors
+// is some matrix's own.
 #include "transpose/production/kernels.hpp"
 #include "transpose/production/vector_tile.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
+// Threads that a multiprocessor is to hold: as many as it can, but for those with much under way, in registers.
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
-__global__ void CORNERTURN_RESIDENT(kThreads, (kElement == 1 ? 1024 : 2048)) transpose_vector(matrix_work work) {
+inline constexpr int kResident = kElement == 1
+                                     ? 1024
+                                     : (vector_tile<kElement, kTileRows, kTileCols, kThreads>::kVectors / kThreads > 2
+                                            ? 1536
+                                            : 2048);
+
+template <int kElement, int kTileRows, int kTileCols, int kThreads>
+__global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kTileCols, kThreads>))
+    transpose_vector(matrix_work work) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tile);
     using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
     const tile_index at = column_major::tile_of(blockIdx, gridDim);
@@ -30,6 +43,33 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kElement == 1 ? 1024 : 2048)) tra
     }
 }
 
+// work.rows are those of all matrices, groups_of_one groups of them to a matrix.
+template <int kElement, int kTileRows, int kTileCols, int kThreads>
+__global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kTileCols, kThreads>))
+    transpose_vector_stacked(matrix_work work, unsigned groups_of_one) {
+    CORNERTURN_DYNAMIC_SHARED(uint4, tile);
+    using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
+    const tile_index at = column_major::tile_of(blockIdx, gridDim);
+    const std::int64_t row = at.row * kTileRows, col = at.col * kTileCols;
+    const std::int64_t rows = work.rows - row, cols = work.cols - col;
+    const byte* const source = static_cast<const byte*>(work.source) + (row * work.source_ld + col) * kElement;
+    byte* const destination = static_cast<byte*>(work.destination) + col * work.destination_ld * kElement;
+    const unsigned first = static_cast<unsigned>(at.row) * tiles::kGroups;
+    const auto place_of = [=](int group) {
+        const unsigned g = first + static_cast<unsigned>(group), matrix = g / groups_of_one;
+        return matrix * work.destination_stride + static_cast<std::int64_t>(g - matrix * groups_of_one) * tiles::kRows;
+    };
+    if (rows >= kTileRows && cols >= kTileCols) {
+        tiles::template load<true>(source, work.source_ld, rows, cols, tile);
+        __syncthreads();
+        tiles::template store<true>(destination, work.destination_ld, rows, cols, tile, place_of);
+    } else {
+        tiles::template load<false>(source, work.source_ld, rows, cols, tile);
+        __syncthreads();
+        tiles::template store<false>(destination, work.destination_ld, rows, cols, tile, place_of);
+    }
+}
+
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
 void run(const matrix_work& work) {
     for_each_slab<column_major, operation::transpose>(
@@ -40,14 +80,79 @@ void run(const matrix_work& work) {
 }
 
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
+void run_stacked(const matrix_work& work) {
+    using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
+    matrix_work stack = work;
+    stack.rows = work.rows * work.count;
+    stack.count = 1;
+    for_each_slab<column_major, operation::transpose>(
+        stack, {kTileRows, kTileCols}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
+            shape.dynamic_shared_bytes = tiles::kBytes;
+            shape.tiles = nullptr;  // where a tile goes depends on its matrix
+            launch(shape, transpose_vector_stacked<kElement, kTileRows, kTileCols, kThreads>, part,
+                   static_cast<unsigned>(work.rows / tiles::kRows));
+        });
+}
+
+template <int kElement, int kTileRows, int kTileCols, int kThreads>
 constexpr production_kernel tuned() {
     return {{path::vector, kElement, kTileRows, kTileCols, kThreads}, &run<kElement, kTileRows, kTileCols, kThreads>};
 }
+template <int kElement, int kTileRows, int kTileCols, int kThreads>
+constexpr production_kernel stacked() {
+    return {{path::vector_stacked, kElement, kTileRows, kTileCols, kThreads},
+            &run_stacked<kElement, kTileRows, kTileCols, kThreads>};
+}
 
 constexpr production_kernel kKernels[] = {
-    tuned<1, 256, 256, 512>(), tuned<1, 128, 128, 256>(), tuned<2, 128, 128, 1024>(),
-    tuned<2, 64, 64, 256>(),   tuned<4, 64, 64, 512>(),   tuned<4, 32, 32, 256>(),
-    tuned<8, 32, 32, 256>(),   tuned<16, 32, 16, 256>(),  tuned<16, 16, 16, 128>(),
+    tuned<1, 256, 256, 512>(),
+    tuned<1, 128, 128, 256>(),
+    tuned<2, 128, 128, 1024>(),
+    tuned<2, 64, 64, 256>(),
+    tuned<4, 64, 64, 512>(),
+    tuned<4, 32, 32, 256>(),
+    tuned<8, 32, 32, 256>(),
+    tuned<16, 32, 16, 256>(),
+    tuned<16, 16, 16, 128>(),
+    // Strips: tall ones, low ones, and tall ones for batches.
+    tuned<1, 1024, 16, 256>(),
+    tuned<1, 512, 32, 256>(),
+    tuned<1, 256, 64, 256>(),
+    tuned<2, 512, 16, 256>(),
+    tuned<2, 256, 32, 256>(),
+    tuned<2, 128, 64, 256>(),
+    tuned<4, 256, 16, 256>(),
+    tuned<4, 128, 32, 256>(),
+    tuned<4, 64, 64, 256>(),
+    tuned<8, 128, 16, 256>(),
+    tuned<8, 64, 32, 256>(),
+    tuned<16, 64, 16, 256>(),
+    tuned<16, 32, 32, 256>(),  //
+    tuned<1, 16, 1024, 256>(),
+    tuned<1, 32, 512, 256>(),
+    tuned<1, 64, 256, 256>(),
+    tuned<2, 16, 512, 256>(),
+    tuned<2, 32, 256, 256>(),
+    tuned<2, 64, 128, 256>(),
+    tuned<4, 16, 256, 256>(),
+    tuned<4, 32, 128, 256>(),
+    tuned<8, 16, 128, 256>(),
+    tuned<8, 32, 64, 256>(),
+    tuned<16, 16, 64, 256>(),  //
+    stacked<1, 1024, 16, 256>(),
+    stacked<1, 512, 32, 256>(),
+    stacked<1, 256, 64, 256>(),
+    stacked<1, 128, 128, 256>(),
+    stacked<2, 512, 16, 256>(),
+    stacked<2, 256, 32, 256>(),
+    stacked<2, 128, 64, 256>(),
+    stacked<4, 256, 16, 256>(),
+    stacked<4, 128, 32, 256>(),
+    stacked<4, 64, 64, 256>(),
+    stacked<8, 128, 16, 256>(),
+    stacked<8, 64, 32, 256>(),
+    stacked<16, 64, 16, 256>(),
+    stacked<16, 32, 32, 256>(),
 };
 
 }  // namespace

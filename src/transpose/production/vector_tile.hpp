@@ -1,8 +1,10 @@
-// A tile that is read and written by 16-byte vectors: what transpose_vector and transpose_vector_in_place are made of.
+// A tile that is read and written by 16-byte vectors: what transpose_vector, transpose_vector_stacked and
+// transpose_vector_in_place are made of.
 //
-// In shared memory the tile's rows lie behind each other. Vector v of the tile lies at v ^ (j & 7), where j counts
-// groups of kRows rows: a warp writes whole rows, and reads words of 8 groups and of neighbouring columns at a time;
-// neither way do two lanes want different words of one bank.
+// In shared memory the tile's rows lie behind each other, and kRows of them, as many as a vector has elements, are a
+// group. Vector v of the tile lies at v ^ turn(its group), elsewhere within its line of 128 bytes: a warp writes whole
+// lines, and reads words of up to 8 groups and of neighbouring columns at a time; neither way do two lanes want
+// different words of one bank.
 #pragma once
 
 #include "transpose/production/bytes.hpp"
@@ -15,11 +17,13 @@ struct vector_tile {
     static constexpr int kVectorsPerRow = kTileCols / kRows, kGroups = kTileRows / kRows;
     static constexpr int kVectors = kTileRows * kVectorsPerRow;
     static constexpr int kBytes = kVectors * kVectorBytes;
+    static constexpr int kVectorsPerLine = 8;  // of banks
     static constexpr int kWord = kWordBytes<kElement>, kWordsPerRow = kTileCols * kElement / kWord;
     static constexpr int kLanesDown = kGroups < 8 ? kGroups : 8, kLanesAcross = 32 / kLanesDown;
     static_assert(kVectors % kThreads == 0 && kGroups * kWordsPerRow % kThreads == 0);
     static_assert(kGroups % kLanesDown == 0 && kWordsPerRow % kLanesAcross == 0);
-    static_assert(kVectorsPerRow % 8 == 0, "rows are whole lines of banks");
+    static_assert(kVectorsPerRow % kVectorsPerLine == 0 || kVectorsPerLine % kVectorsPerRow == 0);
+    static_assert(kVectors % kVectorsPerLine == 0, "vectors change places within whole lines");
 
     // rows x cols elements of the tile are valid, all of it if kWhole; `source` is where it begins.
     template <bool kWhole>
@@ -42,14 +46,15 @@ struct vector_tile {
         for (int i = 0; i < kVectors / kThreads; ++i) {
             const int v = static_cast<int>(threadIdx.x) + i * kThreads;
             const int row = v / kVectorsPerRow, col = v % kVectorsPerRow * kRows;
-            if (kWhole || (row < rows && col < cols)) tile[place(v, row / kRows)] = vectors[i];
+            if (kWhole || (row < rows && col < cols)) tile[v ^ turn(row / kRows)] = vectors[i];
         }
     }
 
-    // Writes what load() read, transposed; `destination` is where its tile begins.
-    template <bool kWhole>
+    // Writes what load() read, transposed. `destination` is where its tile begins, and a group's vectors of elements
+    // belong place_of(group) elements further on.
+    template <bool kWhole, class F>
     static __device__ __forceinline__ void store(byte* destination, std::int64_t ld, std::int64_t rows,
-                                                 std::int64_t cols, const uint4* tile) {
+                                                 std::int64_t cols, const uint4* tile, F place_of) {
         using columns = packed_columns<kElement>;
         const int lane = static_cast<int>(threadIdx.x % 32);
         CORNERTURN_UNROLL
@@ -59,22 +64,26 @@ struct vector_tile {
             const int word = warp / (kGroups / kLanesDown) * kLanesAcross + lane / kLanesDown;
             const int col = word * columns::kColumns, row = group * kRows;
             if (!kWhole && (row >= rows || col >= cols)) continue;
-            const int v = row * kVectorsPerRow + word * kWord / kVectorBytes;
-            const byte* const first =
-                reinterpret_cast<const byte*>(&tile[place(v, group)]) + word * kWord % kVectorBytes;
+            const int v = (row * kVectorsPerRow + word * kWord / kVectorBytes) ^ turn(group);
+            const byte* const in_vector = reinterpret_cast<const byte*>(tile) + word * kWord % kVectorBytes;
             word_t<kElement> words[kRows];
             CORNERTURN_UNROLL
             for (int r = 0; r < kRows; ++r) {
+                // Row r's vector, told from row 0's by bits of its own: those above a line are a constant offset.
+                constexpr int kInLine = kVectorsPerLine - 1;
+                const int in_line = r * kVectorsPerRow & kInLine, lines = r * kVectorsPerRow & ~kInLine;
                 if (kWhole || row + r < rows) {
-                    words[r] = value_at<word_t<kElement>>(first + r * kVectorsPerRow * kVectorBytes);
+                    words[r] =
+                        value_at<word_t<kElement>>(in_vector + (v ^ in_line) * kVectorBytes + lines * kVectorBytes);
                 } else {
                     words[r] = {};
                 }
             }
             const columns packed(words);
+            byte* const line = destination + place_of(group) * kElement;
             CORNERTURN_UNROLL
             for (int k = 0; k < columns::kColumns; ++k) {
-                byte* const to = destination + (col + k) * ld * kElement + row * kElement;
+                byte* const to = line + (col + k) * ld * kElement;
                 if (kWhole || (col + k < cols && row + kRows <= rows)) {
                     __stwb(reinterpret_cast<uint4*>(to), packed.vectors[k]);
                 } else if (col + k < cols) {
@@ -84,8 +93,17 @@ struct vector_tile {
         }
     }
 
+    template <bool kWhole>
+    static __device__ __forceinline__ void store(byte* destination, std::int64_t ld, std::int64_t rows,
+                                                 std::int64_t cols, const uint4* tile) {
+        store<kWhole>(destination, ld, rows, cols, tile, [](int group) { return group * kRows; });
+    }
+
 private:
-    static __device__ __forceinline__ int place(int vector, int group) { return vector ^ (group & 7); }
+    // The groups that a warp reads at a time lie in as many parts of a line of banks.
+    static __device__ __forceinline__ int turn(int group) {
+        return group % kLanesDown * (kVectorsPerLine / kLanesDown);
+    }
 
     using element = storage_t<kElement>;
     union both {
