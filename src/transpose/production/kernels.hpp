@@ -21,6 +21,7 @@ struct production_kernels {
 
 production_kernels vector_kernels();
 production_kernels ragged_kernels();
+production_kernels ragged_bytes_kernels();
 production_kernels few_kernels();
 production_kernels narrow_kernels();
 production_kernels unit_kernels();

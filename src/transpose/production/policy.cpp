@@ -57,9 +57,10 @@ constexpr strip strip_of(int element, std::int64_t side) {
 
 // By width, of one path: the first that is as wide as the matrix, or the last.
 constexpr tuning kByWidth[] = {
-    {path::ragged, 1, 2016, 16, 512},  {path::ragged, 1, 992, 32, 256},   {path::ragged, 1, 480, 64, 256},
-    {path::ragged, 1, 224, 128, 512},  {path::ragged, 2, 1008, 16, 512},  {path::ragged, 2, 496, 32, 256},
-    {path::ragged, 2, 112, 64, 256},   {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},
+    {path::ragged, 1, 2016, 16, 256},  {path::ragged, 1, 992, 32, 256},   {path::ragged, 1, 480, 64, 256},
+    {path::ragged, 1, 480, 128, 512},  {path::ragged, 1, 224, 256, 512},  {path::ragged, 2, 1008, 16, 512},
+    {path::ragged, 2, 496, 32, 512},   {path::ragged, 2, 240, 64, 512},   {path::ragged, 2, 112, 128, 512},
+    {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},
     {path::ragged, 4, 120, 32, 256},   {path::ragged, 4, 56, 64, 256},    {path::ragged, 8, 252, 8, 256},
     {path::ragged, 8, 124, 16, 256},   {path::ragged, 8, 60, 32, 256},    {path::ragged, 8, 60, 64, 512},
     {path::ragged, 16, 254, 4, 256},   {path::ragged, 16, 126, 8, 256},   {path::ragged, 16, 62, 16, 256},

@@ -282,9 +282,7 @@ constexpr production_kernel stacked() {
 
 // From narrow and tall tiles, for matrices of few columns, to square ones.
 constexpr production_kernel kKernels[] = {
-    tuned<1, 512, 4, 512, 1536>(),    tuned<1, 256, 8, 256, 1536>(),    tuned<1, 128, 16, 256, 1536>(),
-    tuned<1, 64, 32, 512, 2048>(),    tuned<2, 512, 8, 512, 1536>(),    tuned<2, 256, 16, 256, 1536>(),
-    tuned<2, 64, 32, 256, 2048>(),    tuned<4, 512, 8, 512, 2048>(),    tuned<4, 256, 16, 256, 2048>(),
+    tuned<4, 512, 8, 512, 2048>(),    tuned<4, 256, 16, 256, 2048>(),
     tuned<4, 128, 32, 256, 2048>(),   tuned<4, 64, 64, 256, 2048>(),    tuned<8, 256, 8, 256, 1536>(),
     tuned<8, 128, 16, 256, 1536>(),   tuned<8, 64, 32, 256, 1024>(),    tuned<8, 64, 64, 512, 1536>(),
     tuned<16, 256, 4, 256, 2048>(),   tuned<16, 128, 8, 256, 2048>(),   tuned<16, 64, 16, 256, 2048>(),
