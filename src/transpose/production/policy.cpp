@@ -60,11 +60,10 @@ constexpr tuning kByWidth[] = {
     {path::ragged, 1, 2016, 16, 256},  {path::ragged, 1, 992, 32, 256},   {path::ragged, 1, 480, 64, 256},
     {path::ragged, 1, 480, 128, 512},  {path::ragged, 1, 224, 256, 512},  {path::ragged, 2, 1008, 16, 512},
     {path::ragged, 2, 496, 32, 512},   {path::ragged, 2, 240, 64, 512},   {path::ragged, 2, 112, 128, 512},
-    {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},
-    {path::ragged, 4, 120, 32, 256},   {path::ragged, 4, 56, 64, 256},    {path::ragged, 8, 252, 8, 256},
-    {path::ragged, 8, 124, 16, 256},   {path::ragged, 8, 60, 32, 256},    {path::ragged, 8, 60, 64, 512},
-    {path::ragged, 16, 254, 4, 256},   {path::ragged, 16, 126, 8, 256},   {path::ragged, 16, 62, 16, 256},
-    {path::ragged, 16, 62, 32, 512},  //
+    {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},   {path::ragged, 4, 120, 32, 256},
+    {path::ragged, 4, 56, 64, 256},    {path::ragged, 8, 252, 8, 256},    {path::ragged, 8, 124, 16, 256},
+    {path::ragged, 8, 60, 32, 256},    {path::ragged, 8, 60, 64, 512},    {path::ragged, 16, 254, 4, 256},
+    {path::ragged, 16, 126, 8, 256},   {path::ragged, 16, 62, 16, 256},   {path::ragged, 16, 62, 32, 512},  //
     {path::stacked, 1, 1024, 16, 256}, {path::stacked, 1, 512, 32, 256},  {path::stacked, 1, 256, 64, 256},
     {path::stacked, 1, 256, 128, 512}, {path::stacked, 2, 512, 16, 256},  {path::stacked, 2, 256, 32, 256},
     {path::stacked, 2, 128, 64, 256},  {path::stacked, 2, 128, 128, 512}, {path::stacked, 4, 256, 8, 256},

@@ -1,8 +1,8 @@
 // Tiles of any alignment, for elements narrower than a word, where what limits is the number of instructions.
 //
-// Reads: a thread takes a few words' width of as many rows as a word has elements. Rows begin anywhere: one aligned word
-// more than the width is loaded, and two that follow each other are shifted into one. Where a row begins within a word
-// is the same in every group of rows, so a thread works that out once.
+// Reads: a thread takes a few words' width of as many rows as a word has elements. Rows begin anywhere: one aligned
+// word more than the width is loaded, and two that follow each other are shifted into one. Where a row begins within a
+// word is the same in every group of rows, so a thread works that out once.
 //
 // A group's words are turned into words of columns in registers, and these are staged column by column.
 //
@@ -22,10 +22,10 @@ namespace {
 template <int kElement, int kColBytes, int kRowBytes, int kWords, int kThreads>
 struct byte_tile {
     static_assert(kElement < 4);
-    static constexpr int kSector = 32, kWord = 4;          // bytes
+    static constexpr int kSector = 32, kWord = 4;                // bytes
     static constexpr int kPerWord = kElementsPerWord<kElement>;  // and rows of a group
     static constexpr int kRows = kColBytes / kElement, kCols = kRowBytes / kElement;
-    static constexpr int kBack = kSector / kElement, kMoved = kRows - kBack;  // rows
+    static constexpr int kBack = kSector / kElement, kMoved = kRows - kBack;                            // rows
     static constexpr int kGroups = kColBytes / kWord, kVectors = (kColBytes - kSector) / kVectorBytes;  // of a column
 
     // Reading: lane `l` of those across a row has columns l * kColsPerLane and on.
@@ -41,8 +41,8 @@ struct byte_tile {
     static_assert(kFromLane % 2 == 1);
     static constexpr int kBytes = kCols * kFromLane * kWord;
 
-    // Writing: eight threads beside each other have vectors of one column, and their neighbours a column that is another
-    // lane's.
+    // Writing: eight threads beside each other have vectors of one column, and their neighbours a column that is
+    // another lane's.
     static constexpr int kColsAtOnce = kThreads / 8 < kCols ? kThreads / 8 : kCols;
     static constexpr int kVectorsAtOnce = kThreads / kColsAtOnce;
     static constexpr int kNeighbours = kLanes < 4 ? kLanes : 4;
@@ -78,7 +78,8 @@ struct byte_tile {
             for (int k = 0; k <= kWords; ++k) {
                 const int at = 4 * k - static_cast<int>(past);
                 if (left > 0 && at < left && (at + kWord > left || (begins && at < 0)))
-                    raw[k] = load_elements_within<kElement>(from + 4 * k, begins ? from + past : from, from + past + left);
+                    raw[k] =
+                        load_elements_within<kElement>(from + 4 * k, begins ? from + past : from, from + past + left);
             }
         }
     };
@@ -148,8 +149,8 @@ struct byte_tile {
         }
     }
 
-    // Writes the tile. `line` is the address of its row kBack in its first column's row of the destination, and that the
-    // destination's `row` of `rows`. kInside: all its rows are there.
+    // Writes the tile. `line` is the address of its row kBack in its first column's row of the destination, and that
+    // the destination's `row` of `rows`. kInside: all its rows are there.
     template <bool kInside>
     static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, std::int64_t row, std::int64_t rows,
                                                  std::int64_t cols, const unsigned* tile) {
@@ -192,8 +193,8 @@ struct byte_tile {
         }
     }
 
-    // Whether load<true>() may read a tile: what it reads beyond the tile's elements must be elements of the matrix too,
-    // not a gap. The tile's first row is `row`.
+    // Whether load<true>() may read a tile: what it reads beyond the tile's elements must be elements of the matrix
+    // too, not a gap. The tile's first row is `row`.
     static __device__ __forceinline__ bool is_inside(const matrix_work& work, std::int64_t row, std::int64_t col) {
         if (row < 0 || row + kRows > work.rows) return false;
         if (work.source_ld > work.cols) return col > 0 && col + kCols + kPerWord <= work.cols;
@@ -203,7 +204,7 @@ struct byte_tile {
 };
 
 template <int kElement, int kColBytes, int kRowBytes, int kWords, int kThreads, int kResident>
-__global__ void __launch_bounds__(kThreads, kResident / kThreads) transpose_ragged_bytes(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged_bytes(matrix_work work) {
     using tiles = byte_tile<kElement, kColBytes, kRowBytes, kWords, kThreads>;
     CORNERTURN_DYNAMIC_SHARED(unsigned, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
