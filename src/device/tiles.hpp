@@ -34,6 +34,21 @@ struct column_major {
     }
 };
 
+// As column_major, but every second pair of tile rows is taken half the matrix further right, so that blocks that run
+// together read at two places of each row.
+struct halves_apart {
+    static constexpr std::int64_t kMaxRows = column_major::kMaxRows, kMaxCols = column_major::kMaxCols;
+    static dim3 grid(std::int64_t rows, std::int64_t cols) { return column_major::grid(rows, cols); }
+    __host__ __device__ static unsigned shift(unsigned row, dim3 grid) { return row / 2 % 2 * (grid.y / 2); }
+    __host__ __device__ static tile_index tile_of(uint3 block, dim3 grid) {
+        return {block.x, (block.y + shift(block.x, grid)) % grid.y};
+    }
+    static uint3 block_of(tile_index tile, dim3 grid) {
+        const auto row = static_cast<unsigned>(tile.row), col = static_cast<unsigned>(tile.col);
+        return {row, (col + grid.y - shift(row, grid)) % grid.y, 0};
+    }
+};
+
 // As row_major, but each row of tiles begins one tile further right than the one above and wraps around: blocks that
 // run together then write to different columns of the destination.
 struct diagonal {

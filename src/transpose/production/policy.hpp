@@ -11,6 +11,7 @@ namespace cornerturn::production {
 enum class path {
     nothing,          // an empty matrix
     vector,           // tiles, 16-byte accesses on both sides
+    vector_apart,     // the same, blocks at two places of each row at a time
     vector_stacked,   // the same for a batch as one tall matrix
     ragged,           // tiles, any alignment
     stacked,          // a batch as one tall matrix, by words that are aligned

@@ -20,12 +20,12 @@ inline constexpr int kResident = kElement == 1
                                             ? 1536
                                             : 2048);
 
-template <int kElement, int kTileRows, int kTileCols, int kThreads>
+template <class Order, int kElement, int kTileRows, int kTileCols, int kThreads>
 __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kTileCols, kThreads>))
     transpose_vector(matrix_work work) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tile);
     using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
-    const tile_index at = column_major::tile_of(blockIdx, gridDim);
+    const tile_index at = Order::tile_of(blockIdx, gridDim);
     const std::int64_t row = at.row * kTileRows, col = at.col * kTileCols, matrix = blockIdx.z;
     const std::int64_t rows = work.rows - row, cols = work.cols - col;
     const byte* const source =
@@ -70,12 +70,12 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kT
     }
 }
 
-template <int kElement, int kTileRows, int kTileCols, int kThreads>
+template <class Order, int kElement, int kTileRows, int kTileCols, int kThreads>
 void run(const matrix_work& work) {
-    for_each_slab<column_major, operation::transpose>(
+    for_each_slab<Order, operation::transpose>(
         work, {kTileRows, kTileCols}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = vector_tile<kElement, kTileRows, kTileCols, kThreads>::kBytes;
-            launch(shape, transpose_vector<kElement, kTileRows, kTileCols, kThreads>, part);
+            launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads>, part);
         });
 }
 
@@ -96,7 +96,13 @@ void run_stacked(const matrix_work& work) {
 
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
 constexpr production_kernel tuned() {
-    return {{path::vector, kElement, kTileRows, kTileCols, kThreads}, &run<kElement, kTileRows, kTileCols, kThreads>};
+    return {{path::vector, kElement, kTileRows, kTileCols, kThreads},
+            &run<column_major, kElement, kTileRows, kTileCols, kThreads>};
+}
+template <int kElement, int kTileRows, int kTileCols, int kThreads>
+constexpr production_kernel apart() {
+    return {{path::vector_apart, kElement, kTileRows, kTileCols, kThreads},
+            &run<halves_apart, kElement, kTileRows, kTileCols, kThreads>};
 }
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
 constexpr production_kernel stacked() {
@@ -114,6 +120,8 @@ constexpr production_kernel kKernels[] = {
     tuned<8, 32, 32, 256>(),
     tuned<16, 32, 16, 256>(),
     tuned<16, 16, 16, 128>(),
+    apart<8, 32, 32, 256>(),
+    apart<16, 32, 16, 256>(),
     // Strips: tall ones, low ones, and tall ones for batches.
     tuned<1, 1024, 16, 256>(),
     tuned<1, 512, 32, 256>(),
