@@ -307,6 +307,40 @@ class Profile(Case):
                 self.assertIs(result["verified"], True)
 
 
+class Explain(Case):
+    def explain(self, *arguments):
+        return self.succeed("explain", "transpose", *arguments)
+
+    def test_the_choice_follows_the_matrix(self):
+        for wanted, arguments in [
+            ("vector", ["--rows", 16384, "--cols", 16384]),
+            ("ragged", ["--rows", 10007, "--cols", 10009]),
+            ("ragged", ["--rows", 8192, "--cols", 8192, "--source-offset", 1]),
+            ("ragged", ["--rows", 8192, "--cols", 8192, "--destination-ld", 8193]),
+            ("tall", ["--rows", 4194304, "--cols", 3, "--dtype", "u8"]),
+            ("wide", ["--rows", 3, "--cols", 4194304, "--dtype", "f16"]),
+            ("vector_stacked", ["--rows", 32, "--cols", 32, "--dtype", "u8", "--count", 10000]),
+            ("units", ["--rows", 100, "--cols", 100, "--element-size", 12]),
+            ("blocks", ["--rows", 100, "--cols", 100, "--element-size", 256]),
+            ("vector_in_place", ["--rows", 128, "--cols", 128, "--in-place"]),
+            ("units_in_place", ["--rows", 127, "--cols", 127, "--in-place"]),
+            ("nothing", ["--rows", 0, "--cols", 5]),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.assertRegex(self.explain(*arguments), rf"\Atranspose/production: {wanted}\b[^\n]*: [a-z][^\n]+\n\Z")
+
+    def test_json(self):
+        said = json.loads(self.explain("--rows", 6, "--cols", 4, "--format", "json"))
+        self.assertEqual((said["rows"], said["cols"], said["element_size"], said["source_ld"]), (6, 4, 4, 4))
+        self.assertTrue(said["choice"].startswith("transpose/production: "))
+
+    def test_mistakes(self):
+        self.refuse(2, ["--source-ld", "leading dimension is 3", "4"][1:], "explain", "transpose", "--rows", 6, "--cols", 4, "--source-ld", 3)
+        self.refuse(2, ["--element-size is 0"], "explain", "transpose", "--element-size", 0)
+        self.refuse(2, ["no ladder is called 'sort'"], "explain", "sort")
+        self.refuse(2, ["in place"], "explain", "transpose", "--rows", 6, "--cols", 4, "--in-place")
+
+
 class Output(Case):
     COMMAND = ("ladder", "transpose", "--on", "emulator", "--rows", 33, "--format", "json")
 
