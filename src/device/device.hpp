@@ -255,8 +255,13 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
         device::allow_dynamic_shared(reinterpret_cast<const void*>(kernel),
                                      static_cast<int>(shape.dynamic_shared_bytes));
     }
-    kernel<<<shape.grid, shape.block, shape.dynamic_shared_bytes, device::current_stream()>>>(arguments...);
-    CORNERTURN_CUDA(cudaGetLastError());
+    // Not by <<<>>>, which would tell a launch's error only along with what others have left behind.
+    const auto start = [&](Parameters... parameters) {
+        void* all[] = {&parameters..., nullptr};
+        CORNERTURN_CUDA(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), shape.grid, shape.block, all,
+                                         shape.dynamic_shared_bytes, device::current_stream()));
+    };
+    start(arguments...);
 }
 
 }  // namespace CORNERTURN_KERNELS

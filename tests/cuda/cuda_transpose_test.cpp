@@ -362,9 +362,12 @@ TEST(cuda_transpose, knows_its_device) {
 }
 
 TEST(cuda_transpose, an_error_that_was_there_is_not_ours) {
-    // A pending error of the caller's that CUDA has not been asked about yet does not fail a transpose that is right.
-    cudaSetDevice(1 << 20);
-    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 5, .cols = 6}));
+    device::cuda_problem problem({.rows = 5, .cols = 6}, nullptr);
+    problem.prepare();
+    ASSERT_EQ(cudaSetDevice(1 << 20), cudaErrorInvalidDevice);  // the caller's, who has not asked for it yet
+    EXPECT_NO_THROW(transpose(problem.work(), nullptr));
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+    EXPECT_EQ(problem.check().fault, "");
 }
 
 }  // namespace

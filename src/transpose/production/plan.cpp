@@ -152,6 +152,10 @@ int architecture_of(int device) {
 void check_stream(cudaStream_t stream, int device) {
     if (const int current = current_device(); current != device)
         refuse("the current device", to_string(current), "the plan was made for device " + to_string(device));
+    // A stream that is being captured cannot be asked; CUDA refuses the launch itself where it is another device's.
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    CORNERTURN_CUDA(cudaStreamIsCapturing(stream, &capture));
+    if (capture != cudaStreamCaptureStatusNone) return;
     int of_stream = device;
     CORNERTURN_CUDA(cudaStreamGetDevice(stream, &of_stream));
     if (of_stream != device)
