@@ -30,16 +30,16 @@ constexpr tile_tuning kTiles[] = {
     {0, 16, {path::vector, 16, 32, 16, 256}, {path::vector, 16, 16, 16, 128}, 16 * kMiB},
 };
 
-// By width, of one path: the first that is as wide as the matrix, or the last.
+// By width, of one path: the first that is as wide as the matrix, or the last; among those whose shared memory the GPU
+// has without asking, where nothing is tuned.
 constexpr tuning kByWidth[] = {
     {path::ragged, 1, 2016, 16, 256},  {path::ragged, 1, 992, 32, 256},   {path::ragged, 1, 480, 64, 256},
-    {path::ragged, 1, 480, 128, 512},  {path::ragged, 1, 224, 256, 512},  {path::ragged, 2, 1008, 16, 512},
-    {path::ragged, 2, 496, 32, 512},   {path::ragged, 2, 240, 64, 512},   {path::ragged, 2, 112, 128, 512},
-    {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},
-    {path::ragged, 4, 120, 32, 256},   {path::ragged, 4, 56, 64, 256},    {path::ragged, 8, 252, 8, 256},
-    {path::ragged, 8, 124, 16, 256},   {path::ragged, 8, 60, 32, 256},    {path::ragged, 8, 60, 64, 512},
-    {path::ragged, 16, 254, 4, 256},   {path::ragged, 16, 126, 8, 256},   {path::ragged, 16, 62, 16, 256},
-    {path::ragged, 16, 62, 32, 512},  //
+    {path::ragged, 1, 480, 128, 512},  {path::ragged, 1, 224, 256, 512},  {path::ragged, 2, 1008, 16, 256},
+    {path::ragged, 2, 496, 32, 256},   {path::ragged, 2, 496, 64, 512},   {path::ragged, 2, 240, 128, 512},
+    {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},   {path::ragged, 4, 120, 32, 256},
+    {path::ragged, 4, 56, 64, 256},    {path::ragged, 8, 252, 8, 256},    {path::ragged, 8, 124, 16, 256},
+    {path::ragged, 8, 60, 32, 256},    {path::ragged, 8, 60, 64, 512},    {path::ragged, 16, 254, 4, 256},
+    {path::ragged, 16, 126, 8, 256},   {path::ragged, 16, 62, 16, 256},   {path::ragged, 16, 62, 32, 512},  //
     {path::stacked, 1, 1024, 16, 256}, {path::stacked, 1, 512, 32, 256},  {path::stacked, 1, 256, 64, 256},
     {path::stacked, 1, 256, 128, 512}, {path::stacked, 2, 512, 16, 256},  {path::stacked, 2, 256, 32, 256},
     {path::stacked, 2, 128, 64, 256},  {path::stacked, 2, 128, 128, 512}, {path::stacked, 4, 256, 8, 256},
@@ -48,10 +48,11 @@ constexpr tuning kByWidth[] = {
     {path::stacked, 8, 32, 64, 256},   {path::stacked, 16, 64, 8, 256},   {path::stacked, 16, 32, 32, 256},
 };
 
-constexpr tuning by_width(path p, int element, std::int64_t cols) {
+constexpr tuning by_width(path p, int element, std::int64_t cols, int architecture) {
     tuning found{};
     for (const tuning& t : kByWidth) {
         if (t.by != p || t.unit != element) continue;
+        if (architecture < 90 && t.tile_rows * t.tile_cols * t.unit > 40 << 10) continue;
         found = t;
         if (t.tile_cols >= cols) break;
     }
@@ -132,10 +133,11 @@ decision decide(const matrix_work& w, int architecture) {
         return {{path::units, v.unit, 0, 0, kUnitThreads},
                 "the element's size is no power of two, or its address no multiple of it"};
     }
-    const tuning ragged = by_width(path::ragged, v.unit, w.cols);
+    const tuning ragged = by_width(path::ragged, v.unit, w.cols, architecture);
     if (w.count > 1 && w.rows <= kLow) {
         if (v.stackable)
-            return {by_width(path::stacked, v.unit, w.cols), "a batch of low matrices, whose rows follow each other"};
+            return {by_width(path::stacked, v.unit, w.cols, architecture),
+                    "a batch of low matrices, whose rows follow each other"};
         if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
             return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
     }
