@@ -118,6 +118,12 @@ __forceinline__ T load_kept(const T* address) {
     return *address;
 }
 
+// A pointer that the compiler is to keep and step, in place of a sum for each address that a loop makes of it.
+template <class T>
+__forceinline__ T* kept_pointer(T* pointer) {
+    return pointer;
+}
+
 __forceinline__ void __syncthreads() { emulator::switch_fibers(emulator::sync_threads()); }
 __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::switch_fibers(emulator::sync_warp(mask)); }
 
@@ -246,6 +252,13 @@ __device__ __forceinline__ T load_kept(const T* address) {
 #else
     return *address;
 #endif
+}
+
+// A pointer that the compiler is to keep and step, in place of a sum for each address that a loop makes of it.
+template <class T>
+__device__ __forceinline__ T* kept_pointer(T* pointer) {
+    asm("" : "+l"(pointer));
+    return pointer;
 }
 
 // Launches the kernel on device::current_stream() and returns at once. Throws cuda_error if the launch is refused.

@@ -55,11 +55,12 @@ constexpr strip strip_of(int element, std::int64_t side) {
     return found;
 }
 
-// By width, of one path: the first that is as wide as the matrix, or the last.
+// By width, of one path: the first that is as wide as the matrix, or the last; among those whose shared memory the GPU
+// has without asking, where nothing is tuned.
 constexpr tuning kByWidth[] = {
     {path::ragged, 1, 2016, 16, 256},  {path::ragged, 1, 992, 32, 256},   {path::ragged, 1, 480, 64, 256},
-    {path::ragged, 1, 480, 128, 512},  {path::ragged, 1, 224, 256, 512},  {path::ragged, 2, 1008, 16, 512},
-    {path::ragged, 2, 496, 32, 512},   {path::ragged, 2, 240, 64, 512},   {path::ragged, 2, 112, 128, 512},
+    {path::ragged, 1, 480, 128, 512},  {path::ragged, 1, 224, 256, 512},  {path::ragged, 2, 1008, 16, 256},
+    {path::ragged, 2, 496, 32, 256},   {path::ragged, 2, 496, 64, 512},   {path::ragged, 2, 240, 128, 512},
     {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},   {path::ragged, 4, 120, 32, 256},
     {path::ragged, 4, 56, 64, 256},    {path::ragged, 8, 252, 8, 256},    {path::ragged, 8, 124, 16, 256},
     {path::ragged, 8, 60, 32, 256},    {path::ragged, 8, 60, 64, 512},    {path::ragged, 16, 254, 4, 256},
@@ -72,10 +73,11 @@ constexpr tuning kByWidth[] = {
     {path::stacked, 8, 32, 64, 256},   {path::stacked, 16, 64, 8, 256},   {path::stacked, 16, 32, 32, 256},
 };
 
-constexpr tuning by_width(path p, int element, std::int64_t cols) {
+constexpr tuning by_width(path p, int element, std::int64_t cols, int architecture) {
     tuning found{};
     for (const tuning& t : kByWidth) {
         if (t.by != p || t.unit != element) continue;
+        if (architecture < 90 && t.tile_rows * t.tile_cols * t.unit > 40 << 10) continue;
         found = t;
         if (t.tile_cols >= cols) break;
     }
@@ -188,7 +190,8 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, int architect
                 "a batch of low matrices, whose rows follow each other, aligned to 16 bytes"};
     }
     if (v.stackable)
-        return {by_width(path::stacked, v.unit, w.cols), "a batch of low matrices, whose rows follow each other"};
+        return {by_width(path::stacked, v.unit, w.cols, architecture),
+                "a batch of low matrices, whose rows follow each other"};
     if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
         return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
     return {};
@@ -234,7 +237,8 @@ decision decide(const matrix_work& w, int architecture) {
     if (v.packed_destination && w.rows <= kNarrow && w.cols > w.rows)
         return {{path::wide, v.unit, 0, 0, kNarrowThreads},
                 "few rows without gaps: the destination is written as it lies"};
-    return {by_width(path::ragged, v.unit, w.cols), "not every row is aligned to a vector, or to a sector"};
+    return {by_width(path::ragged, v.unit, w.cols, architecture),
+            "not every row is aligned to a vector, or to a sector"};
 }
 
 }  // namespace

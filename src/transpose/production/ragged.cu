@@ -7,8 +7,8 @@
 // destination begins elsewhere within a sector, so each column of the tile ends elsewhere: a tile holds one sector's
 // rows more than it moves, and what it leaves at its end the next tile begins with.
 //
-// Elements narrower than a word come in groups of as many rows as a word has elements: a group of words is turned into
-// words of columns, and two of those that follow each other are shifted into one of the destination's.
+// Elements narrower than a word (ragged_bytes.cu has tiles for them, but for batches that are one tall matrix) come in
+// groups of as many rows as a word has elements: a group of words is turned into words of columns.
 #include "transpose/production/kernels.hpp"
 #include "transpose/production/words.hpp"
 
@@ -94,63 +94,28 @@ struct ragged_tile {
         }
     };
 
-    // Where this tile's part of a row of the destination lies within its words and sectors. `address` is that of the
-    // tile's row kBack.
-    struct phase {
-        int elements, words;
-        __device__ __forceinline__ explicit phase(const byte* address) {
-            const auto low = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address));
-            elements = kPerWord > 1 ? static_cast<int>(low % kWord) / kElement : 0;
-            words = static_cast<int>(low % kSector / kWord);
-        }
-        // Whether word g of the tile, which ends with row kPerWord * (g + 1) - elements, is one that it moves.
-        __device__ __forceinline__ bool moves(int g) const {
-            return static_cast<unsigned>(g - kWordsPerSector + words) < kMoved / kPerWord;
-        }
-    };
-
     // Writes the tile. `line` is the address of its row kBack in its first column's row of the destination. kInside:
     // all its rows are there; else row kBack is the destination's `row` of `rows`.
     template <bool kInside>
     static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, std::int64_t row, std::int64_t rows,
                                                  std::int64_t cols, const word* tile) {
+        static_assert(kPerWord == 1);
         const int g = static_cast<int>(threadIdx.x) % kGroups, w = static_cast<int>(threadIdx.x) / kGroups;
-        if (g < (kPerWord > 1 ? 1 : kWordsPerSector)) return;  // no part of a word that is moved
-        const int to_word = (g - kWordsPerSector) * kWord;
-        line += w * kPerWord * pitch;
-        tile += g * (kPerWord * kPitch) + w;
-        row += (g - kWordsPerSector) * kPerWord;
-        int left = cols < kCols ? static_cast<int>(cols) - w * kPerWord : kCols;
-        CORNERTURN_UNROLL_BY(kPerWord > 1 ? 4 : 8)
+        if (g < kWordsPerSector) return;
+        line += w * pitch;
+        tile += g * kPitch + w;
+        row += g - kWordsPerSector;
+        int left = cols < kCols ? static_cast<int>(cols) - w : kCols;
+        CORNERTURN_UNROLL_BY(8)
         for (int i = 0; i < kStores; ++i) {
             if (left <= 0) return;
-            if constexpr (kPerWord == 1) {
-                // A thread's word lies so far back that a warp writes whole sectors.
-                const int back = phase(line).words;
-                if (kInside || (row - back >= 0 && row - back < rows))
-                    store_word<kElement>(line + to_word - back * kWord, tile[-back * kPitch]);
-            } else {
-                const group now(tile), before(tile - kPerWord * kPitch);
-                byte* to = line;
-                CORNERTURN_UNROLL
-                for (int k = 0; k < kPerWord; ++k) {
-                    const phase at(to);
-                    const unsigned value =
-                        __funnelshift_rc(before.columns[k], now.columns[k], 32 - 8 * kElement * at.elements);
-                    if (at.moves(g) && k < left) {
-                        byte* const address = to + to_word - at.elements * kElement;
-                        if (kInside) {
-                            store_word<kElement>(address, value);
-                        } else {
-                            store_elements_within<kElement>(address, value, row - at.elements, rows);
-                        }
-                    }
-                    to += pitch;
-                }
-            }
-            line += kStoreWords * kPerWord * pitch;
+            // A thread's word lies so far back that a warp writes whole sectors.
+            const int back = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % kSector / kWord);
+            if (kInside || (row - back >= 0 && row - back < rows))
+                store_word<kElement>(line + (g - kWordsPerSector - back) * kWord, tile[-back * kPitch]);
+            line += kStoreWords * pitch;
             tile += kStoreWords;
-            left -= kStoreWords * kPerWord;
+            left -= kStoreWords;
         }
     }
 

@@ -17,6 +17,20 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
+// Rows and columns of tiles.
+struct tile_range {
+    unsigned first_row, rows, first_col, cols;
+
+    tile_range(std::int64_t row, std::int64_t end_row, std::int64_t col, std::int64_t end_col)
+        : first_row(static_cast<unsigned>(row)),
+          rows(end_row > row ? static_cast<unsigned>(end_row - row) : 0),
+          first_col(static_cast<unsigned>(col)),
+          cols(end_col > col ? static_cast<unsigned>(end_col - col) : 0) {}
+    __device__ __forceinline__ bool has(unsigned row, unsigned col) const {
+        return row - first_row < rows && col - first_col < cols;
+    }
+};
+
 // kRowBytes: the tile's part of a row of the source. kColBytes: what it holds of a row of the destination. kWords: what
 // a thread takes of a row.
 template <int kElement, int kColBytes, int kRowBytes, int kWords, int kThreads>
@@ -40,6 +54,7 @@ struct byte_tile {
     static constexpr int kFromLane = kGroups + kGroupsOfWarp + 1, kFromCol = kLanes * kFromLane;
     static_assert(kFromLane % 2 == 1);
     static constexpr int kBytes = kCols * kFromLane * kWord;
+    static constexpr std::int64_t kAll = kMaxGridY;  // columns of tiles that a grid can have
 
     // Writing: eight threads beside each other have vectors of one column, and their neighbours a column that is
     // another lane's.
@@ -58,7 +73,7 @@ struct byte_tile {
 
         __device__ __forceinline__ void begin_at(const byte* address) {
             past = static_cast<unsigned>(past_word(address));
-            from = address - past;
+            from = kept_pointer(address - past);
         }
         // The words' width of the row, out of what was loaded.
         __device__ __forceinline__ unsigned shifted(const unsigned (&raw)[kWords + 1], int k) const {
@@ -119,7 +134,7 @@ struct byte_tile {
         part_of_row parts[kPerWord];
         CORNERTURN_UNROLL
         for (int r = 0; r < kPerWord; ++r) parts[r].begin_at(first + r * pitch);
-        CORNERTURN_UNROLL_BY(1)
+        CORNERTURN_UNROLL_BY(kInside ? 4 / kPerWord : 1)
         for (int i = 0; i < kLoads; ++i) {
             unsigned raw[kPerWord][kWords + 1];
             CORNERTURN_UNROLL
@@ -143,14 +158,14 @@ struct byte_tile {
                 for (int c = 0; c < kPerWord; ++c) tile[(k * kPerWord + c) * kFromCol] = columns[c];
             }
             CORNERTURN_UNROLL
-            for (int r = 0; r < kPerWord; ++r) parts[r].from += step;
+            for (int r = 0; r < kPerWord; ++r) parts[r].from = kept_pointer(parts[r].from + step);
             row += kGroupsAtOnce * kPerWord;
             tile += kGroupsAtOnce;
         }
     }
 
     // Writes the tile. `line` is the address of its row kBack in its first column's row of the destination, and that
-    // the destination's `row` of `rows`. kInside: all its rows are there.
+    // the destination's `row` of `rows`. kInside: all its rows and columns are there.
     template <bool kInside>
     static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, std::int64_t row, std::int64_t rows,
                                                  std::int64_t cols, const unsigned* tile) {
@@ -168,7 +183,7 @@ struct byte_tile {
         int left = cols < kCols ? static_cast<int>(cols) - static_cast<int>(col) : kCols;
         CORNERTURN_UNROLL_BY(kInside ? kStores : 1)
         for (int i = 0; i < kStores; ++i) {
-            if (left <= 0) return;
+            if (!kInside && left <= 0) return;
             CORNERTURN_UNROLL
             for (int t = 0; t < kTurns; ++t) {
                 if ((t + 1) * kVectorsAtOnce > kVectors && vector + t * kVectorsAtOnce >= kVectors) break;
@@ -193,35 +208,38 @@ struct byte_tile {
         }
     }
 
-    // Whether load<true>() may read a tile: what it reads beyond the tile's elements must be elements of the matrix
-    // too, not a gap. The tile's first row is `row`.
-    static __device__ __forceinline__ bool is_inside(const matrix_work& work, std::int64_t row, std::int64_t col) {
-        if (row < 0 || row + kRows > work.rows) return false;
-        if (work.source_ld > work.cols) return col > 0 && col + kCols + kPerWord <= work.cols;
-        return row * work.cols + col >= kPerWord &&
-               (row + kRows - 1) * work.cols + col + kCols + kPerWord <= work.rows * work.cols;
+    // The tiles that load<true>() may read: what it reads beyond a tile's elements must be elements of the matrix too,
+    // not a gap. Tile (i, j) holds rows i * kMoved - kBack and on.
+    static tile_range readable(const matrix_work& work) {
+        if (work.source_ld > work.cols) return {1, work.rows / kMoved, 1, (work.cols - kPerWord) / kCols};
+        const std::int64_t rows_beyond = (kCols + kPerWord + work.cols - 1) / work.cols;
+        return {1, (work.rows - rows_beyond) / kMoved, 0, kAll};
     }
+    // The tiles that store<true>() may write: all their rows and columns are there.
+    static tile_range writable(const matrix_work& work) { return {1, work.rows / kMoved, 0, work.cols / kCols}; }
 };
 
 template <int kElement, int kColBytes, int kRowBytes, int kWords, int kThreads, int kResident>
-__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged_bytes(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kResident)
+    transpose_ragged_bytes(matrix_work work, tile_range readable, tile_range writable) {
     using tiles = byte_tile<kElement, kColBytes, kRowBytes, kWords, kThreads>;
     CORNERTURN_DYNAMIC_SHARED(unsigned, tile);
-    const tile_index index = column_major::tile_of(blockIdx, gridDim);
-    const std::int64_t row = index.row * tiles::kMoved, col = index.col * tiles::kCols, matrix = blockIdx.z;
+    const unsigned tile_row = blockIdx.x, tile_col = blockIdx.y;  // as column_major deals them out
+    const std::int64_t row = std::int64_t{tile_row} * tiles::kMoved, matrix = blockIdx.z;
+    const std::int64_t col = tile_col * static_cast<unsigned>(tiles::kCols);
     const std::int64_t from_pitch = work.source_ld * kElement, to_pitch = work.destination_ld * kElement;
     const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
 
     const std::int64_t first_row = row - tiles::kBack;
-    if (tiles::is_inside(work, first_row, col)) {
+    if (readable.has(tile_row, tile_col)) {
         tiles::template load<true>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
     } else {
         tiles::template load<false>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
     }
     __syncthreads();
     byte* const line = destination + col * to_pitch + row * kElement;
-    if (first_row >= 0 && row + tiles::kMoved <= work.rows) {
+    if (writable.has(tile_row, tile_col)) {
         tiles::template store<true>(line, to_pitch, row, work.rows, work.cols - col, tile);
     } else {
         tiles::template store<false>(line, to_pitch, row, work.rows, work.cols - col, tile);
@@ -235,7 +253,8 @@ void run(const matrix_work& work) {
         work, {tiles::kMoved, tiles::kCols, tiles::kBack}, dim3(kThreads),
         [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
-            launch(shape, transpose_ragged_bytes<kElement, kColBytes, kRowBytes, kWords, kThreads, kResident>, part);
+            launch(shape, transpose_ragged_bytes<kElement, kColBytes, kRowBytes, kWords, kThreads, kResident>, part,
+                   tiles::readable(part), tiles::writable(part));
         });
 }
 
@@ -249,8 +268,9 @@ constexpr production_kernel tuned() {
 // From narrow and tall tiles, for matrices of few columns, to square ones.
 constexpr production_kernel kKernels[] = {
     tuned<1, 2048, 16, 2, 256, 1536>(), tuned<1, 1024, 32, 2, 256, 1536>(), tuned<1, 512, 64, 2, 256, 1536>(),
-    tuned<1, 512, 128, 2, 512, 1536>(), tuned<1, 256, 256, 2, 512, 1536>(), tuned<2, 2048, 32, 2, 512, 1536>(),
-    tuned<2, 1024, 64, 2, 512, 1536>(), tuned<2, 512, 128, 2, 512, 1536>(), tuned<2, 256, 256, 2, 512, 1536>(),
+    tuned<1, 512, 128, 2, 512, 1536>(), tuned<1, 256, 256, 2, 512, 1536>(), tuned<2, 2048, 32, 2, 256, 1536>(),
+    tuned<2, 1024, 64, 2, 256, 1536>(), tuned<2, 512, 128, 2, 256, 1536>(), tuned<2, 1024, 128, 2, 512, 1536>(),
+    tuned<2, 512, 256, 2, 512, 1536>(),
 };
 
 }  // namespace
