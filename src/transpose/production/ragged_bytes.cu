@@ -79,22 +79,15 @@ struct byte_tile {
         __device__ __forceinline__ unsigned shifted(const unsigned (&raw)[kWords + 1], int k) const {
             return __funnelshift_r(raw[k], raw[k + 1], 8 * past);
         }
-        // Loads what there is of a row that begins `before` bytes before the thread's part of it, if it is 0, and ends
-        // `left` bytes behind the part's beginning; 0 in the place of the rest.
+        // Loads those words that lie in a row wholly: it `begins` with the thread's part or before, and ends `left`
+        // bytes behind the part's beginning. 0 in the place of the others.
         __device__ __forceinline__ void load_within(unsigned (&raw)[kWords + 1], bool begins, int left) const {
+            const int least = begins ? 0 : -kWord;
             CORNERTURN_UNROLL
             for (int k = 0; k <= kWords; ++k) {
-                const int at = 4 * k - static_cast<int>(past);
+                const int at = kWord * k - static_cast<int>(past);
                 raw[k] = 0;
-                if ((!begins || at >= 0) && at + kWord <= left)
-                    raw[k] = load_kept(reinterpret_cast<const unsigned*>(from) + k);
-            }
-            CORNERTURN_UNROLL
-            for (int k = 0; k <= kWords; ++k) {
-                const int at = 4 * k - static_cast<int>(past);
-                if (left > 0 && at < left && (at + kWord > left || (begins && at < 0)))
-                    raw[k] =
-                        load_elements_within<kElement>(from + 4 * k, begins ? from + past : from, from + past + left);
+                if (at >= least && at + kWord <= left) raw[k] = load_kept(reinterpret_cast<const unsigned*>(from) + k);
             }
         }
     };
@@ -116,7 +109,8 @@ struct byte_tile {
     }
 
     // Stages the tile whose first row is `row`, and its first column `col`, of a rows x cols matrix. kInside: all of it
-    // is there, and so are the words around; else what is not there is staged as 0.
+    // is there, and so are the words around; else what is not there is staged as 0, and so are the elements at a row's
+    // ends that share their word with something else: load_ends() is to follow.
     template <bool kInside>
     static __device__ __forceinline__ void load(const byte* matrix, std::int64_t pitch, std::int64_t row,
                                                 std::int64_t col, std::int64_t rows, std::int64_t cols,
@@ -161,6 +155,38 @@ struct byte_tile {
             for (int r = 0; r < kPerWord; ++r) parts[r].from = kept_pointer(parts[r].from + step);
             row += kGroupsAtOnce * kPerWord;
             tile += kGroupsAtOnce;
+        }
+    }
+
+    // Stages, one by one, the first and the last elements of rows, so many as a word can have.
+    static __device__ __forceinline__ void load_ends(const byte* matrix, std::int64_t pitch, std::int64_t row,
+                                                     std::int64_t col, std::int64_t rows, std::int64_t cols,
+                                                     unsigned* tile) {
+        using element = storage_t<kElement>;
+        constexpr int kEnd = kPerWord - 1;
+        const std::int64_t wide = kCols + kEnd;
+        const int left = static_cast<int>(cols - col < wide ? cols - col : wide), begun = col == 0 ? kEnd : 0;
+        constexpr int kAll = kRows * 2 * kEnd / kThreads, kAtOnce = kEnd < kAll ? kEnd : kAll;
+        static_assert(kAll % kAtOnce == 0 && kAll * kThreads == kRows * 2 * kEnd);
+        CORNERTURN_UNROLL_BY(1)
+        for (int first = 0; first < kAll; first += kAtOnce) {
+            element values[kAtOnce];
+            const auto each = [&](auto move) {
+                CORNERTURN_UNROLL
+                for (int i = 0; i < kAtOnce; ++i) {
+                    const int turn = static_cast<int>(threadIdx.x) + (first + i) * kThreads;
+                    const int r = turn % kRows, k = turn / kRows, c = k < kEnd ? k : left - 1 - (k - kEnd);
+                    const bool end = k < kEnd ? c < begun : c >= begun;
+                    if (end && c < kCols && c < left && row + r >= 0 && row + r < rows) move(values[i], r, c);
+                }
+            };
+            each([&](element& value, int r, int c) {
+                value = value_at<element>(matrix + (row + r) * pitch + (col + c) * kElement);
+            });
+            each([&](element value, int r, int c) {
+                unsigned* const column = tile + c % kColsPerLane * kFromCol + c / kColsPerLane * kFromLane;
+                reinterpret_cast<element*>(column)[r] = value;
+            });
         }
     }
 
@@ -236,6 +262,8 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
         tiles::template load<true>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
     } else {
         tiles::template load<false>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
+        __syncthreads();
+        tiles::load_ends(source, from_pitch, first_row, col, work.rows, work.cols, tile);
     }
     __syncthreads();
     byte* const line = destination + col * to_pitch + row * kElement;
