@@ -23,7 +23,8 @@ std::string name(const problem_shape& s) {
 
 std::map<std::string, int> runs;  // by path
 
-void expect_right(const problem_shape& shape) {
+// What would be chosen for the verifier's buffers, which begin on 256 bytes.
+std::string way_of(const problem_shape& shape) {
     const problem_shape checked = shape.checked();
     matrix_work work = checked.work(nullptr, nullptr);
     work.source = reinterpret_cast<const void*>(256 + checked.source_offset * checked.element_size);
@@ -31,9 +32,13 @@ void expect_right(const problem_shape& shape) {
         checked.in_place
             ? const_cast<void*>(work.source)
             : reinterpret_cast<void*>((std::int64_t{1} << 40) + checked.destination_offset * checked.element_size);
-    ++runs[production::name(production::choose(work, 90).by)];
+    return production::name(production::choose(work, 90).by);
+}
+
+void expect_right(const problem_shape& shape) {
+    ++runs[way_of(shape)];
     const auto found = tests::run_every_block(library(), shape);
-    ASSERT_EQ(found.fault, "") << name(checked);
+    ASSERT_EQ(found.fault, "") << name(shape.checked());
 }
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16};
@@ -129,9 +134,30 @@ TEST(production, side_by_side_in_a_larger_matrix) {
     }
 }
 
+TEST(production, in_place) {
+    for (int size : kSizes) {
+        for (std::int64_t n : {16, 100, 256, 272}) {
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n, .cols = n, .element_size = size, .in_place = true}));
+        }
+    }
+}
+
+TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
+    for (auto [rows, cols, size] : {std::tuple<std::int64_t, std::int64_t, int>{65536, 65536, 4},
+                                    {65536, 65568, 1},
+                                    // Rows of 128 KiB, which are taken in another order.
+                                    {16384, 16384, 8},
+                                    {8192, 8192, 16},
+                                    {10000, 16384, 8}}) {
+        const problem_shape shape{.rows = rows, .cols = cols, .element_size = size};
+        ++runs[way_of(shape)];
+        ASSERT_EQ(tests::run_classes(library(), shape).fault, "") << name(shape.checked());
+    }
+}
+
 TEST(production, every_way_of_moving_was_tried) {
-    for (const char* path : {"vector", "vector_stacked", "ragged", "stacked", "tall", "wide", "small", "units",
-                             "blocks", "vector_in_place", "units_in_place"})
+    for (const char* path : {"vector", "vector_apart", "vector_stacked", "ragged", "stacked", "tall", "wide", "small",
+                             "units", "blocks", "vector_in_place", "units_in_place"})
         EXPECT_GT(runs[path], 0) << path;
     for (const auto& [path, count] : runs) std::printf("%6d runs of %s\n", count, path.c_str());
 }
