@@ -10,8 +10,9 @@ peer already is left as it is (--again: not), so that a run that --minutes ended
 same bytes as in the file, is measured again in turn with each peer: "ratio" is to that, "ratio_to_bench" to the file's.
 
 PyTorch is timed as the program times: CUDA events around single calls, the L2 cache flushed before each; launch-bound
-cells warm, as one CUDA graph of 100 calls. JAX shows its stream to nobody: a sample is the wall time of 10 pairs of a
-flush and a call, less that of 10 flushes; in launch-bound cells that of 100 calls, dispatch included. "method" says it.
+cells warm, as one CUDA graph of 100 calls. JAX shows its stream to nobody: a sample is the wall time of 20 calls in a
+row, on sources that take turns so that none is still in the L2; in launch-bound cells of 100 calls. Calls that are over
+before the next one is dispatched are timed with that. "method" says it.
 """
 
 import argparse
@@ -31,7 +32,7 @@ import torch
 
 DTYPES = {1: "uint8", 2: "float16", 4: "float32", 8: "float64", 16: "complex128"}
 LEAST_SAMPLES, MOST_SAMPLES, WARM_UPS = 20, 200, 3
-LAUNCH_BOUND_BYTES, GRAPH_CALLS, JAX_CALLS = 8 << 20, 100, 10
+LAUNCH_BOUND_BYTES, GRAPH_CALLS, JAX_CALLS = 8 << 20, 100, 20
 POISON = 99
 
 
@@ -180,9 +181,7 @@ def jax_peers(seconds, shuffle):
     timer = EventTimer()
     transpose = jax.jit(lambda x: jnp.swapaxes(x, -2, -1))
     same = jax.jit(lambda x, transposed: jnp.all(x == jnp.swapaxes(transposed, -2, -1)))
-    cold_bytes = timer.cold.numel()
-    flush = jax.jit(lambda value: jnp.broadcast_to(value, (cold_bytes,)))
-    value = jnp.uint8(0)
+    cold_bytes = 2 * timer.cold.numel()
 
     def source_of(cell):
         shape = [cell["rows"], cell["cols"]] if cell["count"] == 1 else [cell["count"], cell["rows"], cell["cols"]]
@@ -206,18 +205,20 @@ def jax_peers(seconds, shuffle):
         x = source_of(cell)
         checked = lambda: require(bool(same(x, transpose(x))))
         checked()
-        turn = lambda: transpose(x)
-        clear = lambda: flush(value)
         if launch_bound(cell):
-            method = f"warm, wall time of {GRAPH_CALLS} calls"
-            sampler = lambda: wall([turn] * GRAPH_CALLS) / GRAPH_CALLS
+            method, sources, calls = f"warm, wall time of {GRAPH_CALLS} calls", [x], GRAPH_CALLS
         else:
-            method = f"L2 flushed, wall time of {JAX_CALLS} flushes and calls less that of the flushes"
-            sampler = lambda: (wall([clear, turn] * JAX_CALLS) - wall([clear] * JAX_CALLS)) / JAX_CALLS
-        memcpy, calls = memcpy_of(cell), 1
+            # By the time that a source comes again, the others have taken its place in the L2.
+            size = cell["count"] * cell["rows"] * cell["cols"] * cell["element_size"]
+            sources = [x] + [source_of(cell) for _ in range(min(JAX_CALLS - 1, -(-cold_bytes // size)))]
+            calls = JAX_CALLS
+            method = f"wall time of {calls} calls in a row on {len(sources)} sources in turn"
+        turns = [lambda source=source: transpose(source) for source in sources]
+        sampler = lambda: wall([turns[i % len(turns)] for i in range(calls)]) / calls
+        memcpy, copies = memcpy_of(cell), 1
         if launch_bound(cell):
-            memcpy, calls = in_graph(memcpy), GRAPH_CALLS
-        timed, yardstick = sample_in_turn([sampler, timer.sampler(memcpy, calls, calls == 1)], seconds, shuffle)
+            memcpy, copies = in_graph(memcpy), GRAPH_CALLS
+        timed, yardstick = sample_in_turn([sampler, timer.sampler(memcpy, copies, copies == 1)], seconds, shuffle)
         checked()
         return {"method": method, "time": timed, "yardstick": yardstick}
 

@@ -193,14 +193,14 @@ class Ladder(Case):
         self.assertEqual({len(row) for row in rows}, {len(rows[0])})
         verified = rows[0].index("verified")
         self.assertEqual({row[0]: row[verified] for row in rows[1:]} | {id: "yes" for id in (*COPIES, *TRANSPOSES)},
-                         {row[0]: "yes" for row in rows[1:]})
+                         {row[0]: "skipped" if row[0] == "transpose/packed@128x128" else "yes" for row in rows[1:]})
 
     def test_table_and_markdown(self):
         for name in ("table", "markdown"):
             text = self.ladder(name)
             for id in (*COPIES, *TRANSPOSES):
                 self.assertIn(id, text, name)
-            self.assertRegex(text, r"(\d+) ran, \1 verified, 0 failed, 0 skipped")
+            self.assertRegex(text, r"(\d+) ran, \1 verified, 0 failed, 1 skipped")  # the rung of bytes
             self.assertNotIn("\r", text, "no progress bar in a pipe")
 
     def test_a_rung_that_does_not_take_the_dtype_is_skipped(self):
@@ -211,7 +211,7 @@ class Ladder(Case):
             self.assertEqual("reason" in by_id[id], skipped, id)
             if not skipped:
                 self.assertIs(by_id[id]["verified"], True, id)
-        self.assertRegex(self.ladder("table", "--dtype", "f64"), r"0 failed, 1 skipped")
+        self.assertRegex(self.ladder("table", "--dtype", "f64"), r"0 failed, 4 skipped")
 
 
 class Profile(Case):

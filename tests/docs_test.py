@@ -126,7 +126,9 @@ def ladder_table(stored):
     lines = ["| id | median us | GB/s | of memcpy |", "|---|---:|---:|---:|"]
     yardsticks = []
     for r in stored["results"]:
-        if r["status"] != "ran" or r["verified"] is not True:
+        if r["status"] == "skipped":
+            continue
+        if r["verified"] is not True:
             sys.exit(f"docs_test.py: {r['kernel']} did not run, or was not verified")
         lines.append(f"| `{r['kernel']}` | {r['time']['median_s'] * 1e6:,.1f} | {r['bandwidth_gbps']:,.0f} | {r['ratio']:.3f} |")
         yardsticks.append(r["yardstick"]["bandwidth_gbps"])

@@ -31,10 +31,11 @@ struct shape {
 };
 
 // Whole tiles, ragged ones, one element more or less than a tile, single rows and columns; then leading dimensions
-// larger than a row, most of them multiples of 4, so that rows still begin on 16 bytes.
-constexpr shape kShapes[] = {{64, 64}, {37, 41},       {33, 64},       {64, 33},       {65, 63},
-                             {31, 95}, {95, 33},       {1, 100},       {100, 1},       {36, 40},
-                             {1, 1},   {40, 44, 5, 3}, {35, 39, 1, 5}, {37, 42, 6, 7}, {34, 33, 3, 2}};
+// larger than a row, most of them multiples of 4 or 16, so that rows still begin on 16 bytes.
+constexpr shape kShapes[] = {{64, 64},       {37, 41},       {33, 64},         {64, 33},       {65, 63},
+                             {31, 95},       {95, 33},       {1, 100},         {100, 1},       {36, 40},
+                             {1, 1},         {40, 44, 5, 3}, {35, 39, 1, 5},   {37, 42, 6, 7}, {34, 33, 3, 2},
+                             {80, 79, 1, 0}, {79, 80, 0, 1}, {64, 80, 16, 16}, {40, 150},      {150, 40}};
 
 std::string describe(const shape& s) {
     return fmt::format("{} x {}{}", s.rows, s.cols,
@@ -43,7 +44,7 @@ std::string describe(const shape& s) {
 
 // What is wrong with the kernel on this shape; empty where nothing is.
 std::string fault_of(const kernel& k, const shape& s) {
-    problem_shape p{.does = k.does, .rows = s.rows, .cols = s.cols};
+    problem_shape p{.does = k.does, .rows = s.rows, .cols = s.cols, .element_size = k.takes(4) ? 4 : 1};
     p.source_ld = s.cols + s.source_gap;
     p.destination_ld = p.destination_cols() + s.destination_gap;
     return lab::emulate(k, p, {}).found.fault;

@@ -39,10 +39,12 @@ EQUIVALENT = [
     (r"(copy/shared|transpose/unindexed)@.*", "barrier", "",
      "each thread reads back the elements that it wrote itself: the barrier protects nothing"),
     (r".*@(\d+)x\1", "step", "", "a block as tall as its tile takes it in one step: i is always 0"),
-    (r"transpose/vectorized@.*", "narrow", "col + kVectorWidth <= source.cols",
-     "the last vector of a row is loaded by the scalar path: slower, not wrong"),
-    (r"transpose/vectorized@.*", "narrow", "col + kVectorWidth <= destination.cols",
-     "the last vector of a row is stored by the scalar path: slower, not wrong"),
+    *[(rf"transpose/{rung}@.*", "narrow", f"col + {width} <= {side}.cols",
+       "the last vector of a row is moved by the scalar path: slower, not wrong")
+      for rung, width in [("vectorized", "kVectorWidth"), ("swizzled", "kFour"), ("kept", "kKeptWidth"), ("packed", "kPack")]
+      for side in ("source", "destination")],
+    (r"transpose/packed@.*", "narrow", "col0 + column + 4 <= destination.rows",
+     "the last rows are moved by the scalar path: slower, not wrong"),
 ]
 
 

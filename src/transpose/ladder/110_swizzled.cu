@@ -39,7 +39,10 @@ __global__ void __launch_bounds__(kSwizzledThreads)
         if (kVectors && col + kFour <= source.cols) {
             tile[place] = *reinterpret_cast<const uint4*>(from);
         } else {
-            for (int k = 0; k < kFour && col + k < source.cols; ++k) elements[kFour * place + k] = from[k];
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kFour; ++k) {
+                if (col + k < source.cols) elements[kFour * place + k] = from[k];
+            }
         }
     }
     __syncthreads();  // from here on a thread reads what others have loaded
@@ -57,7 +60,10 @@ __global__ void __launch_bounds__(kSwizzledThreads)
         if (kVectors && col + kFour <= destination.cols) {
             __stwb(reinterpret_cast<uint4*>(to), make_uint4(element(0), element(1), element(2), element(3)));
         } else {
-            for (int k = 0; k < kFour && col + k < destination.cols; ++k) to[k] = element(k);
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kFour; ++k) {
+                if (col + k < destination.cols) to[k] = element(k);
+            }
         }
     }
 }

@@ -40,7 +40,10 @@ __global__ void __launch_bounds__(kKeptThreads)
         if (kVectors && col + kKeptWidth <= source.cols) {
             tile[place] = load_kept(reinterpret_cast<const uint4*>(from));
         } else {
-            for (int k = 0; k < kKeptWidth && col + k < source.cols; ++k) elements[kKeptWidth * place + k] = from[k];
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kKeptWidth; ++k) {
+                if (col + k < source.cols) elements[kKeptWidth * place + k] = from[k];
+            }
         }
     }
     __syncthreads();  // from here on a thread reads what others have loaded
@@ -58,7 +61,10 @@ __global__ void __launch_bounds__(kKeptThreads)
         if (kVectors && col + kKeptWidth <= destination.cols) {
             __stwb(reinterpret_cast<uint4*>(to), make_uint4(element(0), element(1), element(2), element(3)));
         } else {
-            for (int k = 0; k < kKeptWidth && col + k < destination.cols; ++k) to[k] = element(k);
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kKeptWidth; ++k) {
+                if (col + k < destination.cols) to[k] = element(k);
+            }
         }
     }
 }

@@ -50,7 +50,10 @@ __global__ void __launch_bounds__(kPackedThreads)
         if (kVectors && col + kPack <= source.cols) {
             vectors[packed_place(line, first) / kPack] = load_kept(reinterpret_cast<const uint4*>(from));
         } else {
-            for (int k = 0; k < kPack && col + k < source.cols; ++k) bytes[packed_place(line, first) + k] = from[k];
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kPack; ++k) {
+                if (col + k < source.cols) bytes[packed_place(line, first) + k] = from[k];
+            }
         }
     }
     __syncthreads();  // from here on a thread reads what others have loaded
@@ -73,7 +76,9 @@ __global__ void __launch_bounds__(kPackedThreads)
             }
         } else {
             for (int c = 0; c < 4 && col0 + column + c < destination.rows; ++c) {
-                for (int k = 0; k < kPack && col + k < destination.cols; ++k) {
+                CORNERTURN_UNROLL
+                for (int k = 0; k < kPack; ++k) {
+                    if (col + k >= destination.cols) continue;
                     destination.data[(col0 + column + c) * destination.ld + col + k] =
                         bytes[packed_place(line + k, column + c)];
                 }
