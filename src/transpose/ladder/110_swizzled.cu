@@ -39,10 +39,12 @@ __global__ void __launch_bounds__(kSwizzledThreads)
         if (kVectors && col + kFour <= source.cols) {
             tile[place] = *reinterpret_cast<const uint4*>(from);
         } else {
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kFour; ++k) {
-                if (col + k < source.cols) elements[kFour * place + k] = from[k];
-            }
+            element4* const four = elements + kFour * place;
+            // One by one: lanes that leave some out must not fall behind in a loop.
+            if (col + 0 < source.cols) four[0] = from[0];
+            if (col + 1 < source.cols) four[1] = from[1];
+            if (col + 2 < source.cols) four[2] = from[2];
+            if (col + 3 < source.cols) four[3] = from[3];
         }
     }
     __syncthreads();  // from here on a thread reads what others have loaded
@@ -60,10 +62,10 @@ __global__ void __launch_bounds__(kSwizzledThreads)
         if (kVectors && col + kFour <= destination.cols) {
             __stwb(reinterpret_cast<uint4*>(to), make_uint4(element(0), element(1), element(2), element(3)));
         } else {
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kFour; ++k) {
-                if (col + k < destination.cols) to[k] = element(k);
-            }
+            if (col + 0 < destination.cols) to[0] = element(0);
+            if (col + 1 < destination.cols) to[1] = element(1);
+            if (col + 2 < destination.cols) to[2] = element(2);
+            if (col + 3 < destination.cols) to[3] = element(3);
         }
     }
 }
