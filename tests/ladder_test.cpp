@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "describe.hpp"
 #include "ladder_check.hpp"
 
 using namespace cornerturn;
@@ -27,12 +28,7 @@ void for_each_rung(F f) {
     EXPECT_GE(rungs, 19);
 }
 
-std::string name(const kernel& k, const problem_shape& s) {
-    return k.id + " " + std::to_string(s.rows) + " x " + std::to_string(s.cols) + " of " +
-           std::to_string(s.element_size) + " bytes, ld " + std::to_string(s.source_ld) + " and " +
-           std::to_string(s.destination_ld) + ", offsets " + std::to_string(s.source_offset) + " and " +
-           std::to_string(s.destination_offset) + ", seed " + std::to_string(s.seed);
-}
+std::string name(const kernel& k, const problem_shape& s) { return k.id + ", " + tests::describe(s); }
 
 TEST(ladder, edges_of_every_tile) {
     for_each_rung([](const kernel& k, int size) {

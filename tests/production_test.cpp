@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "describe.hpp"
 #include "ladder_check.hpp"
 #include "transpose/production/policy.hpp"
 
@@ -12,14 +13,6 @@ using namespace cornerturn;
 namespace {
 
 const kernel& library() { return find_kernel("transpose/production"); }
-
-std::string name(const problem_shape& s) {
-    return std::to_string(s.count) + " of " + std::to_string(s.rows) + " x " + std::to_string(s.cols) +
-           " elements of " + std::to_string(s.element_size) + " bytes, ld " + std::to_string(s.source_ld) + " and " +
-           std::to_string(s.destination_ld) + ", strides " + std::to_string(s.source_stride) + " and " +
-           std::to_string(s.destination_stride) + ", offsets " + std::to_string(s.source_offset) + " and " +
-           std::to_string(s.destination_offset) + (s.in_place ? ", in place" : "") + ", seed " + std::to_string(s.seed);
-}
 
 std::map<std::string, int> runs;  // by path
 
@@ -38,7 +31,7 @@ std::string way_of(const problem_shape& shape) {
 void expect_right(const problem_shape& shape) {
     ++runs[way_of(shape)];
     const auto found = tests::run_every_block(library(), shape);
-    ASSERT_EQ(found.fault, "") << name(shape.checked());
+    ASSERT_EQ(found.fault, "") << tests::describe(shape.checked());
 }
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16};
@@ -151,7 +144,7 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
                                     {10000, 16384, 8}}) {
         const problem_shape shape{.rows = rows, .cols = cols, .element_size = size};
         ++runs[way_of(shape)];
-        ASSERT_EQ(tests::run_classes(library(), shape).fault, "") << name(shape.checked());
+        ASSERT_EQ(tests::run_classes(library(), shape).fault, "") << tests::describe(shape.checked());
     }
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cornerturn/cuda/transpose.hpp"
+#include "describe.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_problem.hpp"
 #include "lab/run.hpp"
@@ -48,19 +49,11 @@ void transpose(const matrix_work& w, cudaStream_t stream) {
                           .destination_stride = w.destination_stride})(w.source, w.destination, stream);
 }
 
-std::string name(const problem_shape& s) {
-    return std::to_string(s.count) + " of " + std::to_string(s.rows) + " x " + std::to_string(s.cols) +
-           " elements of " + std::to_string(s.element_size) + " bytes, ld " + std::to_string(s.source_ld) + " and " +
-           std::to_string(s.destination_ld) + ", strides " + std::to_string(s.source_stride) + " and " +
-           std::to_string(s.destination_stride) + ", offsets " + std::to_string(s.source_offset) + " and " +
-           std::to_string(s.destination_offset) + (s.in_place ? ", in place" : "") + ", seed " + std::to_string(s.seed);
-}
-
 void expect_right(const problem_shape& shape) {
     device::cuda_problem problem(shape, nullptr);
     problem.prepare();
-    ASSERT_NO_THROW(transpose(problem.work(), nullptr)) << name(shape);
-    ASSERT_EQ(problem.check().fault, "") << name(shape);
+    ASSERT_NO_THROW(transpose(problem.work(), nullptr)) << tests::describe(shape);
+    ASSERT_EQ(problem.check().fault, "") << tests::describe(shape);
 }
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16};
