@@ -1,4 +1,4 @@
-// The ladder and the verifier on a GPU. Without one: exit status 77, which ctest counts as skipped.
+// The ladder and the verifier on a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "batch_shapes.hpp"
 #include "cornerturn/error.hpp"
+#include "cuda/gpu_test.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_problem.hpp"
 #include "lab/bench.hpp"
@@ -202,14 +203,4 @@ TEST(cuda_bench, skips_what_does_not_fit) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    testing::InitGoogleTest(&argc, argv);
-    std::string reason;
-    if (!lab::cuda_available(reason)) {
-        std::printf("skipped: no GPU (%s)\n", reason.c_str());
-        return 77;
-    }
-    const int status = RUN_ALL_TESTS();
-    for (const auto& [id, count] : launches) std::printf("%6d runs of %s\n", count, id.c_str());
-    return status;
-}
+int main(int argc, char** argv) { return tests::run_on_gpus(argc, argv, 1, launches); }

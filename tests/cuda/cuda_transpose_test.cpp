@@ -1,22 +1,22 @@
-// cornerturn::cuda::transpose on a GPU. Without one: exit status 77, which ctest counts as skipped.
-#include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
+// cornerturn::cuda::transpose on a GPU.
 #include <complex>
-#include <cstdio>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <random>
 #include <thread>
 
 #include "cornerturn/cuda/transpose.hpp"
+#include "cuda/gpu_test.hpp"
 #include "describe.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_problem.hpp"
-#include "lab/run.hpp"
 #include "transpose/production/policy.hpp"
 
 using namespace cornerturn;
+using tests::device_array;
+using tests::refused;
+using tests::stream_owner;
 
 namespace {
 
@@ -157,22 +157,6 @@ TEST(cuda_transpose, large_more_than_65535_tiles) {
     }
 }
 
-// Device memory of so many Ts, given back with its scope.
-template <class T>
-struct device_array {
-    T* data = nullptr;
-    explicit device_array(std::size_t count) { CORNERTURN_CUDA(cudaMalloc(&data, count * sizeof(T))); }
-    ~device_array() { cudaFree(data); }
-    device_array(const device_array&) = delete;
-    device_array& operator=(const device_array&) = delete;
-};
-
-struct stream_owner {
-    cudaStream_t get = nullptr;
-    stream_owner() { CORNERTURN_CUDA(cudaStreamCreateWithFlags(&get, cudaStreamNonBlocking)); }
-    ~stream_owner() { cudaStreamDestroy(get); }
-};
-
 struct colour {
     unsigned char r, g, b;
 };
@@ -262,6 +246,7 @@ TEST(cuda_transpose, a_plan_is_used_again) {
         {.rows = 33, .cols = 44, .source_ld = 44, .destination_ld = 33, .element_size = 4, .element_alignment = 4});
     const cuda::transpose_plan copy = plan;
     EXPECT_EQ(copy.layout(), plan.layout());
+    EXPECT_EQ(copy.device(), 0);
     for (std::int64_t offset : {0, 1, 2, 3}) {
         device::cuda_problem problem(
             {.rows = 33, .cols = 44, .source_offset = offset, .destination_offset = 3 - offset}, nullptr);
@@ -288,16 +273,6 @@ TEST(cuda_transpose, parts_of_one_larger_matrix) {
             ASSERT_EQ(back[c * 2 * kSide + kSide + r], host[r * 2 * kSide + c]);
         }
     }
-}
-
-template <class F>
-std::string refused(F f) {
-    try {
-        f();
-    } catch (const invalid_argument& refusal) {
-        return refusal.what();
-    }
-    return "was not refused";
 }
 
 TEST(cuda_transpose, refuses_what_the_device_cannot_reach) {
@@ -328,32 +303,6 @@ TEST(cuda_transpose, refuses_what_the_device_cannot_reach) {
     cudaFreeHost(pinned);
 }
 
-TEST(cuda_transpose, knows_its_device) {
-    int devices = 0;
-    CORNERTURN_CUDA(cudaGetDeviceCount(&devices));
-    const cuda::transpose_plan plan({.rows = 4, .cols = 4, .source_ld = 4, .destination_ld = 4, .element_size = 4});
-    EXPECT_EQ(plan.device(), 0);
-    if (devices < 2) GTEST_SKIP() << "one device: nothing to mix up";
-    device_array<float> here(16), also_here(16);
-    CORNERTURN_CUDA(cudaSetDevice(1));
-    {
-        const stream_owner other;
-        device_array<float> there(16), also_there(16);
-        EXPECT_NE(refused([&] { plan(here.data, also_here.data, nullptr); }).find("current device is 1"),
-                  std::string::npos);
-        const cuda::transpose_plan second(plan.layout());
-        EXPECT_EQ(second.device(), 1);
-        second(there.data, also_there.data, other.get);
-        EXPECT_NE(refused([&] { second(here.data, also_there.data, other.get); }).find("memory of device 0"),
-                  std::string::npos);
-        CORNERTURN_CUDA(cudaSetDevice(0));
-        EXPECT_NE(refused([&] { plan(here.data, also_here.data, other.get); }).find("stream is of device 1"),
-                  std::string::npos);
-        CORNERTURN_CUDA(cudaSetDevice(1));
-    }
-    CORNERTURN_CUDA(cudaSetDevice(0));
-}
-
 TEST(cuda_transpose, an_error_that_was_there_is_not_ours) {
     device::cuda_problem problem({.rows = 5, .cols = 6}, nullptr);
     problem.prepare();
@@ -365,14 +314,4 @@ TEST(cuda_transpose, an_error_that_was_there_is_not_ours) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    testing::InitGoogleTest(&argc, argv);
-    std::string reason;
-    if (!lab::cuda_available(reason)) {
-        std::printf("skipped: no GPU (%s)\n", reason.c_str());
-        return 77;
-    }
-    const int status = RUN_ALL_TESTS();
-    for (const auto& [kernel, count] : launches) std::printf("%6d runs of %s\n", count, kernel.c_str());
-    return status;
-}
+int main(int argc, char** argv) { return tests::run_on_gpus(argc, argv, 1, launches); }
