@@ -7,7 +7,7 @@
 
 namespace cornerturn::production {
 
-// The ways of moving a matrix; each is a file of kernels.
+// The ways of moving a matrix.
 enum class path {
     nothing,          // an empty matrix
     vector,           // tiles, 16-byte accesses on both sides

@@ -72,20 +72,6 @@ __device__ __forceinline__ word_t<kElement> load_word_within(const byte* address
     }
 }
 
-// Elements that lie `pitch` bytes apart, as one word.
-template <int kElement>
-__device__ __forceinline__ word_t<kElement> gather_word(const byte* first, int pitch) {
-    if constexpr (kElement >= 4) {
-        return value_at<word_t<kElement>>(first);
-    } else {
-        unsigned word = 0;
-        CORNERTURN_UNROLL
-        for (int i = 0; i < kElementsPerWord<kElement>; ++i)
-            word |= static_cast<unsigned>(value_at<storage_t<kElement>>(first + i * pitch)) << 8 * kElement * i;
-        return word;
-    }
-}
-
 template <int kElement>
 __device__ __forceinline__ void store_word(byte* address, word_t<kElement> word) {
     *reinterpret_cast<word_t<kElement>*>(address) = word;
