@@ -42,6 +42,13 @@ TEST(production, edges_of_every_tile) {
         for (std::int64_t rows : {1, 2, 7, 16, 31, 33, 63, 65, 113, 129}) {
             for (std::int64_t cols : {1, 3, 8, 15, 32, 63, 64, 66, 128, 131}) {
                 ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+                // Rows that begin at a vector, and end anywhere.
+                const auto aligned = [](std::int64_t extent) { return (extent + 31) / 32 * 32; };
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
+                                                      .cols = cols,
+                                                      .element_size = size,
+                                                      .source_ld = aligned(cols),
+                                                      .destination_ld = aligned(rows)}));
             }
         }
     }
@@ -138,6 +145,16 @@ TEST(production, in_place) {
 TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
     for (auto [rows, cols, size] : {std::tuple<std::int64_t, std::int64_t, int>{65536, 65536, 4},
                                     {65536, 65568, 1},
+                                    // Of each size of tile, whole tiles and others.
+                                    {2048, 2080, 1},
+                                    {2080, 2064, 2},
+                                    {4112, 4096, 2},
+                                    {32800, 32784, 2},
+                                    {1040, 2056, 4},
+                                    {4104, 4128, 4},
+                                    {2080, 1028, 8},
+                                    {514, 1026, 16},
+                                    {2050, 2056, 16},
                                     // Rows of 128 KiB, which are taken in another order.
                                     {16384, 16384, 8},
                                     {8192, 8192, 16},
@@ -149,8 +166,8 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
 }
 
 TEST(production, every_way_of_moving_was_tried) {
-    for (const char* path : {"vector", "vector_apart", "vector_stacked", "ragged", "stacked", "tall", "wide", "small",
-                             "units", "blocks", "vector_in_place", "units_in_place"})
+    for (const char* path : {"direct", "vector", "vector_apart", "vector_stacked", "ragged", "stacked", "tall", "wide",
+                             "small", "units", "blocks", "vector_in_place", "units_in_place"})
         EXPECT_GT(runs[path], 0) << path;
     for (const auto& [path, count] : runs) std::printf("%6d runs of %s\n", count, path.c_str());
 }

@@ -42,9 +42,32 @@ inline constexpr int kWordBytes = kElement < 4 ? 4 : kElement;
 template <int kElement>
 using word_t = storage_t<kWordBytes<kElement>>;
 
+template <int kElement>
+inline constexpr int kElementsPerWord = kWordBytes<kElement> / kElement;
+
 template <class T>
 __device__ __forceinline__ T value_at(const byte* address) {
     return *reinterpret_cast<const T*>(address);
+}
+
+// Turns a square of as many rows as a word has elements into words of its columns.
+template <int kElement>
+__device__ __forceinline__ void turn_words(const word_t<kElement> (&rows)[kElementsPerWord<kElement>],
+                                           word_t<kElement> (&columns)[kElementsPerWord<kElement>]) {
+    if constexpr (kElement >= 4) {
+        columns[0] = rows[0];
+    } else if constexpr (kElement == 2) {
+        columns[0] = __byte_perm(rows[0], rows[1], 0x5410);
+        columns[1] = __byte_perm(rows[0], rows[1], 0x7632);
+    } else {  // bytes of two rows are paired, then pairs
+        const unsigned ab = __byte_perm(rows[0], rows[1], 0x5140), cd = __byte_perm(rows[2], rows[3], 0x5140);
+        const unsigned ab_high = __byte_perm(rows[0], rows[1], 0x7362);
+        const unsigned cd_high = __byte_perm(rows[2], rows[3], 0x7362);
+        columns[0] = __byte_perm(ab, cd, 0x5410);
+        columns[1] = __byte_perm(ab, cd, 0x7632);
+        columns[2] = __byte_perm(ab_high, cd_high, 0x5410);
+        columns[3] = __byte_perm(ab_high, cd_high, 0x7632);
+    }
 }
 
 // Vector `k` of those that the elements in a column of words make: words[i] holds, from its lowest byte on, elements
@@ -61,28 +84,19 @@ struct packed_columns {
             vectors[0] = make_uint4(words[0].x, words[0].y, words[1].x, words[1].y);
         } else if constexpr (kElement == 4) {
             vectors[0] = make_uint4(words[0], words[1], words[2], words[3]);
-        } else if constexpr (kElement == 2) {
-            CORNERTURN_UNROLL
-            for (int k = 0; k < 2; ++k) {
-                const unsigned half = k == 0 ? 0x5410 : 0x7632;
-                vectors[k] = make_uint4(__byte_perm(words[0], words[1], half), __byte_perm(words[2], words[3], half),
-                                        __byte_perm(words[4], words[5], half), __byte_perm(words[6], words[7], half));
-            }
         } else {
-            // Four times a 4 x 4 block of bytes: bytes of two rows are paired, then pairs.
-            unsigned columns[4][4];
+            unsigned columns[kColumns][4];
             CORNERTURN_UNROLL
             for (int m = 0; m < 4; ++m) {
-                const unsigned a = words[4 * m], b = words[4 * m + 1], c = words[4 * m + 2], d = words[4 * m + 3];
-                const unsigned ab = __byte_perm(a, b, 0x5140), cd = __byte_perm(c, d, 0x5140);
-                const unsigned ab_high = __byte_perm(a, b, 0x7362), cd_high = __byte_perm(c, d, 0x7362);
-                columns[0][m] = __byte_perm(ab, cd, 0x5410);
-                columns[1][m] = __byte_perm(ab, cd, 0x7632);
-                columns[2][m] = __byte_perm(ab_high, cd_high, 0x5410);
-                columns[3][m] = __byte_perm(ab_high, cd_high, 0x7632);
+                unsigned rows[kColumns], turned[kColumns];
+                CORNERTURN_UNROLL
+                for (int k = 0; k < kColumns; ++k) rows[k] = words[kColumns * m + k];
+                turn_words<kElement>(rows, turned);
+                CORNERTURN_UNROLL
+                for (int k = 0; k < kColumns; ++k) columns[k][m] = turned[k];
             }
             CORNERTURN_UNROLL
-            for (int k = 0; k < 4; ++k)
+            for (int k = 0; k < kColumns; ++k)
                 vectors[k] = make_uint4(columns[k][0], columns[k][1], columns[k][2], columns[k][3]);
         }
     }

@@ -4,10 +4,41 @@
 
 namespace CORNERTURN_KERNELS {
 
+namespace {
+
+// The files that have a path's kernels: an element narrower than a word may have one of its own.
+struct files_of_path {
+    production_kernels (*first)();
+    production_kernels (*second)() = nullptr;
+};
+
+files_of_path files_of(path p) {
+    switch (p) {
+        case path::direct: return {direct_kernels};
+        case path::vector:
+        case path::vector_apart:
+        case path::vector_stacked: return {vector_kernels};
+        case path::ragged:
+        case path::stacked: return {ragged_kernels, ragged_bytes_kernels};
+        case path::tall:
+        case path::wide: return {few_kernels, narrow_kernels};
+        case path::small: return {narrow_kernels};
+        case path::units:
+        case path::blocks: return {unit_kernels};
+        case path::vector_in_place:
+        case path::units_in_place: return {in_place_kernels};
+        case path::nothing: break;
+    }
+    return {nullptr};
+}
+
+}  // namespace
+
 bool run_tuned(const production::tuning& tuned, const matrix_work& work) {
     if (tuned.by == path::nothing) return true;
-    for (production_kernels (*kernels_of_file)() : {vector_kernels, ragged_kernels, ragged_bytes_kernels, few_kernels,
-                                                    narrow_kernels, unit_kernels, in_place_kernels}) {
+    const files_of_path files = files_of(tuned.by);
+    for (production_kernels (*kernels_of_file)() : {files.first, files.second}) {
+        if (kernels_of_file == nullptr) continue;
         const production_kernels file = kernels_of_file();
         for (int i = 0; i < file.count; ++i) {
             if (file.all[i].tuned == tuned) {

@@ -19,6 +19,7 @@ struct production_kernels {
     int count;
 };
 
+production_kernels direct_kernels();
 production_kernels vector_kernels();
 production_kernels ragged_kernels();
 production_kernels ragged_bytes_kernels();

@@ -7,28 +7,43 @@
 namespace cornerturn::production {
 namespace {
 
-// Tiles of the two tiled paths, for one element size on GPUs of a compute capability and above: large ones, and small
-// ones that give every multiprocessor work where the matrix is small. docs/experiments.md has what was tried.
-struct tile_tuning {
-    int architecture, element;
-    tuning large, small;
-    std::int64_t large_from;  // bytes of the matrix
-};
-
 constexpr std::int64_t kMiB = 1 << 20;
 
+// Tiles of vectors for an element size, for matrices of so many bytes and more on GPUs of a compute capability and
+// above; the first that fits. Small ones give every multiprocessor work where the matrix is small. docs/experiments.md
+// has what was tried.
+struct tile_tuning {
+    int architecture;
+    std::int64_t from;
+    tuning use;
+};
+
 constexpr tile_tuning kTiles[] = {
-    {90, 1, {path::vector, 1, 256, 256, 512}, {path::vector, 1, 128, 128, 256}, 64 * kMiB},
-    {90, 2, {path::vector, 2, 128, 128, 1024}, {path::vector, 2, 64, 64, 256}, 16 * kMiB},
-    {90, 4, {path::vector, 4, 64, 64, 512}, {path::vector, 4, 32, 32, 256}, 16 * kMiB},
-    {90, 8, {path::vector, 8, 32, 32, 256}, {path::vector, 8, 32, 32, 256}, 0},
-    {90, 16, {path::vector, 16, 32, 16, 256}, {path::vector, 16, 16, 16, 128}, 16 * kMiB},
-    // Untuned: tiles whose shared memory every GPU has without asking.
-    {0, 1, {path::vector, 1, 128, 128, 256}, {path::vector, 1, 128, 128, 256}, 0},
-    {0, 2, {path::vector, 2, 64, 64, 256}, {path::vector, 2, 64, 64, 256}, 0},
-    {0, 4, {path::vector, 4, 64, 64, 512}, {path::vector, 4, 32, 32, 256}, 16 * kMiB},
-    {0, 8, {path::vector, 8, 32, 32, 256}, {path::vector, 8, 32, 32, 256}, 0},
-    {0, 16, {path::vector, 16, 32, 16, 256}, {path::vector, 16, 16, 16, 128}, 16 * kMiB},
+    {90, 16 * kMiB, {path::vector, 1, 128, 256, 512}},
+    {90, 0, {path::vector, 1, 64, 128, 128}},
+    {90, 256 * kMiB, {path::vector, 2, 128, 128, 1024}},
+    {90, 16 * kMiB, {path::vector, 2, 64, 128, 512}},
+    // Also untuned: tiles whose shared memory every GPU has without asking.
+    {0, 0, {path::vector, 1, 128, 128, 256}},
+    {0, 0, {path::vector, 2, 64, 64, 256}},
+    {0, 16 * kMiB, {path::vector, 4, 64, 64, 512}},
+    {0, 0, {path::vector, 4, 32, 32, 256}},
+    {0, 0, {path::vector, 8, 32, 32, 256}},
+    {0, 16 * kMiB, {path::vector, 16, 32, 16, 256}},
+    {0, 0, {path::vector, 16, 16, 16, 128}},
+};
+
+// Small matrices, up to so many bytes, moved `access` bytes at a time.
+struct direct_tuning {
+    int access;
+    std::int64_t up_to;
+    tuning use;
+};
+constexpr direct_tuning kDirect[] = {
+    {4, 128 << 10, {path::direct, 1, 32, 32, 64}},  {8, kMiB, {path::direct, 1, 128, 32, 64}},
+    {4, 256 << 10, {path::direct, 2, 32, 16, 128}}, {8, 2 * kMiB, {path::direct, 2, 128, 16, 128}},
+    {8, 512 << 10, {path::direct, 4, 64, 8, 128}},  {16, 4 * kMiB, {path::direct, 4, 128, 16, 128}},
+    {16, 4 * kMiB, {path::direct, 8, 64, 8, 128}},  {16, 4 * kMiB, {path::direct, 16, 32, 4, 128}},
 };
 
 // Strips of vectors, by the width of what they hold. A tall one is as many columns wide, a low one as many rows high.
@@ -55,16 +70,25 @@ constexpr strip strip_of(int element, std::int64_t side) {
     return found;
 }
 
+// The widest strip that is as long, if one is.
+constexpr strip strip_as_long(int element, std::int64_t length) {
+    strip found{};
+    for (const strip& s : kStrips) {
+        if (s.element == element && s.length >= length) found = s;
+    }
+    return found;
+}
+
 // By width, of one path: the first that is as wide as the matrix, or the last; among those whose shared memory the GPU
 // has without asking, where nothing is tuned.
 constexpr tuning kByWidth[] = {
     {path::ragged, 1, 2016, 16, 256},  {path::ragged, 1, 992, 32, 256},   {path::ragged, 1, 480, 64, 256},
     {path::ragged, 1, 480, 128, 512},  {path::ragged, 1, 224, 256, 512},  {path::ragged, 2, 1008, 16, 256},
     {path::ragged, 2, 496, 32, 256},   {path::ragged, 2, 496, 64, 512},   {path::ragged, 2, 240, 128, 512},
-    {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},   {path::ragged, 4, 120, 32, 256},
-    {path::ragged, 4, 56, 64, 256},    {path::ragged, 8, 252, 8, 256},    {path::ragged, 8, 124, 16, 256},
-    {path::ragged, 8, 60, 32, 256},    {path::ragged, 8, 60, 64, 512},    {path::ragged, 16, 254, 4, 256},
-    {path::ragged, 16, 126, 8, 256},   {path::ragged, 16, 62, 16, 256},   {path::ragged, 16, 62, 32, 512},  //
+    {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},   {path::ragged, 4, 56, 32, 256},
+    {path::ragged, 8, 252, 8, 256},    {path::ragged, 8, 124, 16, 256},   {path::ragged, 8, 60, 32, 256},
+    {path::ragged, 8, 60, 64, 512},    {path::ragged, 16, 254, 4, 256},   {path::ragged, 16, 126, 8, 256},
+    {path::ragged, 16, 62, 16, 256},   {path::ragged, 16, 62, 32, 512},  //
     {path::stacked, 1, 1024, 16, 256}, {path::stacked, 1, 512, 32, 256},  {path::stacked, 1, 256, 64, 256},
     {path::stacked, 1, 256, 128, 512}, {path::stacked, 2, 512, 16, 256},  {path::stacked, 2, 256, 32, 256},
     {path::stacked, 2, 128, 64, 256},  {path::stacked, 2, 128, 128, 512}, {path::stacked, 4, 256, 8, 256},
@@ -108,6 +132,7 @@ constexpr int kNarrowThreads = 256, kUnitThreads = 256, kInPlaceSide = 32;
 struct view_of_work {
     int unit;
     bool whole_elements;                   // an element is one unit
+    std::int64_t aligned_to;               // to the lowest bit that is set here every row is aligned, on both sides
     bool vectors;                          // every row begins at a vector, on both sides
     bool whole_source, whole_destination;  // and, of elements of 4 bytes and more, at a sector
     bool stackable;          // the source's rows follow each other through the batch; the destination's words are
@@ -131,6 +156,7 @@ struct view_of_work {
         const std::int64_t from = bits(w.source, w.rows, w.source_ld, w.source_stride);
         const std::int64_t to = bits(w.destination, w.cols, w.destination_ld, w.destination_stride);
         const int line = e < 4 ? kVector : kSector;
+        aligned_to = from | to;
         vectors = (from | to) % kVector == 0;
         whole_source = from % line == 0;
         whole_destination = to % line == 0;
@@ -163,8 +189,7 @@ bool rows_collide(const matrix_work& w) {
 
 tuning square_tile(const matrix_work& w, const view_of_work& v, int architecture) {
     for (const tile_tuning& t : kTiles) {
-        if (t.architecture <= architecture && t.element == w.element_size)
-            return v.bytes >= t.large_from ? t.large : t.small;
+        if (t.architecture <= architecture && t.use.unit == w.element_size && v.bytes >= t.from) return t.use;
     }
     return {};
 }
@@ -180,10 +205,12 @@ bool is_low(const matrix_work& w) { return w.rows < w.cols && w.rows <= strip_of
 
 // A batch of matrices that alone might not fill a tile. No choice: .by is path::nothing.
 decision decide_batch(const matrix_work& w, const view_of_work& v, int architecture) {
-    const strip across = strip_of(v.unit, w.cols);
-    const tuning tile = is_narrow(w) ? across.tall(path::vector)
-                        : is_low(w)  ? strip_of(v.unit, w.rows).low()
-                                     : square_tile(w, v, architecture);
+    // Where one block writes whole rows of the destination, it shares no sector with another.
+    const strip across = strip_of(v.unit, w.cols), down = strip_as_long(v.unit, w.rows);
+    const tuning tile = is_narrow(w)       ? across.tall(path::vector)
+                        : is_low(w)        ? strip_of(v.unit, w.rows).low()
+                        : down.element > 0 ? down.tall(path::vector)
+                                           : square_tile(w, v, architecture);
     if (v.vectors && is_mostly_full(tile, w)) return {tile, "a batch, every row aligned to 16 bytes"};
     if (v.stackable_vectors) {
         return {across.tall(path::vector_stacked),
@@ -194,6 +221,15 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, int architect
                 "a batch of low matrices, whose rows follow each other"};
     if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
         return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
+    return {};
+}
+
+// No choice: .by is path::nothing.
+tuning direct_tile(const matrix_work& w, const view_of_work& v) {
+    for (const direct_tuning& d : kDirect) {
+        const std::int64_t extents = v.aligned_to | w.rows * w.element_size | w.cols * w.element_size;
+        if (d.use.unit == w.element_size && v.bytes <= d.up_to && extents % d.access == 0) return d.use;
+    }
     return {};
 }
 
@@ -221,6 +257,10 @@ decision decide(const matrix_work& w, int architecture) {
     if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination)
         return {{path::wide, v.unit, static_cast<int>(w.rows), 0, kNarrowThreads},
                 "a few rows without gaps: the destination is written as it lies"};
+    if (w.count == 1) {
+        if (const tuning t = direct_tile(w, v); t.by != path::nothing)
+            return {t, "a small matrix, of whole words: through registers alone"};
+    }
     // Strips hold whole rows of what is narrow: its sectors need not be aligned. But a vector that its rows fill in
     // part is moved element by element, and they have few others.
     const auto fills_vectors = [&](std::int64_t elements) { return v.vectors && elements * v.unit % kVector == 0; };
@@ -246,6 +286,7 @@ decision decide(const matrix_work& w, int architecture) {
 const char* name(path p) {
     switch (p) {
         case path::nothing: return "nothing";
+        case path::direct: return "direct";
         case path::vector: return "vector";
         case path::vector_apart: return "vector_apart";
         case path::vector_stacked: return "vector_stacked";

@@ -10,6 +10,7 @@ namespace cornerturn::production {
 // The ways of moving a matrix.
 enum class path {
     nothing,          // an empty matrix
+    direct,           // a small matrix, through registers alone
     vector,           // tiles, 16-byte accesses on both sides
     vector_apart,     // the same, blocks at two places of each row at a time
     vector_stacked,   // the same for a batch as one tall matrix

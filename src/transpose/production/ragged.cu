@@ -76,21 +76,10 @@ struct ragged_tile {
     struct group {
         word columns[kPerWord];
         __device__ __forceinline__ explicit group(const word* first) {
-            if constexpr (kPerWord == 1) {
-                columns[0] = first[0];
-            } else if constexpr (kPerWord == 2) {
-                const unsigned a = first[0], b = first[kPitch];
-                columns[0] = __byte_perm(a, b, 0x5410);
-                columns[1] = __byte_perm(a, b, 0x7632);
-            } else {
-                const unsigned a = first[0], b = first[kPitch], c = first[2 * kPitch], d = first[3 * kPitch];
-                const unsigned ab = __byte_perm(a, b, 0x5140), cd = __byte_perm(c, d, 0x5140);
-                const unsigned ab_high = __byte_perm(a, b, 0x7362), cd_high = __byte_perm(c, d, 0x7362);
-                columns[0] = __byte_perm(ab, cd, 0x5410);
-                columns[1] = __byte_perm(ab, cd, 0x7632);
-                columns[2] = __byte_perm(ab_high, cd_high, 0x5410);
-                columns[3] = __byte_perm(ab_high, cd_high, 0x7632);
-            }
+            word rows[kPerWord];
+            CORNERTURN_UNROLL
+            for (int r = 0; r < kPerWord; ++r) rows[r] = first[r * kPitch];
+            turn_words<kElement>(rows, columns);
         }
     };
 
@@ -247,10 +236,10 @@ constexpr production_kernel stacked() {
 
 // From narrow and tall tiles, for matrices of few columns, to square ones.
 constexpr production_kernel kKernels[] = {
-    tuned<4, 512, 8, 512, 2048>(),    tuned<4, 256, 16, 256, 2048>(),   tuned<4, 128, 32, 256, 2048>(),
-    tuned<4, 64, 64, 256, 2048>(),    tuned<8, 256, 8, 256, 1536>(),    tuned<8, 128, 16, 256, 1536>(),
-    tuned<8, 64, 32, 256, 1024>(),    tuned<8, 64, 64, 512, 1536>(),    tuned<16, 256, 4, 256, 2048>(),
-    tuned<16, 128, 8, 256, 2048>(),   tuned<16, 64, 16, 256, 2048>(),   tuned<16, 64, 32, 512, 2048>(),  //
+    tuned<4, 512, 8, 512, 2048>(),    tuned<4, 256, 16, 256, 2048>(),   tuned<4, 64, 32, 256, 2048>(),
+    tuned<8, 256, 8, 256, 1536>(),    tuned<8, 128, 16, 256, 1536>(),   tuned<8, 64, 32, 256, 1024>(),
+    tuned<8, 64, 64, 512, 1536>(),    tuned<16, 256, 4, 256, 2048>(),   tuned<16, 128, 8, 256, 2048>(),
+    tuned<16, 64, 16, 256, 2048>(),   tuned<16, 64, 32, 512, 2048>(),  //
     stacked<1, 256, 4, 256, 1536>(),  stacked<1, 128, 8, 256, 1536>(),  stacked<1, 64, 16, 256, 1536>(),
     stacked<1, 64, 32, 512, 1536>(),  stacked<2, 256, 8, 256, 1536>(),  stacked<2, 128, 16, 256, 1536>(),
     stacked<2, 64, 32, 256, 1536>(),  stacked<2, 64, 64, 512, 1536>(),  stacked<4, 256, 8, 256, 2048>(),

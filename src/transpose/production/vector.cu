@@ -111,9 +111,11 @@ constexpr production_kernel stacked() {
 }
 
 constexpr production_kernel kKernels[] = {
-    tuned<1, 256, 256, 512>(),
+    tuned<1, 128, 256, 512>(),
     tuned<1, 128, 128, 256>(),
+    tuned<1, 64, 128, 128>(),
     tuned<2, 128, 128, 1024>(),
+    tuned<2, 64, 128, 512>(),
     tuned<2, 64, 64, 256>(),
     tuned<4, 64, 64, 512>(),
     tuned<4, 32, 32, 256>(),

@@ -5,9 +5,6 @@
 
 namespace CORNERTURN_KERNELS {
 
-template <int kElement>
-inline constexpr int kElementsPerWord = kWordBytes<kElement> / kElement;
-
 __device__ __forceinline__ int past_word(const void* address) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) & 3);
 }
