@@ -150,8 +150,7 @@ int architecture_of(int device) {
 }
 
 void check_stream(cudaStream_t stream, int device) {
-    if (const int current = current_device(); current != device)
-        refuse("the current device", to_string(current), "the plan was made for device " + to_string(device));
+    if (stream == nullptr) return;  // the current device's
     // A stream that is being captured cannot be asked; CUDA refuses the launch itself where it is another device's.
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     CORNERTURN_CUDA(cudaStreamIsCapturing(stream, &capture));
@@ -165,14 +164,14 @@ void check_stream(cudaStream_t stream, int device) {
 void check_reachable(const char* name, std::uintptr_t address, int device) {
     cudaPointerAttributes found{};
     CORNERTURN_CUDA(cudaPointerGetAttributes(&found, reinterpret_cast<const void*>(address)));
-    const std::string argument = std::string(name) + ".data";
+    const auto argument = [&] { return std::string(name) + ".data"; };
     if (found.type == cudaMemoryTypeUnregistered &&
         attribute(cudaDevAttrPageableMemoryAccess, device, known(device).reads_pageable) == 0) {
-        refuse(argument, hex(address),
+        refuse(argument(), hex(address),
                "device " + to_string(device) + " cannot reach it: CUDA did not allocate it (use cudaMalloc)");
     }
     if (found.type == cudaMemoryTypeDevice && found.device != device) {
-        refuse(argument, hex(address),
+        refuse(argument(), hex(address),
                "it lies in the memory of device " + to_string(found.device) + ", and the work is for device " +
                    to_string(device));
     }
@@ -193,7 +192,7 @@ matrix_work work_of(const transpose_layout& l, std::uintptr_t source, std::uintp
 
 std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// All that a call does once the layout is known to be right.
+// All that a call does once the layout is known to be right, and the device the current one.
 void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destination, int device, int architecture,
          cudaStream_t stream) {
     check_stream(stream, device);
@@ -217,6 +216,8 @@ transpose_plan::transpose_plan(const transpose_layout& layout) : layout_(layout)
 void transpose_plan::operator()(const void* source, void* destination, cudaStream_t stream) const {
     if (is_empty(layout_)) return;
     check_addresses(layout_, address_of(source), address_of(destination));
+    if (const int current = current_device(); current != device_)
+        refuse("the current device", to_string(current), "the plan was made for device " + to_string(device_));
     run(layout_, address_of(source), address_of(destination), device_, architecture_, stream);
 }
 
