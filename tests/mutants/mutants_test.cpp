@@ -32,10 +32,12 @@ struct shape {
 
 // Whole tiles, ragged ones, one element more or less than a tile, single rows and columns; then leading dimensions
 // larger than a row, most of them multiples of 4 or 16, so that rows still begin on 16 bytes.
-constexpr shape kShapes[] = {{64, 64},       {37, 41},       {33, 64},         {64, 33},       {65, 63},
-                             {31, 95},       {95, 33},       {1, 100},         {100, 1},       {36, 40},
-                             {1, 1},         {40, 44, 5, 3}, {35, 39, 1, 5},   {37, 42, 6, 7}, {34, 33, 3, 2},
-                             {80, 79, 1, 0}, {79, 80, 0, 1}, {64, 80, 16, 16}, {40, 150},      {150, 40}};
+constexpr shape kShapes[] = {{64, 64},       {37, 41},       {33, 64},         {64, 33},         {65, 63},
+                             {31, 95},       {95, 33},       {1, 100},         {100, 1},         {36, 40},
+                             {1, 1},         {40, 44, 5, 3}, {35, 39, 1, 5},   {37, 42, 6, 7},   {34, 33, 3, 2},
+                             {80, 79, 1, 0}, {79, 80, 0, 1}, {64, 80, 16, 16}, {40, 150},        {150, 40},
+                             {63, 64, 0, 1}, {64, 63, 1, 0}, {127, 128, 0, 1}, {128, 127, 1, 0}, {128, 128, 16, 16},
+                             {136, 40, 8, 8}};
 
 std::string describe(const shape& s) {
     return fmt::format("{} x {}{}", s.rows, s.cols,

@@ -38,13 +38,21 @@ RULES = {
 EQUIVALENT = [
     (r"(copy/shared|transpose/unindexed)@.*", "barrier", "",
      "each thread reads back the elements that it wrote itself: the barrier protects nothing"),
-    (r".*@(\d+)x\1", "step", "", "a block as tall as its tile takes it in one step: i is always 0"),
-    *[(rf"transpose/{rung}@.*", "narrow", f"col + {width} <= {side}.cols",
-       "the last vector of a row is moved by the scalar path: slower, not wrong")
-      for rung, width in [("vectorized", "kVectorWidth"), ("swizzled", "kFour"), ("kept", "kKeptWidth"), ("packed", "kPack")]
-      for side in ("source", "destination")],
-    (r"transpose/packed@.*", "narrow", "col0 + column + 4 <= destination.rows",
-     "the last rows are moved by the scalar path: slower, not wrong"),
+    (r"(?!transpose/(?:swizzled|kept|packed)@).*@(\d+)x\1", "step", "",
+     "a block as tall as its tile takes it in one step: i is always 0"),
+    *[(rf"transpose/{rung}@.*", "narrow", bound, "what is last is moved by the scalar path: slower, not wrong")
+      for rung, bound in [("vectorized", "col + kVectorWidth <= source.cols"),
+                          ("vectorized", "col + kVectorWidth <= destination.cols"),
+                          ("swizzled", "row0 + kSwizzledTile <= source.rows"),
+                          ("swizzled", "col0 + kSwizzledTile <= source.cols"),
+                          ("swizzled", "col + kFour <= destination.cols"),
+                          ("kept", "row0 + kKeptTile <= source.rows"),
+                          ("kept", "col0 + kKeptTile <= source.cols"),
+                          ("kept", "col + kKeptWidth <= destination.cols"),
+                          ("packed", "row0 + kPackedTile <= source.rows"),
+                          ("packed", "col0 + kPackedTile <= source.cols"),
+                          ("packed", "col + kPack <= destination.cols"),
+                          ("packed", "col0 + column + 4 <= destination.rows")]],
 ]
 
 

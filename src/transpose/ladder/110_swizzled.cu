@@ -30,16 +30,24 @@ __global__ void __launch_bounds__(kSwizzledThreads)
     const std::int64_t row0 = at.row * kSwizzledTile, col0 = at.col * kSwizzledTile;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
 
-    CORNERTURN_UNROLL
-    for (int i = thread; i < kSwizzledTile * kFoursPerRow; i += kSwizzledThreads) {
-        const int line = i / kFoursPerRow, v = i % kFoursPerRow, place = swizzled_place(line, v);
-        const std::int64_t row = row0 + line, col = col0 + kFour * v;
-        if (row >= source.rows) continue;
-        const element4* const from = source.data + row * source.ld + col;
-        if (kVectors && col + kFour <= source.cols) {
-            tile[place] = *reinterpret_cast<const uint4*>(from);
-        } else {
-            element4* const four = elements + kFour * place;
+    constexpr int kEach = kSwizzledTile * kFoursPerRow / kSwizzledThreads;  // vectors that a thread loads
+    const auto line_of = [=](int i) { return (thread + i * kSwizzledThreads) / kFoursPerRow; };
+    const int v = thread % kFoursPerRow;
+    const element4* const first = source.data + row0 * source.ld + col0 + kFour * v;
+    if (kVectors && row0 + kSwizzledTile <= source.rows && col0 + kSwizzledTile <= source.cols) {
+        // All loads before the first is waited for.
+        uint4 vectors[kEach];
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kEach; ++i) vectors[i] = *reinterpret_cast<const uint4*>(first + line_of(i) * source.ld);
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kEach; ++i) tile[swizzled_place(line_of(i), v)] = vectors[i];
+    } else {
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kEach; ++i) {
+            const std::int64_t row = row0 + line_of(i), col = col0 + kFour * v;
+            if (row >= source.rows) continue;
+            const element4* const from = first + line_of(i) * source.ld;
+            element4* const four = elements + kFour * swizzled_place(line_of(i), v);
             // One by one: lanes that leave some out must not fall behind in a loop.
             if (col + 0 < source.cols) four[0] = from[0];
             if (col + 1 < source.cols) four[1] = from[1];

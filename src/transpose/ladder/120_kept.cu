@@ -31,16 +31,25 @@ __global__ void __launch_bounds__(kKeptThreads)
     const std::int64_t row0 = at.row * kKeptTile, col0 = at.col * kKeptTile;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
 
-    CORNERTURN_UNROLL
-    for (int i = thread; i < kKeptTile * kKeptPerRow; i += kKeptThreads) {
-        const int line = i / kKeptPerRow, v = i % kKeptPerRow, place = kept_place(line, v);
-        const std::int64_t row = row0 + line, col = col0 + kKeptWidth * v;
-        if (row >= source.rows) continue;
-        const element4* const from = source.data + row * source.ld + col;
-        if (kVectors && col + kKeptWidth <= source.cols) {
-            tile[place] = load_kept(reinterpret_cast<const uint4*>(from));
-        } else {
-            element4* const four = elements + kKeptWidth * place;
+    constexpr int kEach = kKeptTile * kKeptPerRow / kKeptThreads;  // vectors that a thread loads
+    const auto line_of = [=](int i) { return (thread + i * kKeptThreads) / kKeptPerRow; };
+    const int v = thread % kKeptPerRow;
+    const element4* const first = source.data + row0 * source.ld + col0 + kKeptWidth * v;
+    if (kVectors && row0 + kKeptTile <= source.rows && col0 + kKeptTile <= source.cols) {
+        // All loads before the first is waited for.
+        uint4 vectors[kEach];
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kEach; ++i)
+            vectors[i] = load_kept(reinterpret_cast<const uint4*>(first + line_of(i) * source.ld));
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kEach; ++i) tile[kept_place(line_of(i), v)] = vectors[i];
+    } else {
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kEach; ++i) {
+            const std::int64_t row = row0 + line_of(i), col = col0 + kKeptWidth * v;
+            if (row >= source.rows) continue;
+            const element4* const from = first + line_of(i) * source.ld;
+            element4* const four = elements + kKeptWidth * kept_place(line_of(i), v);
             // One by one: lanes that leave some out must not fall behind in a loop.
             if (col + 0 < source.cols) four[0] = from[0];
             if (col + 1 < source.cols) four[1] = from[1];

@@ -41,18 +41,26 @@ __global__ void __launch_bounds__(kPackedThreads)
     const std::int64_t row0 = at.row * kPackedTile, col0 = at.col * kPackedTile;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
 
-    CORNERTURN_UNROLL
-    for (int i = thread; i < kPackedTile * kPacksPerRow; i += kPackedThreads) {
-        const int line = i / kPacksPerRow, first = i % kPacksPerRow * kPack;
-        const std::int64_t row = row0 + line, col = col0 + first;
-        if (row >= source.rows) continue;
-        const element1* const from = source.data + row * source.ld + col;
-        if (kVectors && col + kPack <= source.cols) {
-            vectors[packed_place(line, first) / kPack] = load_kept(reinterpret_cast<const uint4*>(from));
-        } else {
+    constexpr int kEach = kPackedTile * kPacksPerRow / kPackedThreads;  // vectors that a thread loads
+    const auto line_of = [=](int i) { return (thread + i * kPackedThreads) / kPacksPerRow; };
+    const int first = thread % kPacksPerRow * kPack;
+    const element1* const from = source.data + row0 * source.ld + col0 + first;
+    if (kVectors && row0 + kPackedTile <= source.rows && col0 + kPackedTile <= source.cols) {
+        // All loads before the first is waited for.
+        uint4 loaded[kEach];
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kEach; ++i)
+            loaded[i] = load_kept(reinterpret_cast<const uint4*>(from + line_of(i) * source.ld));
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kEach; ++i) vectors[packed_place(line_of(i), first) / kPack] = loaded[i];
+    } else {
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kEach; ++i) {
+            if (row0 + line_of(i) >= source.rows) continue;
             CORNERTURN_UNROLL
             for (int k = 0; k < kPack; ++k) {
-                if (col + k < source.cols) bytes[packed_place(line, first) + k] = from[k];
+                if (col0 + first + k < source.cols)
+                    bytes[packed_place(line_of(i), first) + k] = from[line_of(i) * source.ld + k];
             }
         }
     }
