@@ -22,7 +22,7 @@ files_of_path files_of(path p) {
         case path::stacked: return {ragged_kernels, ragged_bytes_kernels};
         case path::tall:
         case path::wide: return {few_kernels, narrow_kernels};
-        case path::small: return {narrow_kernels};
+        case path::small: return {small_kernels};
         case path::units:
         case path::blocks: return {unit_kernels};
         case path::vector_in_place:

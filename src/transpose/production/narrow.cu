@@ -1,9 +1,6 @@
-// Matrices with few rows, and small ones: what is written lies in memory without gaps, and is written as it lies.
-//
-// Shared memory holds what was read, in words; behind each line of 32 banks one bank is left out, so that elements
-// which lie a power of two apart fall into different banks.
+// Matrices with few rows: what is written lies in memory without gaps, and is written as it lies.
 #include "transpose/production/kernels.hpp"
-#include "transpose/production/words.hpp"
+#include "transpose/production/staged.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -11,70 +8,6 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kTileBytes = 16 << 10;  // staged by a block, about
 constexpr int kSectorBytes = 32;
-
-template <int kElement>
-struct staged {
-    static constexpr int kWord = kWordBytes<kElement>, kWordsPerLine = 128 / kWord;
-    using word = word_t<kElement>;
-    using element = storage_t<kElement>;
-
-    static constexpr int words_for(int bytes) {
-        const int words = (bytes + kWord - 1) / kWord;
-        return words + words / kWordsPerLine + 1;
-    }
-    static __device__ __forceinline__ int place(int word) { return word + word / kWordsPerLine; }
-    static __device__ __forceinline__ element get(const word* stage, int offset) {
-        const int word = offset / kWord;
-        return value_at<element>(reinterpret_cast<const byte*>(stage + place(word)) + offset % kWord);
-    }
-
-    // Stages the bytes [begin, end) of a matrix that has none outside of [first, last). Returns where `begin` lies.
-    static __device__ __forceinline__ int load(const byte* begin, const byte* end, const byte* first, const byte* last,
-                                               word* stage) {
-        const int past = kElement < 4 ? past_word(begin) : 0;
-        const byte* const aligned = begin - past;
-        const int words = static_cast<int>((end - aligned + kWord - 1) / kWord);
-        CORNERTURN_UNROLL_BY(8)
-        for (int w = static_cast<int>(threadIdx.x); w < words; w += kThreads) {
-            const byte* const from = aligned + std::int64_t{w} * kWord;
-            if (from >= first && from + kWord <= last) {
-                stage[place(w)] = load_kept(reinterpret_cast<const word*>(from));
-            } else if constexpr (kElement < 4) {
-                stage[place(w)] = load_elements_within<kElement>(from, first, last);
-            }
-        }
-        return past;
-    }
-};
-
-// x / d for x * d < 2^32, by a multiplication.
-struct divider {
-    unsigned d, magic;
-    explicit divider(unsigned by) : d(by), magic(static_cast<unsigned>((std::uint64_t{1} << 32) / by + 1)) {}
-    __device__ __forceinline__ int quotient(int x) const {
-        if (d == 1) return x;  // its magic number does not fit
-        return static_cast<int>(static_cast<std::uint64_t>(static_cast<unsigned>(x)) * magic >> 32);
-    }
-};
-
-// Writes elements [first, first + kCount) of a destination that has `total` and no gaps: cursor_at(i) stands at element
-// first + i, get() gives it, and advance() goes to the next.
-template <int kElement, class CursorAt>
-__device__ __forceinline__ void store_flat(byte* destination, std::int64_t first, std::int64_t total,
-                                           CursorAt cursor_at) {
-    constexpr int kPerWord = kElementsPerWord<kElement>, kCount = kTileBytes / kElement;
-    CORNERTURN_UNROLL_BY(4)
-    for (int i = static_cast<int>(threadIdx.x) * kPerWord; i < kCount; i += kThreads * kPerWord) {
-        const std::int64_t at = first + i;
-        if (at + kPerWord <= 0 || at >= total) continue;
-        auto cursor = cursor_at(at < 0 ? static_cast<int>(-first) : i);
-        store_word_within<kElement>(destination, at, total, [&](int) {
-            const auto value = cursor.get();
-            cursor.advance();
-            return value;
-        });
-    }
-}
 
 // The first element of this block's part of a destination without gaps: parts are whole sectors of memory.
 template <int kElement>
@@ -170,66 +103,12 @@ void run_wide(const matrix_work& work) {
     }
 }
 
-// Small matrices that lie behind each other on both sides, many to a block.
-template <int kElement>
-__global__ void __launch_bounds__(kThreads) transpose_small(matrix_work work, divider by_matrix, divider by_rows) {
-    using stage = staged<kElement>;
-    CORNERTURN_DYNAMIC_SHARED(typename stage::word, staged_matrices);
-    const int rows = static_cast<int>(work.rows), cols = static_cast<int>(work.cols), size = rows * cols;
-    const std::int64_t total = work.count * size;
-    const byte* const source = static_cast<const byte*>(work.source);
-    byte* const destination = static_cast<byte*>(work.destination);
-    const std::int64_t first = first_of_part<kElement>(destination);
-    const std::int64_t first_matrix = first > 0 ? first / size : 0;
-    std::int64_t end = (first + kTileBytes / kElement + size - 1) / size * size;
-    if (end > total) end = total;
-    const int past = stage::load(source + first_matrix * size * kElement, source + end * kElement, source,
-                                 source + total * kElement, staged_matrices);
-    __syncthreads();
-
-    struct cursor {
-        const typename stage::word* stage_words;
-        int rows, cols, row, col, offset;  // offset: of (row, col), in bytes
-        __device__ __forceinline__ storage_t<kElement> get() const { return stage::get(stage_words, offset); }
-        __device__ __forceinline__ void advance() {
-            offset += cols * kElement;
-            if (++row < rows) return;
-            row = 0;
-            offset -= (rows * cols - 1) * kElement;
-            if (++col < cols) return;
-            col = 0;
-            offset += (rows - 1) * cols * kElement;
-        }
-    };
-    const int before = static_cast<int>(first - first_matrix * size);
-    store_flat<kElement>(destination, first, total, [&](int i) {
-        const int m = by_matrix.quotient(before + i), within = before + i - m * size;
-        const int col = by_rows.quotient(within), row = within - col * rows;
-        return cursor{staged_matrices, rows, cols, row, col, past + (m * size + row * cols + col) * kElement};
-    });
-}
-
-template <int kElement>
-void run_small(const matrix_work& work) {
-    const auto size = static_cast<int>(work.rows * work.cols);
-    const int bytes = kTileBytes + 2 * size * kElement + kVectorBytes;
-    launch({dim3(parts_of<kElement>(work.count * size)), dim3(kThreads),
-            static_cast<std::size_t>(staged<kElement>::words_for(bytes)) * kWordBytes<kElement>},
-           transpose_small<kElement>, work, divider(static_cast<unsigned>(size)),
-           divider(static_cast<unsigned>(work.rows)));
-}
-
 template <int kElement>
 constexpr production_kernel wide() {
     return {{path::wide, kElement, 0, 0, kThreads}, &run_wide<kElement>};
 }
-template <int kElement>
-constexpr production_kernel small() {
-    return {{path::small, kElement, 0, 0, kThreads}, &run_small<kElement>};
-}
-
 constexpr production_kernel kKernels[] = {
-    wide<1>(), wide<2>(), wide<4>(), wide<8>(), wide<16>(), small<1>(), small<2>(), small<4>(), small<8>(), small<16>(),
+    wide<1>(), wide<2>(), wide<4>(), wide<8>(), wide<16>(),
 };
 
 }  // namespace

@@ -122,7 +122,7 @@ constexpr int kLow = 256;                  // rows of a matrix that may leave a 
 constexpr int kNarrow = 64;                // rows or columns that make a matrix narrow
 constexpr int kFew = 8;                    // rows or columns that kernels are made for, one by one
 constexpr std::int64_t kLong = 4096;       // the others, then
-constexpr std::int64_t kSmall = 2048;      // bytes of a matrix, of which many go to one block
+constexpr std::int64_t kSmall = 24 << 10;  // bytes of a matrix that a block may hold
 constexpr int kBlocksFrom = 128;           // bytes of an element that is coalesced by itself
 constexpr int kVector = 16, kSector = 32;  // bytes
 
@@ -216,11 +216,11 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, int architect
         return {across.tall(path::vector_stacked),
                 "a batch of low matrices, whose rows follow each other, aligned to 16 bytes"};
     }
+    if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
+        return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
     if (v.stackable)
         return {by_width(path::stacked, v.unit, w.cols, architecture),
                 "a batch of low matrices, whose rows follow each other"};
-    if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
-        return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
     return {};
 }
 
@@ -248,7 +248,7 @@ decision decide(const matrix_work& w, int architecture) {
         return {{path::units, v.unit, 0, 0, kUnitThreads},
                 "the element's size is no power of two, or its address no multiple of it"};
     }
-    if (w.count > 1 && w.rows <= kLow) {
+    if (w.count > 1 && (w.rows <= kLow || w.rows * w.cols * w.element_size <= kSmall)) {
         if (const decision d = decide_batch(w, v, architecture); d.use.by != path::nothing) return d;
     }
     if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source)
