@@ -122,7 +122,7 @@ constexpr int kLow = 256;                  // rows of a matrix that may leave a 
 constexpr int kNarrow = 64;                // rows or columns that make a matrix narrow
 constexpr int kFew = 8;                    // rows or columns that kernels are made for, one by one
 constexpr std::int64_t kLong = 4096;       // the others, then
-constexpr std::int64_t kSmall = 24 << 10;  // bytes of a matrix that a block may hold
+constexpr std::int64_t kSmall = 40 << 10;  // bytes of a matrix that a block may hold
 constexpr int kBlocksFrom = 128;           // bytes of an element that is coalesced by itself
 constexpr int kVector = 16, kSector = 32;  // bytes
 
@@ -212,12 +212,12 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, int architect
                         : down.element > 0 ? down.tall(path::vector)
                                            : square_tile(w, v, architecture);
     if (v.vectors && is_mostly_full(tile, w)) return {tile, "a batch, every row aligned to 16 bytes"};
-    if (v.stackable_vectors) {
+    const bool fits = v.packed_batch && w.rows * w.cols * w.element_size <= kSmall;
+    if (v.stackable_vectors && (!fits || w.cols % across.side == 0)) {
         return {across.tall(path::vector_stacked),
                 "a batch of low matrices, whose rows follow each other, aligned to 16 bytes"};
     }
-    if (v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
-        return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
+    if (fits) return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
     if (v.stackable)
         return {by_width(path::stacked, v.unit, w.cols, architecture),
                 "a batch of low matrices, whose rows follow each other"};

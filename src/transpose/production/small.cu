@@ -12,38 +12,38 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kRunBytes = 16 << 10;  // that a block moves, about, unless one matrix is larger
 
-// Stages the bytes [begin, end), of which neighbours in [first, last) may be read too. Returns where `begin` lies.
-template <int kElement>
+// Stages the bytes [begin, end), in whole vectors; of their neighbours only those in [first, last) are read. kInside:
+// all are there. Returns where `begin` lies.
+template <int kElement, bool kInside>
 __device__ __forceinline__ int load_run(const byte* begin, const byte* end, const byte* first, const byte* last,
                                         word_t<kElement>* run) {
     using stage = staged<kElement>;
     using word = word_t<kElement>;
-    constexpr int kWord = stage::kWord, kWords = kVectorBytes / kWord, kAtOnce = 4;
+    constexpr int kWord = stage::kWord, kWords = kVectorBytes / kWord, kAtOnce = kInside ? 4 : 1;
     union vector {
         uint4 whole;
         word words[kWords];
     };
     const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(begin) % kVectorBytes);
-    const byte* const aligned = begin - past;
-    const auto count = static_cast<int>((end - aligned + kVectorBytes - 1) / kVectorBytes);
+    const auto count = static_cast<int>(end - begin + past + kVectorBytes - 1) / kVectorBytes;
+    const byte* from = begin - past + threadIdx.x * kVectorBytes;
     CORNERTURN_UNROLL_BY(1)
     for (int v0 = static_cast<int>(threadIdx.x); v0 < count; v0 += kAtOnce * kThreads) {
         vector vectors[kAtOnce];
         CORNERTURN_UNROLL
         for (int k = 0; k < kAtOnce; ++k) {
-            const int v = v0 + k * kThreads;
-            const byte* const from = aligned + v * kVectorBytes;
-            if (v >= count) continue;
-            if (from >= first && from + kVectorBytes <= last) {
-                vectors[k].whole = load_kept(reinterpret_cast<const uint4*>(from));
+            if (v0 + k * kThreads >= count) continue;
+            const byte* const at = from + k * (kThreads * kVectorBytes);
+            if (kInside || (at >= first && at + kVectorBytes <= last)) {
+                vectors[k].whole = load_kept(reinterpret_cast<const uint4*>(at));
             } else {
                 CORNERTURN_UNROLL
                 for (int w = 0; w < kWords; ++w) {
-                    const byte* const at = from + w * kWord;
                     if constexpr (kElement < 4) {
-                        vectors[k].words[w] = load_elements_within<kElement>(at, first, last);
+                        vectors[k].words[w] = load_elements_within<kElement>(at + w * kWord, first, last);
                     } else {
-                        vectors[k].words[w] = at >= first && at < last ? value_at<word>(at) : word{};
+                        const bool there = at + w * kWord >= first && at + w * kWord < last;
+                        vectors[k].words[w] = there ? value_at<word>(at + w * kWord) : word{};
                     }
                 }
             }
@@ -53,8 +53,9 @@ __device__ __forceinline__ int load_run(const byte* begin, const byte* end, cons
             const int v = v0 + k * kThreads;
             if (v >= count) continue;
             CORNERTURN_UNROLL
-            for (int w = 0; w < kWords; ++w) run[stage::place(v * kWords + w)] = vectors[k].words[w];
+            for (int w = 0; w < kWords; ++w) run[stage::place(v * kWords) + w] = vectors[k].words[w];
         }
+        from += kAtOnce * kThreads * kVectorBytes;
     }
     return past;
 }
@@ -92,8 +93,11 @@ __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
     const byte* const source = static_cast<const byte*>(work.source);
     const byte* const begin = source + first * size * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + first * size * kElement;
-    const int past =
-        load_run<kElement>(begin, begin + count * kElement, source, source + work.count * size * kElement, run);
+    const byte *const end = begin + count * kElement, *const last = source + work.count * size * kElement;
+    // Vectors at both ends may reach as far as one vector.
+    const bool inside = begin - source >= kVectorBytes && last - end >= kVectorBytes;
+    const int past = inside ? load_run<kElement, true>(begin, end, source, last, run)
+                            : load_run<kElement, false>(begin, end, source, last, run);
     __syncthreads();
     if constexpr (kSquares) {
         const auto down = static_cast<int>(by_rows.d), across = cols / kPerWord, squares = here * (across * down);
