@@ -18,8 +18,7 @@ files_of_path files_of(path p) {
         case path::vector:
         case path::vector_apart:
         case path::vector_stacked: return {vector_kernels};
-        case path::ragged:
-        case path::stacked: return {ragged_kernels, ragged_bytes_kernels};
+        case path::ragged: return {ragged_kernels, ragged_bytes_kernels};
         case path::tall:
         case path::wide: return {few_kernels, narrow_kernels};
         case path::small: return {small_kernels};

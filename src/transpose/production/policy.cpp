@@ -79,28 +79,22 @@ constexpr strip strip_as_long(int element, std::int64_t length) {
     return found;
 }
 
-// By width, of one path: the first that is as wide as the matrix, or the last; among those whose shared memory the GPU
-// has without asking, where nothing is tuned.
-constexpr tuning kByWidth[] = {
-    {path::ragged, 1, 2016, 16, 256},  {path::ragged, 1, 992, 32, 256},   {path::ragged, 1, 480, 64, 256},
-    {path::ragged, 1, 480, 128, 512},  {path::ragged, 1, 224, 256, 512},  {path::ragged, 2, 1008, 16, 256},
-    {path::ragged, 2, 496, 32, 256},   {path::ragged, 2, 496, 64, 512},   {path::ragged, 2, 240, 128, 512},
-    {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},   {path::ragged, 4, 56, 32, 256},
-    {path::ragged, 8, 252, 8, 256},    {path::ragged, 8, 124, 16, 256},   {path::ragged, 8, 60, 32, 256},
-    {path::ragged, 8, 60, 64, 512},    {path::ragged, 16, 254, 4, 256},   {path::ragged, 16, 126, 8, 256},
-    {path::ragged, 16, 62, 16, 256},   {path::ragged, 16, 62, 32, 512},  //
-    {path::stacked, 1, 1024, 16, 256}, {path::stacked, 1, 512, 32, 256},  {path::stacked, 1, 256, 64, 256},
-    {path::stacked, 1, 256, 128, 512}, {path::stacked, 2, 512, 16, 256},  {path::stacked, 2, 256, 32, 256},
-    {path::stacked, 2, 128, 64, 256},  {path::stacked, 2, 128, 128, 512}, {path::stacked, 4, 256, 8, 256},
-    {path::stacked, 4, 128, 16, 256},  {path::stacked, 4, 128, 32, 256},  {path::stacked, 4, 64, 64, 256},
-    {path::stacked, 4, 32, 128, 256},  {path::stacked, 8, 128, 8, 256},   {path::stacked, 8, 64, 32, 256},
-    {path::stacked, 8, 32, 64, 256},   {path::stacked, 16, 64, 8, 256},   {path::stacked, 16, 32, 32, 256},
+// Tiles of any alignment, by width: the first that is as wide as the matrix, or the last; among those whose shared
+// memory the GPU has without asking, where nothing is tuned.
+constexpr tuning kRagged[] = {
+    {path::ragged, 1, 2016, 16, 256}, {path::ragged, 1, 992, 32, 256},  {path::ragged, 1, 480, 64, 256},
+    {path::ragged, 1, 480, 128, 512}, {path::ragged, 1, 224, 256, 512}, {path::ragged, 2, 1008, 16, 256},
+    {path::ragged, 2, 496, 32, 256},  {path::ragged, 2, 496, 64, 512},  {path::ragged, 2, 240, 128, 512},
+    {path::ragged, 4, 504, 8, 512},   {path::ragged, 4, 248, 16, 256},  {path::ragged, 4, 56, 32, 256},
+    {path::ragged, 8, 252, 8, 256},   {path::ragged, 8, 124, 16, 256},  {path::ragged, 8, 60, 32, 256},
+    {path::ragged, 8, 60, 64, 512},   {path::ragged, 16, 254, 4, 256},  {path::ragged, 16, 126, 8, 256},
+    {path::ragged, 16, 62, 16, 256},  {path::ragged, 16, 62, 32, 512},
 };
 
-constexpr tuning by_width(path p, int element, std::int64_t cols, int architecture) {
+constexpr tuning ragged_tile(int element, std::int64_t cols, int architecture) {
     tuning found{};
-    for (const tuning& t : kByWidth) {
-        if (t.by != p || t.unit != element) continue;
+    for (const tuning& t : kRagged) {
+        if (t.unit != element) continue;
         if (architecture < 90 && t.tile_rows * t.tile_cols * t.unit > 40 << 10) continue;
         found = t;
         if (t.tile_cols >= cols) break;
@@ -135,9 +129,8 @@ struct view_of_work {
     std::int64_t aligned_to;               // to the lowest bit that is set here every row is aligned, on both sides
     bool vectors;                          // every row begins at a vector, on both sides
     bool whole_source, whole_destination;  // and, of elements of 4 bytes and more, at a sector
-    bool stackable;          // the source's rows follow each other through the batch; the destination's words are
-                             // aligned, and each is some matrix's own
-    bool stackable_vectors;  // and so are vectors, on both sides
+    bool stackable;  // vectors, and the source's rows follow each other through the batch: each vector of the
+                     // destination is some matrix's own
     bool in_place;
     bool packed_source, packed_destination;  // no gap behind the rows
     bool packed_batch;                       // nor between the matrices, on either side
@@ -160,11 +153,9 @@ struct view_of_work {
         vectors = (from | to) % kVector == 0;
         whole_source = from % line == 0;
         whole_destination = to % line == 0;
-        const bool follows = w.count > 1 && w.source_stride == w.rows * w.source_ld;
-        stackable = follows && (to | w.rows * e) % 4 == 0;
         // Groups of rows are counted in 32 bits.
-        stackable_vectors = follows && vectors && w.rows * e % kVector == 0 &&
-                            w.rows * w.count * e / kVector <= std::numeric_limits<std::uint32_t>::max();
+        stackable = w.count > 1 && w.source_stride == w.rows * w.source_ld && vectors && w.rows * e % kVector == 0 &&
+                    w.rows * w.count * e / kVector <= std::numeric_limits<std::uint32_t>::max();
         in_place = w.source == w.destination;
         packed_source = w.source_ld == w.cols || w.rows == 1;
         packed_destination = w.destination_ld == w.rows || w.cols == 1;
@@ -213,14 +204,11 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, int architect
                                            : square_tile(w, v, architecture);
     if (v.vectors && is_mostly_full(tile, w)) return {tile, "a batch, every row aligned to 16 bytes"};
     const bool fits = v.packed_batch && w.rows * w.cols * w.element_size <= kSmall;
-    if (v.stackable_vectors && (!fits || w.cols % across.side == 0)) {
+    if (v.stackable && (!fits || w.cols % across.side == 0)) {
         return {across.tall(path::vector_stacked),
                 "a batch of low matrices, whose rows follow each other, aligned to 16 bytes"};
     }
     if (fits) return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
-    if (v.stackable)
-        return {by_width(path::stacked, v.unit, w.cols, architecture),
-                "a batch of low matrices, whose rows follow each other"};
     return {};
 }
 
@@ -277,8 +265,7 @@ decision decide(const matrix_work& w, int architecture) {
     if (v.packed_destination && w.rows <= kNarrow && w.cols > w.rows)
         return {{path::wide, v.unit, 0, 0, kNarrowThreads},
                 "few rows without gaps: the destination is written as it lies"};
-    return {by_width(path::ragged, v.unit, w.cols, architecture),
-            "not every row is aligned to a vector, or to a sector"};
+    return {ragged_tile(v.unit, w.cols, architecture), "not every row is aligned to a vector, or to a sector"};
 }
 
 }  // namespace
@@ -291,7 +278,6 @@ const char* name(path p) {
         case path::vector_apart: return "vector_apart";
         case path::vector_stacked: return "vector_stacked";
         case path::ragged: return "ragged";
-        case path::stacked: return "stacked";
         case path::tall: return "tall";
         case path::wide: return "wide";
         case path::small: return "small";

@@ -15,7 +15,6 @@ enum class path {
     vector_apart,     // the same, blocks at two places of each row at a time
     vector_stacked,   // the same for a batch as one tall matrix
     ragged,           // tiles, any alignment
-    stacked,          // a batch as one tall matrix, by words that are aligned
     tall,             // a few columns: the source is read as it lies
     wide,             // few rows: the destination is written as it lies
     small,            // a batch of small matrices that lie behind each other

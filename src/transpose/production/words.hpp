@@ -9,40 +9,17 @@ __device__ __forceinline__ int past_word(const void* address) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) & 3);
 }
 
-// The word that begins at an element's address, in two steps: loads first, so that many are under way at once. Reads up
-// to 3 bytes before the address and 7 behind.
-template <int kElement>
-struct raw_word {
-    word_t<kElement> low;
-    __device__ __forceinline__ void load(const byte* address) {
-        low = load_kept(reinterpret_cast<const word_t<kElement>*>(address));
-    }
-    __device__ __forceinline__ word_t<kElement> shifted(const byte*) const { return low; }
-    // Whether load() reads nothing outside of [begin, end), where the address lies.
-    static __device__ __forceinline__ bool is_within(const byte*, const byte*, const byte*) { return true; }
-};
-template <int kElement>
-requires(kElement < 4) struct raw_word<kElement> {
-    unsigned low, high;
-    __device__ __forceinline__ void load(const byte* address) {
-        const unsigned* const aligned = reinterpret_cast<const unsigned*>(address - past_word(address));
-        low = load_kept(aligned);
-        high = load_kept(aligned + 1);
-    }
-    __device__ __forceinline__ unsigned shifted(const byte* address) const {
-        return __funnelshift_r(low, high, 8 * past_word(address));
-    }
-    static __device__ __forceinline__ bool is_within(const byte* address, const byte* begin, const byte* end) {
-        const byte* const aligned = address - past_word(address);
-        return aligned >= begin && aligned + 8 <= end;
-    }
-};
-
+// The word that begins at an element's address. Reads up to 3 bytes before the address and 7 behind.
 template <int kElement>
 __device__ __forceinline__ word_t<kElement> load_word(const byte* address) {
-    raw_word<kElement> word;
-    word.load(address);
-    return word.shifted(address);
+    if constexpr (kElement >= 4) {
+        return load_kept(reinterpret_cast<const word_t<kElement>*>(address));
+    } else {
+        const int past = past_word(address);
+        const unsigned* const aligned = reinterpret_cast<const unsigned*>(address - past);
+        const unsigned low = load_kept(aligned), high = load_kept(aligned + 1);
+        return __funnelshift_r(low, high, 8 * past);
+    }
 }
 
 // The elements of a word that lie in [begin, end); 0 in the place of the others.
@@ -64,7 +41,8 @@ __device__ __forceinline__ word_t<kElement> load_word_within(const byte* address
     if constexpr (kElement >= 4) {
         return load_word<kElement>(address);
     } else {
-        if (raw_word<kElement>::is_within(address, begin, end)) return load_word<kElement>(address);
+        const byte* const aligned = address - past_word(address);
+        if (aligned >= begin && aligned + 8 <= end) return load_word<kElement>(address);
         return load_elements_within<kElement>(address, begin, end);
     }
 }
