@@ -17,10 +17,9 @@ struct staged {
         const int words = (bytes + kWord - 1) / kWord;
         return words + words / kWordsPerLine + 1;
     }
-    static __device__ __forceinline__ int place(int word) { return word + word / kWordsPerLine; }
-    static __device__ __forceinline__ element get(const word* stage, int offset) {
-        const int word = offset / kWord;
-        return value_at<element>(reinterpret_cast<const byte*>(stage + place(word)) + offset % kWord);
+    static __device__ __forceinline__ unsigned place(unsigned word) { return word + word / kWordsPerLine; }
+    static __device__ __forceinline__ element get(const word* stage, unsigned offset) {  // in bytes
+        return value_at<element>(reinterpret_cast<const byte*>(stage) + (offset + offset / 128 * kWord));
     }
 };
 
