@@ -4,6 +4,10 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 
+# The library, not the headers alone: every file that formats would compile all of it again. Debian has no static one.
+add_library(cornerturn_fmt INTERFACE)
+target_link_libraries(cornerturn_fmt INTERFACE $<IF:$<BOOL:${CORNERTURN_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
+
 if(CORNERTURN_STATIC)
     set(Boost_USE_STATIC_LIBS ON)
 endif()

@@ -2,6 +2,7 @@
 // scripts/measure.py counters): equal to the last digit. A difference that is real is named in the stored file, under
 // "differences", as {kernel, metric, why}; none of a scalar rung may be.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,7 @@
 #include "lab/result.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace cornerturn::lab {
 
 using nlohmann::ordered_json;

@@ -1,7 +1,7 @@
 // What one run of one kernel gave: the object that `profile --format json` prints.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "lab/views.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
