@@ -156,6 +156,7 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
                                     {514, 1026, 16},
                                     {2050, 2056, 16},
                                     // Rows of 128 KiB, which are taken in another order.
+                                    {32768, 32768, 4},
                                     {16384, 16384, 8},
                                     {8192, 8192, 16},
                                     {10000, 16384, 8}}) {

@@ -34,12 +34,13 @@ struct column_major {
     }
 };
 
-// As column_major, but every second pair of tile rows is taken half the matrix further right, so that blocks that run
-// together read at two places of each row.
+// As column_major, but every second group of so many tile rows is taken half the matrix further right, so that blocks
+// that run together read at two places of each row.
+template <unsigned kTogether>
 struct halves_apart {
     static constexpr std::int64_t kMaxRows = column_major::kMaxRows, kMaxCols = column_major::kMaxCols;
     static dim3 grid(std::int64_t rows, std::int64_t cols) { return column_major::grid(rows, cols); }
-    __host__ __device__ static unsigned shift(unsigned row, dim3 grid) { return row / 2 % 2 * (grid.y / 2); }
+    __host__ __device__ static unsigned shift(unsigned row, dim3 grid) { return row / kTogether % 2 * (grid.y / 2); }
     __host__ __device__ static tile_index tile_of(uint3 block, dim3 grid) {
         return {block.x, (block.y + shift(block.x, grid)) % grid.y};
     }

@@ -99,10 +99,10 @@ constexpr production_kernel tuned() {
     return {{path::vector, kElement, kTileRows, kTileCols, kThreads},
             &run<column_major, kElement, kTileRows, kTileCols, kThreads>};
 }
-template <int kElement, int kTileRows, int kTileCols, int kThreads>
+template <int kElement, int kTileRows, int kTileCols, int kThreads, unsigned kTogether>
 constexpr production_kernel apart() {
     return {{path::vector_apart, kElement, kTileRows, kTileCols, kThreads},
-            &run<halves_apart, kElement, kTileRows, kTileCols, kThreads>};
+            &run<halves_apart<kTogether>, kElement, kTileRows, kTileCols, kThreads>};
 }
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
 constexpr production_kernel stacked() {
@@ -122,8 +122,9 @@ constexpr production_kernel kKernels[] = {
     tuned<8, 32, 32, 256>(),
     tuned<16, 32, 16, 256>(),
     tuned<16, 16, 16, 128>(),
-    apart<8, 32, 32, 256>(),
-    apart<16, 32, 16, 256>(),
+    apart<4, 64, 64, 512, 8>(),
+    apart<8, 32, 32, 256, 2>(),
+    apart<16, 32, 16, 256, 2>(),
     // Strips: tall ones, low ones, and tall ones for batches.
     tuned<1, 1024, 16, 256>(),
     tuned<1, 512, 32, 256>(),
