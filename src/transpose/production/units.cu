@@ -108,6 +108,7 @@ struct unit_tile {
     struct place {
         static constexpr int kPlaces = kTurned ? kRows : kPerWord;
         byte* to[kPlaces];
+        bool whole;  // all of a word's units are one element's
 
         __device__ __forceinline__ place(const unit_cut& cut, unsigned lane, unsigned group, byte* tile) {
             if constexpr (kTurned) {
@@ -115,6 +116,7 @@ struct unit_tile {
                 for (int c = 0; c < kPlaces; ++c) to[c] = tile + address(cut, lane, c) + group * kWidth;
             } else {
                 const auto element = static_cast<unsigned>(cut.element);
+                whole = element % kWord == 0;
                 unsigned col = divided(lane * (kWord / kUnit), cut.per_element), past = lane * kWord - col * element;
                 CORNERTURN_UNROLL
                 for (int k = 0; k < kPlaces; ++k) {
@@ -140,9 +142,9 @@ struct unit_tile {
         }
         // One row's words, unit by unit.
         __device__ __forceinline__ void stage_row(const word (&words)[kWords], int down) const {
-            if constexpr (kPerWord == 1) {
+            if (!kTurned && (kPerWord == 1 || whole)) {
                 *reinterpret_cast<word*>(to[0] + down) = words[0];
-            } else {
+            } else if constexpr (kPerWord > 1) {
                 CORNERTURN_UNROLL
                 for (int k = 0; k < kWords * kPerWord; ++k) {
                     byte* const element = kTurned ? to[k / kUnits] + k % kUnits * kUnit : to[k];
@@ -376,7 +378,9 @@ struct unit_cutter {
     const matrix_work& work;
     const bool whole_sectors;  // every row of the destination begins at one
     const int element = work.element_size, units = element / kUnit;
-    const int row_bytes = Tiles::kTurned && !whole_sectors ? 200 : 400, tile_bytes = (kUnit < 4 ? 20 : 13) << 10;
+    // Columns of a tile at most, bytes of it, and threads: docs/experiments.md has what was tried.
+    const int most_cols = !Tiles::kTurned ? 400 / element : element == 3 && whole_sectors ? 128 : 64;
+    const int tile_bytes = (Tiles::kTurned ? 24 : kUnit < 4 ? 20 : 13) << 10;
     const int most_threads = kUnit < 4 && !Tiles::kTurned ? 384 : 256;
     // Rows and columns of the matrix, or so many that it is large.
     const int rows = static_cast<int>(work.rows < tile_bytes ? work.rows : tile_bytes);
@@ -385,32 +389,33 @@ struct unit_cutter {
 
     unit_cut cut() const {
         const int step = Tiles::kTurned ? 1 : kPeriod;  // of rows, or groups, that are read at once
-        unit_cut best{};
-        best.element = element;
-        best.per_element = reciprocal(static_cast<unsigned>(units));
-        // Before the first row that is moved lies what the first word of a sector may need.
-        best.back = whole_sectors ? 0 : round_up(divided_up(kSector - kUnit, element), kPeriod);
+        unit_cut any{};
+        any.element = element;
+        any.per_element = reciprocal(static_cast<unsigned>(units));
         // Columns: a power of two, so many that rows are long, and more where there are few of them.
-        best.cols = kPeriod;
-        while (best.cols < work.cols && lanes_of(2 * best.cols) * step <= most_threads &&
-               (2 * best.cols * element <= row_bytes || 2 * best.cols * (rows + best.back) * element <= tile_bytes))
-            best.cols *= 2;
-        best.across = lanes_of(best.cols);
-        best.per_across = reciprocal(static_cast<unsigned>(best.across));
-        // Threads: what moves the most bytes for each that a thread might.
+        any.cols = kPeriod;
+        while (any.cols < work.cols && lanes_of(2 * any.cols) * step <= most_threads &&
+               (2 * any.cols <= most_cols || 2 * any.cols * rows * element <= tile_bytes))
+            any.cols *= 2;
+        any.across = lanes_of(any.cols);
+        any.per_across = reciprocal(static_cast<unsigned>(any.across));
+        // Threads: as many as move the most bytes for each that they might, in tiles that are not too large.
+        unit_cut best{};
         std::int64_t most = -1;
-        for (int at_once = step; at_once == step || at_once * best.across <= most_threads; at_once += step) {
-            unit_cut next = best;
+        for (int at_once = step; at_once == step || at_once * any.across <= most_threads; at_once += step) {
+            unit_cut next = any;
             next.at_once = at_once;
-            next.threads = round_up(at_once * best.across, 32);
+            next.threads = round_up(at_once * any.across, 32);
             finish(next);
             const std::int64_t loads = next.turns * Tiles::kRows * Tiles::kWidth;
             const std::int64_t stores =
-                divided_up(next.cols, 32 >> next.lanes_log << next.warps_log) * kVectorBytes *
-                divided_up(divided_up(next.moved * element, kVectorBytes << next.lanes_log), next.phases);
-            const int busy = next.threads < 192 ? next.threads : 192;
-            const std::int64_t use =
-                std::int64_t{1000} * next.moved * best.cols * element * busy / (next.threads * (loads + stores));
+                divided_up(next.cols, 32 >> next.lanes_log << next.warps_log) *
+                divided_up(divided_up(next.moved * element, kVectorBytes << next.lanes_log), next.phases) *
+                kVectorBytes;
+            const int busy = next.threads < kThreads ? next.threads : kThreads;
+            const int fitting = next.bytes < tile_bytes * 5 / 4 ? next.bytes : tile_bytes * 5 / 4;
+            const std::int64_t use = std::int64_t{next.moved} * any.cols * element * busy * fitting /
+                                     (next.threads * (loads + stores)) * 1000 / next.bytes;
             if (use > most) most = use, best = next;
         }
         return best;
@@ -418,15 +423,20 @@ struct unit_cutter {
 
     // All that follows from the number of rows that are read at once.
     void finish(unit_cut& next) const {
-        const int at_once = next.at_once * Tiles::kRows, whole = whole_sectors ? kSector / (element & -element) : 1;
-        const int wanted = tile_bytes / (next.cols * element), most = wanted > whole ? wanted : whole;
-        if (rows <= most) next.back = 0;  // one tile has all rows
-        // Tiles of about the same size.
-        const int moved = round_up(divided_up(rows, divided_up(rows, most)), rows > most ? whole : 1);
+        const int at_once = next.at_once * Tiles::kRows,
+                  whole = whole_sectors ? divided_up(kSector, element & -element) : 1;
+        // As near to tile_bytes as whole turns come.
+        const int wanted = (tile_bytes / (next.cols * element) + at_once / 2) / at_once * at_once;
+        // Before the first row that is moved lies what the first word of a sector may need.
+        const int back = whole_sectors ? 0 : round_up(divided_up(kSector - kUnit, element), kPeriod);
+        const int staged_most = round_up(wanted > back + whole ? wanted : back + whole, at_once);
+        next.back = rows <= staged_most ? 0 : back;  // 0: one tile has all rows
+        // Tiles of about the same size, where sectors begin where tiles do.
+        const int tiles = divided_up(rows, staged_most - next.back);
+        const int moved = tiles == 1 ? rows : round_up(divided_up(rows, tiles), whole);
         next.turns = divided_up(moved + next.back, at_once);
         const int staged = next.turns * at_once;
         next.moved = staged - next.back;
-        // Sectors begin where tiles do.
         if (next.moved < rows) next.moved -= next.moved % whole;
         // Columns lie an odd number of words apart, and as their words do in a row of the source.
         if constexpr (Tiles::kTurned) {
@@ -434,7 +444,8 @@ struct unit_cutter {
             next.from_col = next.across * next.from_lane;
         } else {
             constexpr int kBanks = 128 / Tiles::kWord;
-            const int words = divided_up(staged * element, Tiles::kWord), odd = kUnit < 4 ? 1 : (units | 1) % kBanks;
+            const int words = divided_up(staged * element, Tiles::kWord),
+                      odd = element % Tiles::kWord == 0 ? (element / Tiles::kWord | 1) % kBanks : 1;
             next.from_lane = (words + (odd - words % kBanks + kBanks) % kBanks) * Tiles::kWord;
         }
         next.bytes = next.cols * next.from_lane;
