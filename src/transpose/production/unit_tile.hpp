@@ -34,12 +34,13 @@ struct unit_work {
     const byte* source;
     byte* destination;
     std::int64_t rows, cols, from_pitch, to_pitch, from_stride, to_stride;
-    std::int64_t size;     // of the source, from its first element to its last
-    std::int64_t step;     // from one row that a thread reads to the next
-    std::int64_t reach;    // from the first byte that a thread reads to behind the last
-    std::int64_t to_step;  // from one row that a thread writes to the next
-    int length;            // of its rows
-    bool dense;            // without gaps behind them
+    std::int64_t size;            // of the source, from its first element to its last
+    std::int64_t step;            // from one row that a thread reads to the next
+    std::int64_t reach;           // from the first byte that a thread reads to behind the last
+    std::int64_t reach_of_group;  // likewise at a time
+    std::int64_t to_step;         // from one row that a thread writes to the next
+    int length;                   // of its rows
+    bool dense;                   // without gaps behind them
 };
 
 // The quotient of a dividend below 2048, by a divisor below 512 of this reciprocal; the product below 2 ** 20.
@@ -189,11 +190,14 @@ struct unit_tile {
         if (group >= static_cast<unsigned>(cut.at_once) || in_row >= work.length) return;
         row += group * kRows;
         place places(cut, lane, group, tile);
-        // All that is read, and around it, are elements of the matrix, and not a gap.
-        const std::int64_t first = row * work.from_pitch + in_row;
+        // Whether all that is read in so many turns, and around it, are elements of the matrix, and not a gap.
+        std::int64_t first = row * work.from_pitch + in_row;
         const bool in_gaps = !work.dense && (in_row < kBefore || in_row + kThrough > work.length);
-        if (first >= kBefore && first + work.reach <= work.size && !in_gaps) {
-            part_of_row parts[kRows];
+        const auto is_inside = [&](std::int64_t reach) {
+            return first >= kBefore && first + reach <= work.size && !in_gaps;
+        };
+        part_of_row parts[kRows];
+        if (is_inside(work.reach)) {
             CORNERTURN_UNROLL
             for (int r = 0; r < kRows; ++r) parts[r].begin_at(matrix + first + r * work.from_pitch);
             CORNERTURN_UNROLL_BY(1)
@@ -207,8 +211,15 @@ struct unit_tile {
         }
         CORNERTURN_UNROLL_BY(1)
         for (int i = 0; i < cut.turns; ++i) {
-            load_within(work, matrix, row, in_row, places);
-            places.step(down);
+            if (is_inside(work.reach_of_group)) {
+                CORNERTURN_UNROLL
+                for (int r = 0; r < kRows; ++r) parts[r].begin_at(matrix + first + r * work.from_pitch);
+                move<1>(parts, work.step, places, down);
+            } else {
+                load_within(work, matrix, row, in_row, places);
+                places.step(down);
+            }
+            first += work.step;
             row += cut.at_once * kRows;
         }
     }

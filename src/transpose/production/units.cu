@@ -73,6 +73,7 @@ struct unit_cutter {
             const std::int64_t use = std::int64_t{moved} * any.cols * element * busy * fitting /
                                      (next.threads * (loads + stores)) * 1000 / next.bytes;
             if (use > most) most = use, best = next;
+            if (next.turns == 1 && next.moved >= rows) break;  // more threads would have nothing to read
         }
         return best;
     }
@@ -154,6 +155,7 @@ void run_tiles(const matrix_work& work) {
                                   (part.rows - 1) * pitch + length,
                                   step,
                                   (cut.turns - 1) * step + (tiles::kRows - 1) * pitch + tiles::kThrough,
+                                  (tiles::kRows - 1) * pitch + tiles::kThrough,
                                   (std::int64_t{32} >> cut.lanes_log << cut.warps_log) * part.destination_ld * element,
                                   static_cast<int>(length),
                                   pitch == length};
