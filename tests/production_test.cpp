@@ -73,6 +73,34 @@ TEST(production, whole_tiles_of_aligned_matrices) {
     }
 }
 
+TEST(production, elements_of_any_size) {
+    // Around words and sectors of rows and columns, and where tiles end; few rows and few columns.
+    for (int size : {3, 5, 6, 7, 9, 10, 12, 14, 20, 24, 40, 48, 100, 127}) {
+        for (std::int64_t rows : {1, 3, 4, 33, 64, 97, 259}) {
+            for (std::int64_t cols : {1, 2, 5, 16, 63, 65, 130}) {
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
+                                                      .cols = cols,
+                                                      .element_size = size,
+                                                      .source_ld = cols + 1,
+                                                      .destination_ld = rows + 3,
+                                                      .source_offset = 1,
+                                                      .destination_offset = 5}));
+            }
+        }
+        for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{20011, 3}, {5003, 16}, {3, 20011}, {16, 5003}})
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+    }
+}
+
+TEST(production, whole_tiles_of_elements_of_any_size) {
+    // Every row begins at a sector.
+    for (int size : {3, 5, 6, 7, 9, 10, 12, 20, 24, 48, 100}) {
+        for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{256, 256}, {1024, 32}, {32, 1024}})
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+    }
+}
+
 TEST(production, random_shapes_leading_dimensions_offsets_and_sizes) {
     const unsigned seed = std::random_device{}();
     std::mt19937 random(seed);

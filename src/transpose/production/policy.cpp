@@ -234,7 +234,7 @@ decision decide(const matrix_work& w, int architecture) {
         if (w.element_size >= kBlocksFrom)
             return {{path::blocks, v.unit, 0, 0, kUnitThreads},
                     "elements of 128 bytes and more are coalesced by themselves"};
-        return {{path::units, v.unit, 0, 0, kUnitThreads},
+        return {{path::units, v.unit, 0, 0, 0},
                 "the element's size is no power of two, or its address no multiple of it"};
     }
     if (w.count > 1 && (w.rows <= kLow || w.rows * w.cols * w.element_size <= kSmall)) {
@@ -302,9 +302,8 @@ std::string explain(const matrix_work& work, int architecture) {
     const decision d = decide(work, architecture);
     std::string text = name(d.use.by);
     if (d.use.tile_rows > 0) text += " " + std::to_string(d.use.tile_rows) + " x " + std::to_string(d.use.tile_cols);
-    if (d.use.unit > 0) {
-        text += ", " + std::to_string(d.use.unit) + "-byte units, " + std::to_string(d.use.threads) + " threads";
-    }
+    if (d.use.unit > 0) text += ", " + std::to_string(d.use.unit) + "-byte units";
+    if (d.use.threads > 0) text += ", " + std::to_string(d.use.threads) + " threads";
     return text + ": " + d.why;
 }
 

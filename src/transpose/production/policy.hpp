@@ -30,7 +30,7 @@ struct tuning {
     path by;
     int unit;                  // bytes
     int tile_rows, tile_cols;  // of the source, in elements; 0: chosen at the launch
-    int threads;
+    int threads;               // likewise
 
     friend bool operator==(const tuning&, const tuning&) = default;
 };

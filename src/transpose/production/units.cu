@@ -1,74 +1,182 @@
 // Elements of any size, moved in units: the largest power of two that divides their size and both addresses.
 //
-// A matrix of elements of n units is read as rows of units. transpose_units stages tiles in shared memory; elements of
-// 128 bytes and more are coalesced as they are, and transpose_blocks copies them from where they lie.
+// transpose_units stages tiles in shared memory, cut at the launch for the element and the matrix. Elements of 128
+// bytes and more are coalesced as they are, and transpose_blocks copies them from where they lie.
 #include "transpose/production/kernels.hpp"
-#include "transpose/production/words.hpp"
+#include "transpose/production/unit_tile.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-constexpr int kThreads = 256, kWarps = kThreads / 32;
-constexpr int kSharedBytes = 32 << 10;
+constexpr int kThreads = 256, kMostThreads = 512;
 
-// side x side elements of `units` units, and the rows_back rows before them that the first words of a tile's columns
-// may begin in. Warps take rows of the tile, then columns.
-template <int kUnit>
-__global__ void __launch_bounds__(kThreads)
-    transpose_units(matrix_work work, int units, int side, int rows_back, int pitch) {
-    CORNERTURN_DYNAMIC_SHARED(word_t<kUnit>, tile);
-    constexpr int kWord = kWordBytes<kUnit>, kPerWord = kElementsPerWord<kUnit>;
+template <int kUnit, int kUnits, bool kShifted>
+__global__ void CORNERTURN_RESIDENT(kMostThreads, (unit_tile<kUnit, kUnits, kShifted>::kResident))
+    transpose_units(unit_work work, unit_cut cut) {
+    using tiles = unit_tile<kUnit, kUnits, kShifted>;
+    CORNERTURN_DYNAMIC_SHARED(byte, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
-    const std::int64_t row = index.row * side - rows_back, col = index.col * side, matrix = blockIdx.z;
-    const std::int64_t element = std::int64_t{units} * kUnit;
-    const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * element;
-    byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * element;
-    const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-
-    const int words_per_row = (side * units + kPerWord - 1) / kPerWord;
-    for (int r = warp; r < side + rows_back; r += kWarps) {
-        if (row + r < 0 || row + r >= work.rows) continue;
-        const byte* const line = source + (row + r) * work.source_ld * element;
-        const byte* const end = line + work.cols * element;
-        CORNERTURN_UNROLL_BY(4)
-        for (int w = lane; w < words_per_row; w += 32) {
-            const byte* const from = line + col * element + w * kWord;
-            if (from < end) tile[r * pitch + w] = load_word_within<kUnit>(from, line, end);
-        }
-    }
+    const std::int64_t row = index.row * cut.moved, col = index.col * cut.cols, matrix = blockIdx.z;
+    tiles::load(work, cut, work.source + matrix * work.from_stride, row - cut.back, static_cast<int>(col) * cut.element,
+                tile);
     __syncthreads();
+    tiles::store(work, cut, work.destination + matrix * work.to_stride + col * work.to_pitch + row * cut.element, row,
+                 work.cols - col, tile);
+}
 
-    const int words_per_col = side * units / kPerWord;
-    for (int c = warp; c < side && col + c < work.cols; c += kWarps) {
-        byte* const line = destination + (col + c) * work.destination_ld * element;
-        const byte* const column = reinterpret_cast<const byte*>(tile) + c * element;
-        const std::int64_t first = (row + rows_back) * units;
-        const int back = kPerWord > 1 ? past_word(line + first * kUnit) / kUnit : 0;
-        for (int w = lane; w < words_per_col; w += 32) {
-            const int unit = w * kPerWord - back;
-            store_word_within<kUnit>(line, first + unit, work.rows * units, [&](int i) {
-                const int in_tile = unit + i + rows_back * units, r = in_tile / units, part = in_tile - r * units;
-                return value_at<storage_t<kUnit>>(column + r * pitch * kWord + part * kUnit);
-            });
+constexpr int round_up(int value, int step) { return (value + step - 1) / step * step; }
+constexpr int divided_up(int value, int by) { return (value + by - 1) / by; }
+
+// Cuts a matrix into tiles.
+template <class Tiles, int kUnit>
+struct unit_cutter {
+    static constexpr int kPeriod = kUnit < 4 ? 4 / kUnit : 1;  // rows that have whole words
+    const matrix_work& work;
+    const bool whole_sectors;  // every row of the destination begins at one
+    const int element = work.element_size, units = element / kUnit;
+    // A tile's columns, where there are many rows, about its bytes, and its threads at most: as measured on an H200.
+    const int most_cols = !Tiles::kTurned ? 400 / element : element == 3 && whole_sectors ? 128 : 64;
+    const int tile_bytes = (Tiles::kTurned ? 24 : kUnit < 4 ? 20 : 13) << 10;
+    const int most_threads = kUnit < 4 && !Tiles::kTurned ? 384 : 256;
+    // Of the matrix; no more than a tile could have.
+    const int rows = static_cast<int>(work.rows < tile_bytes ? work.rows : tile_bytes);
+
+    int lanes_of(int cols) const { return divided_up(cols * element, Tiles::kWidth); }
+
+    unit_cut cut() const {
+        const int step = Tiles::kTurned ? 1 : kPeriod;  // of rows, or groups, that are read at once
+        unit_cut any{};
+        any.element = element;
+        any.per_element = reciprocal(static_cast<unsigned>(units));
+        // Columns: a power of two, so many that rows are long, and more where there are few of them.
+        any.cols = kPeriod;
+        while (any.cols < work.cols && lanes_of(2 * any.cols) * step <= most_threads &&
+               (2 * any.cols <= most_cols || 2 * any.cols * rows * element <= tile_bytes))
+            any.cols *= 2;
+        any.across = lanes_of(any.cols);
+        any.per_across = reciprocal(static_cast<unsigned>(any.across));
+        // Threads: as many as move the most bytes for each that they might, in tiles that are not too large.
+        unit_cut best{};
+        std::int64_t most = -1;
+        for (int at_once = step; at_once == step || at_once * any.across <= most_threads; at_once += step) {
+            unit_cut next = any;
+            next.at_once = at_once;
+            next.threads = round_up(at_once * any.across, 32);
+            finish(next);
+            const int moved = next.moved < rows ? next.moved : rows;
+            const std::int64_t loads = next.turns * Tiles::kRows * Tiles::kWidth;
+            const std::int64_t stores =
+                divided_up(next.cols, 32 >> next.lanes_log << next.warps_log) *
+                divided_up(divided_up(moved * element, kVectorBytes << next.lanes_log), next.phases) * kVectorBytes;
+            const int enough = kUnit < 4 ? 256 : 192, busy = next.threads < enough ? next.threads : enough;
+            const int fitting = next.bytes < tile_bytes * 5 / 4 ? next.bytes : tile_bytes * 5 / 4;
+            const std::int64_t use = std::int64_t{moved} * any.cols * element * busy * fitting /
+                                     (next.threads * (loads + stores)) * 1000 / next.bytes;
+            if (use > most) most = use, best = next;
+            if (next.turns == 1 && next.moved >= rows) break;  // more threads would have nothing to read
         }
+        return best;
     }
+
+    // All that follows from the number of rows that are read at once.
+    void finish(unit_cut& next) const {
+        const int at_once = next.at_once * Tiles::kRows,
+                  whole = whole_sectors ? divided_up(kSectorBytes, element & -element) : 1;
+        // As near to tile_bytes as whole turns come.
+        const int wanted = (tile_bytes / (next.cols * element) + at_once / 2) / at_once * at_once;
+        // Before the first row that is moved lies what the first word of a sector may need.
+        const int back = whole_sectors ? 0 : round_up(divided_up(kSectorBytes - kUnit, element), kPeriod);
+        const int staged_most = round_up(wanted > back + whole ? wanted : back + whole, at_once);
+        next.back = rows <= staged_most ? 0 : back;  // 0: one tile has all rows
+        // Tiles of about the same size, where sectors begin where tiles do.
+        const int tiles = divided_up(rows, staged_most - next.back);
+        const int moved = tiles == 1 ? rows : round_up(divided_up(rows, tiles), whole);
+        next.turns = divided_up(moved + next.back, at_once);
+        const int staged = next.turns * at_once;
+        next.moved = staged - next.back;
+        if (next.moved < rows) next.moved -= next.moved % whole;
+        // Columns lie an odd number of words apart, and as their words do in a row of the source.
+        if constexpr (Tiles::kTurned) {
+            next.from_lane = (staged * element / 4 | 1) * 4;
+            next.from_col = next.across * next.from_lane;
+        } else {
+            constexpr int kBanks = 128 / Tiles::kWord;
+            const int words = divided_up(staged * element, Tiles::kWord),
+                      odd = (divided_up(element, Tiles::kWord) | 1) % kBanks;
+            next.from_lane = (words + (odd - words % kBanks + kBanks) % kBanks) * Tiles::kWord;
+        }
+        next.bytes = next.cols * next.from_lane;
+        const int vectors = divided_up(next.moved * element + (whole_sectors ? 0 : kSectorBytes), kVectorBytes);
+        next.lanes_log = 0;
+        while (next.lanes_log < 3 && 1 << next.lanes_log < vectors) ++next.lanes_log;
+        const int warps = next.threads / 32, cols_at_once = 32 >> next.lanes_log;
+        next.warps_log = 0;
+        while (cols_at_once << next.warps_log < next.cols && warps % (2 << next.warps_log) == 0) ++next.warps_log;
+        next.phases = warps >> next.warps_log;
+        // A thread's columns are those of the same place in other lanes.
+        const int lanes = (cols_at_once << next.warps_log) / Tiles::kRows;
+        next.near_log = 0;
+        while (next.near_log < 2 && 2 << next.near_log <= lanes && 2 << next.near_log <= next.cols / Tiles::kRows)
+            ++next.near_log;
+    }
+};
+
+// Whether every row of the destination begins at a sector.
+bool has_whole_sectors(const matrix_work& work) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(work.destination) |
+                      static_cast<std::uintptr_t>(work.destination_ld * work.element_size) |
+                      static_cast<std::uintptr_t>(work.count > 1 ? work.destination_stride * work.element_size : 0);
+    return bits % kSectorBytes == 0;
+}
+// Whether every row of the source begins at a word.
+bool has_whole_words(const matrix_work& work) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(work.source) |
+                      static_cast<std::uintptr_t>(work.source_ld * work.element_size) |
+                      static_cast<std::uintptr_t>(work.count > 1 ? work.source_stride * work.element_size : 0);
+    return bits % 4 == 0;
+}
+
+template <int kUnit, int kUnits, bool kShifted>
+void run_tiles(const matrix_work& work) {
+    using tiles = unit_tile<kUnit, kUnits, kShifted>;
+    const unit_cut cut = unit_cutter<tiles, kUnit>{work, has_whole_sectors(work)}.cut();
+    for_each_slab<column_major, operation::transpose>(
+        work, {cut.moved, cut.cols}, dim3(cut.threads), [&](launch_shape shape, const matrix_work& part) {
+            const std::int64_t element = cut.element, pitch = part.source_ld * element, length = part.cols * element;
+            const std::int64_t step = cut.at_once * tiles::kRows * pitch;
+            const unit_work bytes{static_cast<const byte*>(part.source),
+                                  static_cast<byte*>(part.destination),
+                                  part.rows,
+                                  part.cols,
+                                  pitch,
+                                  part.destination_ld * element,
+                                  part.source_stride * element,
+                                  part.destination_stride * element,
+                                  (part.rows - 1) * pitch + length,
+                                  step,
+                                  (cut.turns - 1) * step + (tiles::kRows - 1) * pitch + tiles::kThrough,
+                                  (tiles::kRows - 1) * pitch + tiles::kThrough,
+                                  (std::int64_t{32} >> cut.lanes_log << cut.warps_log) * part.destination_ld * element,
+                                  static_cast<int>(length),
+                                  pitch == length};
+            shape.dynamic_shared_bytes = static_cast<std::size_t>(cut.bytes);
+            shape.tiles = nullptr;  // what a tile reads depends on what lies around it
+            launch(shape, transpose_units<kUnit, kUnits, kShifted>, bytes, cut);
+        });
 }
 
 template <int kUnit>
 void run_units(const matrix_work& work) {
-    const int units = work.element_size / kUnit, element = work.element_size;
-    constexpr int kWord = kWordBytes<kUnit>;
-    const int back = (kElementsPerWord<kUnit> - 1 + units - 1) / units;
-    // In multiples of 4, so that the tile's columns are made of whole words.
-    int side = 4;
-    const auto pitch_of = [&](int n) { return (n * element + kWord - 1) / kWord | 1; };
-    const auto bytes_of = [&](int n) { return (n + back) * pitch_of(n) * kWord; };
-    while (bytes_of(side + 4) <= kSharedBytes) side += 4;
-    for_each_slab<column_major, operation::transpose>(
-        work, {side, side, back}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
-            shape.dynamic_shared_bytes = static_cast<std::size_t>(bytes_of(side));
-            launch(shape, transpose_units<kUnit>, part, units, side, back, pitch_of(side));
-        });
+    if constexpr (kUnit < 4) {
+        switch (work.element_size / kUnit) {
+            case 3: return has_whole_words(work) ? run_tiles<kUnit, 3, false>(work) : run_tiles<kUnit, 3, true>(work);
+            case 5: return run_tiles<kUnit, 5, true>(work);
+            case 7: return run_tiles<kUnit, 7, true>(work);
+            default: return run_tiles<kUnit, 0, true>(work);
+        }
+    } else {
+        return run_tiles<kUnit, 0, false>(work);
+    }
 }
 
 // A block copies tile_rows elements of one column.
@@ -101,7 +209,7 @@ void run_blocks(const matrix_work& work) {
 
 template <int kUnit>
 constexpr production_kernel units() {
-    return {{path::units, kUnit, 0, 0, kThreads}, &run_units<kUnit>};
+    return {{path::units, kUnit, 0, 0, 0}, &run_units<kUnit>};
 }
 template <int kUnit>
 constexpr production_kernel blocks() {
