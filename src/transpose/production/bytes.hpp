@@ -10,6 +10,7 @@ namespace CORNERTURN_KERNELS {
 using byte = unsigned char;
 
 inline constexpr int kVectorBytes = 16;  // the widest access that a thread can make
+inline constexpr int kSectorBytes = 32;  // of memory: what is read or written in part costs as much as the whole
 
 template <int kBytes>
 struct storage;

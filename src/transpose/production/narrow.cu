@@ -7,7 +7,6 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kTileBytes = 16 << 10;  // staged by a block, about
-constexpr int kSectorBytes = 32;
 
 // The first element of this block's part of a destination without gaps: parts are whole sectors of memory.
 template <int kElement>

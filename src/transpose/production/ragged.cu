@@ -15,7 +15,7 @@ template <int kElement, int kRows, int kCols, int kThreads>
 struct ragged_tile {
     static_assert(kElement >= 4);
     using element = storage_t<kElement>;
-    static constexpr int kPerSector = 32 / kElement, kBack = kPerSector;
+    static constexpr int kPerSector = kSectorBytes / kElement, kBack = kPerSector;
     static constexpr int kMoved = kRows - kBack;  // rows from one tile to the next
     static constexpr int kPitch = kCols | 1;      // odd: a column has one element in each bank
     static constexpr int kBytes = kRows * kPitch * kElement;

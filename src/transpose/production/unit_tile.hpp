@@ -15,8 +15,6 @@
 
 namespace CORNERTURN_KERNELS {
 
-inline constexpr int kSectorBytes = 32;
-
 // How tiles lie in a matrix and in shared memory, and how threads share them: for one element, chosen at the launch.
 struct unit_cut {
     int element;                       // bytes
