@@ -55,22 +55,25 @@ constexpr strip strip_of(int element, std::int64_t side) {
     return found;
 }
 
-// By width, of one path: the first that is as wide as the matrix, or the last; among those whose shared memory the GPU
-// has without asking, where nothing is tuned.
+// By width, of one path: the first that is as wide as the matrix, or the last, which therefore may be there twice;
+// among those whose shared memory the GPU has without asking, where nothing is tuned.
 constexpr tuning kByWidth[] = {
-    {path::ragged, 1, 2016, 16, 256},  {path::ragged, 1, 992, 32, 256},   {path::ragged, 1, 480, 64, 256},
-    {path::ragged, 1, 480, 128, 512},  {path::ragged, 1, 224, 256, 512},  {path::ragged, 2, 1008, 16, 256},
-    {path::ragged, 2, 496, 32, 256},   {path::ragged, 2, 496, 64, 512},   {path::ragged, 2, 240, 128, 512},
+    {path::ragged, 1, 992, 16, 256},   {path::ragged, 1, 480, 24, 256},   {path::ragged, 1, 480, 32, 256},
+    {path::ragged, 1, 224, 64, 256},   {path::ragged, 1, 224, 120, 512},  {path::ragged, 1, 224, 128, 512},
+    {path::ragged, 1, 128, 248, 256},  {path::ragged, 2, 496, 16, 256},   {path::ragged, 2, 240, 28, 256},
+    {path::ragged, 2, 240, 32, 256},   {path::ragged, 2, 112, 60, 512},   {path::ragged, 2, 112, 64, 512},
+    {path::ragged, 2, 64, 124, 256},   {path::ragged, 2, 64, 128, 256},   {path::ragged, 2, 64, 124, 256},
     {path::ragged, 4, 504, 8, 512},    {path::ragged, 4, 248, 16, 256},   {path::ragged, 4, 120, 32, 256},
     {path::ragged, 4, 56, 64, 256},    {path::ragged, 8, 252, 8, 256},    {path::ragged, 8, 124, 16, 256},
     {path::ragged, 8, 60, 32, 256},    {path::ragged, 8, 60, 64, 512},    {path::ragged, 16, 254, 4, 256},
-    {path::ragged, 16, 126, 8, 256},   {path::ragged, 16, 62, 16, 256},   {path::ragged, 16, 62, 32, 512},  //
-    {path::stacked, 1, 1024, 16, 256}, {path::stacked, 1, 512, 32, 256},  {path::stacked, 1, 256, 64, 256},
-    {path::stacked, 1, 256, 128, 512}, {path::stacked, 2, 512, 16, 256},  {path::stacked, 2, 256, 32, 256},
-    {path::stacked, 2, 128, 64, 256},  {path::stacked, 2, 128, 128, 512}, {path::stacked, 4, 256, 8, 256},
-    {path::stacked, 4, 128, 16, 256},  {path::stacked, 4, 128, 32, 256},  {path::stacked, 4, 64, 64, 256},
-    {path::stacked, 4, 32, 128, 256},  {path::stacked, 8, 128, 8, 256},   {path::stacked, 8, 64, 32, 256},
-    {path::stacked, 8, 32, 64, 256},   {path::stacked, 16, 64, 8, 256},   {path::stacked, 16, 32, 32, 256},
+    {path::ragged, 16, 126, 8, 256},   {path::ragged, 16, 62, 16, 256},   {path::ragged, 16, 62, 32, 512},
+    {path::stacked, 1, 512, 16, 256},  {path::stacked, 1, 512, 32, 256},  {path::stacked, 1, 512, 64, 512},
+    {path::stacked, 1, 512, 120, 512}, {path::stacked, 1, 256, 248, 512}, {path::stacked, 2, 256, 16, 256},
+    {path::stacked, 2, 256, 32, 256},  {path::stacked, 2, 256, 64, 512},  {path::stacked, 2, 320, 124, 512},
+    {path::stacked, 4, 256, 8, 256},   {path::stacked, 4, 128, 16, 256},  {path::stacked, 4, 128, 32, 256},
+    {path::stacked, 4, 64, 64, 256},   {path::stacked, 4, 32, 128, 256},  {path::stacked, 8, 128, 8, 256},
+    {path::stacked, 8, 64, 32, 256},   {path::stacked, 8, 32, 64, 256},   {path::stacked, 16, 64, 8, 256},
+    {path::stacked, 16, 32, 32, 256},
 };
 
 constexpr tuning by_width(path p, int element, std::int64_t cols, int architecture) {

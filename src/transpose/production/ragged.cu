@@ -7,8 +7,7 @@
 // destination begins elsewhere within a sector, so each column of the tile ends elsewhere: a tile holds one sector's
 // rows more than it moves, and what it leaves at its end the next tile begins with.
 //
-// Elements narrower than a word (ragged_bytes.cu has tiles for them, but for batches that are one tall matrix) come in
-// groups of as many rows as a word has elements: a group of words is turned into words of columns.
+// Elements narrower than a word: ragged_bytes.cu.
 #include "transpose/production/kernels.hpp"
 #include "transpose/production/words.hpp"
 
@@ -251,12 +250,10 @@ constexpr production_kernel kKernels[] = {
     tuned<4, 64, 64, 256, 2048>(),    tuned<8, 256, 8, 256, 1536>(),    tuned<8, 128, 16, 256, 1536>(),
     tuned<8, 64, 32, 256, 1024>(),    tuned<8, 64, 64, 512, 1536>(),    tuned<16, 256, 4, 256, 2048>(),
     tuned<16, 128, 8, 256, 2048>(),   tuned<16, 64, 16, 256, 2048>(),   tuned<16, 64, 32, 512, 2048>(),  //
-    stacked<1, 256, 4, 256, 1536>(),  stacked<1, 128, 8, 256, 1536>(),  stacked<1, 64, 16, 256, 1536>(),
-    stacked<1, 64, 32, 512, 1536>(),  stacked<2, 256, 8, 256, 1536>(),  stacked<2, 128, 16, 256, 1536>(),
-    stacked<2, 64, 32, 256, 1536>(),  stacked<2, 64, 64, 512, 1536>(),  stacked<4, 256, 8, 256, 2048>(),
-    stacked<4, 128, 16, 256, 2048>(), stacked<4, 128, 32, 256, 2048>(), stacked<4, 64, 64, 256, 2048>(),
-    stacked<4, 32, 128, 256, 2048>(), stacked<8, 128, 8, 256, 2048>(),  stacked<8, 64, 32, 256, 1024>(),
-    stacked<8, 32, 64, 256, 1024>(),  stacked<16, 64, 8, 256, 2048>(),  stacked<16, 32, 32, 256, 1024>(),
+    stacked<4, 256, 8, 256, 2048>(),  stacked<4, 128, 16, 256, 2048>(), stacked<4, 128, 32, 256, 2048>(),
+    stacked<4, 64, 64, 256, 2048>(),  stacked<4, 32, 128, 256, 2048>(), stacked<8, 128, 8, 256, 2048>(),
+    stacked<8, 64, 32, 256, 1024>(),  stacked<8, 32, 64, 256, 1024>(),  stacked<16, 64, 8, 256, 2048>(),
+    stacked<16, 32, 32, 256, 1024>(),
 };
 
 }  // namespace
