@@ -40,7 +40,7 @@ TEST(production, edges_of_every_tile) {
     // Around the sizes at which tiles end and paths change.
     for (int size : kSizes) {
         for (std::int64_t rows : {1, 2, 7, 16, 31, 33, 63, 65, 113, 129}) {
-            for (std::int64_t cols : {1, 3, 8, 15, 32, 63, 64, 66, 128, 131}) {
+            for (std::int64_t cols : {1, 3, 8, 15, 32, 63, 64, 66, 121, 128, 131, 249}) {
                 ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
                 // Rows that begin at a vector, and end anywhere.
                 const auto aligned = [](std::int64_t extent) { return (extent + 31) / 32 * 32; };
@@ -139,7 +139,11 @@ TEST(production, batches_of_small_matrices) {
                                   {8, 8},
                                   {32, 32},
                                   {33, 7},
+                                  {36, 50},
+                                  {100, 20},
                                   {100, 100},
+                                  {20, 300},
+                                  {200, 132},
                                   {128, 64}}) {
             const std::int64_t count = std::max<std::int64_t>(2, 30000 / (rows * cols));
             ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size, .count = count}));

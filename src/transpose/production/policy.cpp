@@ -79,12 +79,14 @@ constexpr strip strip_as_long(int element, std::int64_t length) {
     return found;
 }
 
-// Tiles of any alignment, by width: the first that is as wide as the matrix, or the last; among those whose shared
-// memory the GPU has without asking, where nothing is tuned.
+// Tiles of any alignment, by width: the first that is as wide as the matrix, or the last, which therefore may be there
+// twice; among those whose shared memory the GPU has without asking, where nothing is tuned.
 constexpr tuning kRagged[] = {
-    {path::ragged, 1, 2016, 16, 256}, {path::ragged, 1, 992, 32, 256},  {path::ragged, 1, 480, 64, 256},
-    {path::ragged, 1, 480, 128, 512}, {path::ragged, 1, 224, 256, 512}, {path::ragged, 2, 1008, 16, 256},
-    {path::ragged, 2, 496, 32, 256},  {path::ragged, 2, 496, 64, 512},  {path::ragged, 2, 240, 128, 512},
+    {path::ragged, 1, 992, 16, 256},  {path::ragged, 1, 480, 24, 256},  {path::ragged, 1, 480, 32, 256},
+    {path::ragged, 1, 224, 64, 256},  {path::ragged, 1, 224, 120, 512}, {path::ragged, 1, 224, 128, 512},
+    {path::ragged, 1, 128, 248, 256}, {path::ragged, 2, 496, 16, 256},  {path::ragged, 2, 240, 28, 256},
+    {path::ragged, 2, 240, 32, 256},  {path::ragged, 2, 112, 60, 512},  {path::ragged, 2, 112, 64, 512},
+    {path::ragged, 2, 64, 124, 256},  {path::ragged, 2, 64, 128, 256},  {path::ragged, 2, 64, 124, 256},
     {path::ragged, 4, 504, 8, 512},   {path::ragged, 4, 248, 16, 256},  {path::ragged, 4, 56, 32, 256},
     {path::ragged, 8, 252, 8, 256},   {path::ragged, 8, 124, 16, 256},  {path::ragged, 8, 60, 32, 256},
     {path::ragged, 8, 60, 64, 512},   {path::ragged, 16, 254, 4, 256},  {path::ragged, 16, 126, 8, 256},

@@ -1,10 +1,10 @@
-// Tiles of any alignment, for elements narrower than a word, where what limits is the number of instructions.
+// Tiles of any alignment, for elements narrower than a word.
 //
-// Reads: a thread takes a few words' width of as many rows as a word has elements. Rows begin anywhere: one aligned
-// word more than the width is loaded, and two that follow each other are shifted into one. Where a row begins within a
-// word is the same in every group of rows, so a thread works that out once.
-//
-// A group's words are turned into words of columns in registers, and these are staged column by column.
+// Reads: threads beside each other load aligned pairs of words beside each other, and get what is behind their own from
+// the next thread: words that follow each other are shifted into one. Where a row begins within a pair is the same in
+// all the rows that a thread takes from one of its groups, so it works that out once; and all that it takes is under
+// way at once. A group is as many rows as a word has elements: its words are turned into words of columns in registers,
+// and these are staged column by column.
 //
 // Writes: vectors of 16 bytes that are aligned in memory, and whole sectors (32 bytes), since a sector that two blocks
 // write in part costs twice. Each row of the destination begins elsewhere within a sector, so each column of the tile
@@ -31,197 +31,231 @@ struct tile_range {
     }
 };
 
-// kRowBytes: the tile's part of a row of the source. kColBytes: what it holds of a row of the destination. kWords: what
-// a thread takes of a row.
-template <int kElement, int kColBytes, int kRowBytes, int kWords, int kThreads>
+// kColBytes: what a tile holds of a row of the destination. kLanes: threads across a row of the source. kShared: they
+// share what they load, and so lack the last pair; else they load what they need, and tiles are exactly as wide as
+// pairs are, for matrices that are.
+template <int kElement, int kColBytes, int kLanes, int kThreads, bool kShared>
 struct byte_tile {
     static_assert(kElement < 4);
-    static constexpr int kSector = 32, kWord = 4;                // bytes
+    using element = storage_t<kElement>;
+    static constexpr int kWord = 4;                              // bytes
     static constexpr int kPerWord = kElementsPerWord<kElement>;  // and rows of a group
-    static constexpr int kRows = kColBytes / kElement, kCols = kRowBytes / kElement;
-    static constexpr int kBack = kSector / kElement, kMoved = kRows - kBack;                            // rows
-    static constexpr int kGroups = kColBytes / kWord, kVectors = (kColBytes - kSector) / kVectorBytes;  // of a column
+    static constexpr int kRows = kColBytes / kElement, kBack = kSectorBytes / kElement, kMoved = kRows - kBack;
+    static constexpr int kGroups = kColBytes / kWord,
+                         kVectors = (kColBytes - kSectorBytes) / kVectorBytes;  // of a column
+    // A thread makes a pair of words of a row out of a pair and what the next lane has, or out of three words.
+    static constexpr int kPair = 2 * kWord, kColsOfPair = 2 * kPerWord, kHeld = kLanes * kColsOfPair;
+    static constexpr int kCols = kShared ? kHeld - kColsOfPair : kHeld, kRaw = kShared ? 2 : 3;
+    static constexpr int kReach = kShared ? kHeld : kHeld + kPerWord;  // columns that it may read
+    static constexpr std::int64_t kAll = kMaxGridY;                    // columns of tiles that a grid can have
 
-    // Reading: lane `l` of those across a row has columns l * kColsPerLane and on.
-    static constexpr int kLanes = kRowBytes / (kWords * kWord), kColsPerLane = kWords * kPerWord;
+    // Reading: a warp has the words of kGroupsOfWarp groups. Where one's rows are shorter than a line of memory they
+    // follow each other, for the sake of what warps read; else they are so far apart that all banks are written to.
     static constexpr int kGroupsAtOnce = kThreads / kLanes, kLoads = kGroups / kGroupsAtOnce;
-    static_assert(kLanes * kGroupsAtOnce == kThreads && kLoads * kGroupsAtOnce == kGroups);
+    static constexpr int kGroupsOfWarp = 32 / kLanes, kApart = kLanes * kPair * kPerWord < 128 ? 1 : kLanes;
+    static_assert(kGroupsAtOnce * kLanes == kThreads && kLoads * kGroupsAtOnce == kGroups);
+    static_assert(kGroupsOfWarp == 1 || (kThreads / 32 % kApart == 0 && kGroupsAtOnce % (kApart * kGroupsOfWarp) == 0));
+    static_assert(kGroupsAtOnce * kPerWord * kElement % kPair == 0, "a thread's rows begin alike");
 
-    // Word g of column c, in shared memory, is kFromCol * (c % kColsPerLane) + kFromLane * (c / kColsPerLane) + g. The
-    // distance between lanes is odd: neither the lanes across a row nor, reading vectors' words, four columns as far
-    // apart as lanes are, however their rows of the destination begin, want different words of one bank.
-    static constexpr int kGroupsOfWarp = kLanes < 32 ? 32 / kLanes : 0;
-    static constexpr int kFromLane = kGroups + kGroupsOfWarp + 1, kFromCol = kLanes * kFromLane;
-    static_assert(kFromLane % 2 == 1);
-    static constexpr int kBytes = kCols * kFromLane * kWord;
-    static constexpr std::int64_t kAll = kMaxGridY;  // columns of tiles that a grid can have
+    // In shared memory, word g of column `in_pair` of pair `p` lies at kFromPair * p + kFromCol * in_pair + g. Neither
+    // a warp's words, each of a pair's column, nor the words of vectors of four columns that are a pair apart, however
+    // their rows of the destination begin, lie in one bank, or few do: the distance of pairs is odd.
+    static constexpr int kFromPair = (kApart == 1 ? kGroups + kGroupsOfWarp : kGroups) | 1;
+    static constexpr int kFromCol = kLanes * kFromPair;
+    static constexpr int kBytes = kFromCol * kColsOfPair * kWord;
 
-    // Writing: eight threads beside each other have vectors of one column, and their neighbours a column that is
-    // another lane's.
-    static constexpr int kColsAtOnce = kThreads / 8 < kCols ? kThreads / 8 : kCols;
+    // Writing: eight threads beside each other have vectors of one column, and their neighbours a column of another
+    // pair.
+    static constexpr int kColsAtOnce = kThreads / 8 < kHeld ? kThreads / 8 : kHeld;
     static constexpr int kVectorsAtOnce = kThreads / kColsAtOnce;
     static constexpr int kNeighbours = kLanes < 4 ? kLanes : 4;
-    static constexpr int kStores = kCols / kColsAtOnce, kTurns = (kVectors + kVectorsAtOnce - 1) / kVectorsAtOnce;
-    static_assert(kVectorsAtOnce % 8 == 0 && kStores * kColsAtOnce == kCols);
-    static_assert(kColsAtOnce % (kNeighbours * kColsPerLane) == 0);
-    static_assert(kStores == 1 || kColsAtOnce * kElement % kSector == 0, "a thread's columns begin alike");
+    static constexpr int kStores = kHeld / kColsAtOnce, kTurns = (kVectors + kVectorsAtOnce - 1) / kVectorsAtOnce;
+    static_assert(kVectorsAtOnce % 8 == 0 && kStores * kColsAtOnce == kHeld);
+    static_assert(kColsAtOnce % (kNeighbours * kColsOfPair) == 0);
+    static_assert(kStores == 1 || kColsAtOnce * kElement % kSectorBytes == 0, "a thread's columns begin alike");
 
-    // The words of one row that a thread loads, `past` a word's beginning.
-    struct part_of_row {
-        const byte* from;  // aligned
-        unsigned past;     // bytes
+    // A tile of a rows x cols matrix, whose first row is `row`, and its first column `col`.
+    struct place {
+        const byte* matrix;
+        std::int64_t pitch, row, col, rows, cols;
+    };
 
-        __device__ __forceinline__ void begin_at(const byte* address) {
-            past = static_cast<unsigned>(past_word(address));
-            from = kept_pointer(address - past);
-        }
-        // The words' width of the row, out of what was loaded.
-        __device__ __forceinline__ unsigned shifted(const unsigned (&raw)[kWords + 1], int k) const {
-            return __funnelshift_r(raw[k], raw[k + 1], 8 * past);
-        }
-        // Loads those words that lie in a row wholly: it `begins` with the thread's part or before, and ends `left`
-        // bytes behind the part's beginning. 0 in the place of the others.
-        __device__ __forceinline__ void load_within(unsigned (&raw)[kWords + 1], bool begins, int left) const {
-            const int least = begins ? 0 : -kWord;
+    // The words that a thread reads.
+    struct words_of_rows {
+        unsigned lane, group;
+        unsigned past[kPerWord];  // where the rows begin behind what is aligned, bytes
+        unsigned raw[kLoads][kPerWord][kRaw];
+
+        // kInside: all of the tile is there, and so are the words around; else the words that do not lie in a row
+        // wholly come as 0.
+        template <bool kInside>
+        __device__ __forceinline__ void load(const place& from) {
+            const unsigned warp = threadIdx.x / 32, part = threadIdx.x % 32 / kLanes;
+            lane = threadIdx.x % kLanes;
+            group =
+                kGroupsOfWarp == 1 ? warp : warp / kApart * (kApart * kGroupsOfWarp) + warp % kApart + part * kApart;
+            const byte* const first = from.matrix + (from.row + group * kPerWord) * from.pitch + from.col * kElement;
+
+            constexpr std::int64_t kMost = kHeld + kColsOfPair;
+            const int begin = from.col == 0 ? 0 : -kPair;
+            const int end = static_cast<int>(from.cols - from.col < kMost ? from.cols - from.col : kMost) * kElement;
+            const int first_row = from.row < 0 ? static_cast<int>(-from.row) : 0;
+            const std::int64_t end_row = from.rows - from.row < kRows ? from.rows - from.row : kRows;
+            const unsigned rows = static_cast<unsigned>(end_row) - first_row;
             CORNERTURN_UNROLL
-            for (int k = 0; k <= kWords; ++k) {
-                const int at = kWord * k - static_cast<int>(past);
-                raw[k] = 0;
-                if (at >= least && at + kWord <= left) raw[k] = load_kept(reinterpret_cast<const unsigned*>(from) + k);
+            for (int r = 0; r < kPerWord; ++r) {
+                const byte* line = first + r * from.pitch;
+                past[r] = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line)) % (kShared ? kPair : kWord);
+                const int at = static_cast<int>(lane * kPair) - static_cast<int>(past[r]);
+                line += at;
+                CORNERTURN_UNROLL
+                for (int i = 0; i < kLoads; ++i) {
+                    const unsigned* const words = reinterpret_cast<const unsigned*>(line);
+                    const bool there = (i * kGroupsAtOnce + group) * kPerWord + r - first_row < rows;
+                    if constexpr (kInside && kShared) {
+                        const uint2 pair = load_kept(reinterpret_cast<const uint2*>(words));
+                        raw[i][r][0] = pair.x;
+                        raw[i][r][1] = pair.y;
+                    } else {
+                        CORNERTURN_UNROLL
+                        for (int k = 0; k < kRaw; ++k) {
+                            const bool whole = at + k * kWord >= begin && at + (k + 1) * kWord <= end;
+                            raw[i][r][k] = 0;
+                            if (kInside || (there && whole)) raw[i][r][k] = load_kept(words + k);
+                        }
+                    }
+                    line += kGroupsAtOnce * kPerWord * from.pitch;
+                }
+            }
+        }
+
+        __device__ __forceinline__ void stage(unsigned* tile) const {
+            tile += lane * kFromPair + group;
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kLoads; ++i) {
+                unsigned words[2][kPerWord];
+                CORNERTURN_UNROLL
+                for (int r = 0; r < kPerWord; ++r) {
+                    unsigned low = raw[i][r][0], middle = raw[i][r][1], high = raw[i][r][kRaw - 1];
+                    if constexpr (kShared) {
+                        const bool second = past[r] >= kWord;  // the pair's second word is the first that counts
+                        const unsigned first = low;
+                        low = second ? middle : first;
+                        middle = second ? first : middle;
+                        const unsigned next = of_next_lane(middle);
+                        middle = second ? next : middle;
+                        high = of_next_lane(low);
+                    }
+                    words[0][r] = __funnelshift_r(low, middle, 8 * past[r]);
+                    words[1][r] = __funnelshift_r(middle, high, 8 * past[r]);
+                }
+                CORNERTURN_UNROLL
+                for (int k = 0; k < 2; ++k) {
+                    unsigned columns[kPerWord];
+                    turn_words<kElement>(words[k], columns);
+                    CORNERTURN_UNROLL
+                    for (int c = 0; c < kPerWord; ++c)
+                        tile[i * kGroupsAtOnce + (k * kPerWord + c) * kFromCol] = columns[c];
+                }
+            }
+        }
+
+    private:
+        __device__ __forceinline__ unsigned of_next_lane(unsigned word) const {
+            return __shfl_sync(0xffffffffu, word, static_cast<int>(lane + 1), kLanes);
+        }
+    };
+
+    // The first and the last elements of rows, so many as may share their word with what is no element of the row, in
+    // rounds of as many as a thread can hold besides its words.
+    struct ends_of_rows {
+        static constexpr int kEnd = kPerWord - 1, kAll = (kRows * 2 * kEnd + kThreads - 1) / kThreads;
+        static constexpr int kAtOnce = kAll < 4 ? kAll : 4, kRounds = (kAll + kAtOnce - 1) / kAtOnce;
+        element values[kAtOnce];
+
+        __device__ __forceinline__ void load(const place& from, int round) {
+            each(from, round, [&](element& value, int r, int c) {
+                value = value_at<element>(from.matrix + (from.row + r) * from.pitch + (from.col + c) * kElement);
+            });
+        }
+        __device__ __forceinline__ void stage(const place& from, int round, unsigned* tile) {
+            each(from, round, [&](element value, int r, int c) {
+                unsigned* const column = tile + c / kColsOfPair * kFromPair + c % kColsOfPair * kFromCol;
+                reinterpret_cast<element*>(column)[r] = value;
+            });
+        }
+
+    private:
+        template <class F>
+        __device__ __forceinline__ void each(const place& from, int round, F move) {
+            constexpr std::int64_t kMost = kCols + kEnd;
+            const int left = static_cast<int>(from.cols - from.col < kMost ? from.cols - from.col : kMost);
+            const int begun = from.col == 0 ? kEnd : 0;
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kAtOnce; ++i) {
+                const int turn = static_cast<int>(threadIdx.x) + (round * kAtOnce + i) * kThreads;
+                const int r = turn % kRows, k = turn / kRows, c = k < kEnd ? k : left - 1 - (k - kEnd);
+                const bool end = k < kEnd ? c < begun : c >= begun && k < 2 * kEnd;
+                if (end && c < kCols && c < left && from.row + r >= 0 && from.row + r < from.rows)
+                    move(values[i], r, c);
             }
         }
     };
 
-    // Words of columns out of a group's words.
-    static __device__ __forceinline__ void turn(const unsigned (&rows)[kPerWord], unsigned (&columns)[kPerWord]) {
-        if constexpr (kPerWord == 2) {
-            columns[0] = __byte_perm(rows[0], rows[1], 0x5410);
-            columns[1] = __byte_perm(rows[0], rows[1], 0x7632);
-        } else {
-            const unsigned ab = __byte_perm(rows[0], rows[1], 0x5140), cd = __byte_perm(rows[2], rows[3], 0x5140);
-            const unsigned ab_high = __byte_perm(rows[0], rows[1], 0x7362);
-            const unsigned cd_high = __byte_perm(rows[2], rows[3], 0x7362);
-            columns[0] = __byte_perm(ab, cd, 0x5410);
-            columns[1] = __byte_perm(ab, cd, 0x7632);
-            columns[2] = __byte_perm(ab_high, cd_high, 0x5410);
-            columns[3] = __byte_perm(ab_high, cd_high, 0x7632);
+    // Stages the tile; the caller's barrier is to follow.
+    static __device__ __forceinline__ void load(const place& from, bool inside, unsigned* tile) {
+        words_of_rows words;
+        if (inside) {
+            words.template load<true>(from);
+            return words.stage(tile);
         }
-    }
-
-    // Stages the tile whose first row is `row`, and its first column `col`, of a rows x cols matrix. kInside: all of it
-    // is there, and so are the words around; else what is not there is staged as 0, and so are the elements at a row's
-    // ends that share their word with something else: load_ends() is to follow.
-    template <bool kInside>
-    static __device__ __forceinline__ void load(const byte* matrix, std::int64_t pitch, std::int64_t row,
-                                                std::int64_t col, std::int64_t rows, std::int64_t cols,
-                                                unsigned* tile) {
-        const unsigned lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
-        col += lane * kColsPerLane;
-        row += group * kPerWord;
-        tile += lane * kFromLane + group;
-        const std::int64_t wide = (kWords + 1) * kPerWord;
-        const int left = static_cast<int>(cols - col < wide ? cols - col : wide) * kElement;
-        if (!kInside && left <= 0) return;
-
-        const byte* const first = matrix + row * pitch + col * kElement;
-        const std::int64_t step = kGroupsAtOnce * kPerWord * pitch;
-        part_of_row parts[kPerWord];
-        CORNERTURN_UNROLL
-        for (int r = 0; r < kPerWord; ++r) parts[r].begin_at(first + r * pitch);
-        CORNERTURN_UNROLL_BY(kInside ? 4 / kPerWord : 1)
-        for (int i = 0; i < kLoads; ++i) {
-            unsigned raw[kPerWord][kWords + 1];
-            CORNERTURN_UNROLL
-            for (int r = 0; r < kPerWord; ++r) {
-                if constexpr (kInside) {
-                    CORNERTURN_UNROLL
-                    for (int k = 0; k <= kWords; ++k)
-                        raw[r][k] = load_kept(reinterpret_cast<const unsigned*>(parts[r].from) + k);
-                } else {
-                    const bool there = row + r >= 0 && row + r < rows;
-                    parts[r].load_within(raw[r], col == 0, there ? left : 0);
-                }
-            }
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kWords; ++k) {
-                unsigned words[kPerWord], columns[kPerWord];
-                CORNERTURN_UNROLL
-                for (int r = 0; r < kPerWord; ++r) words[r] = parts[r].shifted(raw[r], k);
-                turn(words, columns);
-                CORNERTURN_UNROLL
-                for (int c = 0; c < kPerWord; ++c) tile[(k * kPerWord + c) * kFromCol] = columns[c];
-            }
-            CORNERTURN_UNROLL
-            for (int r = 0; r < kPerWord; ++r) parts[r].from = kept_pointer(parts[r].from + step);
-            row += kGroupsAtOnce * kPerWord;
-            tile += kGroupsAtOnce;
-        }
-    }
-
-    // Stages, one by one, the first and the last elements of rows, so many as a word can have.
-    static __device__ __forceinline__ void load_ends(const byte* matrix, std::int64_t pitch, std::int64_t row,
-                                                     std::int64_t col, std::int64_t rows, std::int64_t cols,
-                                                     unsigned* tile) {
-        using element = storage_t<kElement>;
-        constexpr int kEnd = kPerWord - 1;
-        const std::int64_t wide = kCols + kEnd;
-        const int left = static_cast<int>(cols - col < wide ? cols - col : wide), begun = col == 0 ? kEnd : 0;
-        constexpr int kAll = kRows * 2 * kEnd / kThreads, kAtOnce = kEnd < kAll ? kEnd : kAll;
-        static_assert(kAll % kAtOnce == 0 && kAll * kThreads == kRows * 2 * kEnd);
+        ends_of_rows ends;
+        ends.load(from, 0);
+        words.template load<false>(from);
+        words.stage(tile);
+        __syncthreads();
+        ends.stage(from, 0, tile);
         CORNERTURN_UNROLL_BY(1)
-        for (int first = 0; first < kAll; first += kAtOnce) {
-            element values[kAtOnce];
-            const auto each = [&](auto move) {
-                CORNERTURN_UNROLL
-                for (int i = 0; i < kAtOnce; ++i) {
-                    const int turn = static_cast<int>(threadIdx.x) + (first + i) * kThreads;
-                    const int r = turn % kRows, k = turn / kRows, c = k < kEnd ? k : left - 1 - (k - kEnd);
-                    const bool end = k < kEnd ? c < begun : c >= begun;
-                    if (end && c < kCols && c < left && row + r >= 0 && row + r < rows) move(values[i], r, c);
-                }
-            };
-            each([&](element& value, int r, int c) {
-                value = value_at<element>(matrix + (row + r) * pitch + (col + c) * kElement);
-            });
-            each([&](element value, int r, int c) {
-                unsigned* const column = tile + c % kColsPerLane * kFromCol + c / kColsPerLane * kFromLane;
-                reinterpret_cast<element*>(column)[r] = value;
-            });
+        for (int round = 1; round < ends_of_rows::kRounds; ++round) {
+            ends.load(from, round);
+            ends.stage(from, round, tile);
         }
     }
 
-    // Writes the tile. `line` is the address of its row kBack in its first column's row of the destination, and that
-    // the destination's `row` of `rows`. kInside: all its rows and columns are there.
+    // Writes the tile's first `cols` columns. `line` is the address of its row kBack in its first column's row of the
+    // destination, and that the destination's `row` of `rows`. kInside: all its rows are there.
     template <bool kInside>
     static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, std::int64_t row, std::int64_t rows,
                                                  std::int64_t cols, const unsigned* tile) {
         const unsigned part = threadIdx.x / 8, turn = part % kColsAtOnce;
         const unsigned vector = threadIdx.x % 8 + part / kColsAtOnce * 8;
-        const unsigned lane = turn % kNeighbours + turn / (kNeighbours * kColsPerLane) * kNeighbours;
-        const unsigned in_lane = turn / kNeighbours % kColsPerLane, col = lane * kColsPerLane + in_lane;
+        const unsigned pair = turn % kNeighbours + turn / (kNeighbours * kColsOfPair) * kNeighbours;
+        const unsigned in_pair = turn / kNeighbours % kColsOfPair, col = pair * kColsOfPair + in_pair;
         line += col * pitch;
-        const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line)) % kSector;
+        const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line)) % kSectorBytes;
         const unsigned shift = 8 * past;
         byte* to = line - past + vector * kVectorBytes;
         row += static_cast<std::int64_t>(vector * (kVectorBytes / kElement)) - past / kElement;
         // The vector's last three bytes of its first word, or more of it, lie behind the word before.
-        tile += lane * kFromLane + in_lane * kFromCol + (kSector - past + 3) / kWord - 1 + vector * 4;
-        int left = cols < kCols ? static_cast<int>(cols) - static_cast<int>(col) : kCols;
+        tile += pair * kFromPair + in_pair * kFromCol + (kSectorBytes - past + 3) / kWord - 1 + vector * 4;
+        int left = (cols < kCols ? static_cast<int>(cols) : kCols) - static_cast<int>(col);
         CORNERTURN_UNROLL_BY(kInside ? kStores : 1)
         for (int i = 0; i < kStores; ++i) {
             if (!kInside && left <= 0) return;
-            CORNERTURN_UNROLL
+            CORNERTURN_UNROLL_BY(kInside ? kTurns : 1)
             for (int t = 0; t < kTurns; ++t) {
                 if ((t + 1) * kVectorsAtOnce > kVectors && vector + t * kVectorsAtOnce >= kVectors) break;
+                byte* const address = to + t * (kVectorsAtOnce * kVectorBytes);
+                const std::int64_t at = row + t * (kVectorsAtOnce * kVectorBytes / kElement);
                 unsigned raw[5], words[4];
                 CORNERTURN_UNROLL
                 for (int k = 0; k < 5; ++k) raw[k] = tile[t * (4 * kVectorsAtOnce) + k];
                 CORNERTURN_UNROLL
                 for (int k = 0; k < 4; ++k) words[k] = __funnelshift_l(raw[k], raw[k + 1], shift);
-                byte* const address = to + t * (kVectorsAtOnce * kVectorBytes);
-                const std::int64_t at = row + t * (kVectorsAtOnce * kVectorBytes / kElement);
                 if (kInside || (at >= 0 && at + kVectorBytes / kElement <= rows)) {
-                    __stwb(reinterpret_cast<uint4*>(address), make_uint4(words[0], words[1], words[2], words[3]));
+                    // Checked here, so that it is the store alone that waits for the check.
+                    if (left > 0)
+                        __stwb(reinterpret_cast<uint4*>(address), make_uint4(words[0], words[1], words[2], words[3]));
                 } else {
                     CORNERTURN_UNROLL
                     for (int k = 0; k < 4; ++k)
@@ -229,26 +263,27 @@ struct byte_tile {
                 }
             }
             to += kColsAtOnce * pitch;
-            tile += kColsAtOnce / kColsPerLane * kFromLane;
+            tile += kColsAtOnce / kColsOfPair * kFromPair;
             left -= kColsAtOnce;
         }
     }
 
-    // The tiles that load<true>() may read: what it reads beyond a tile's elements must be elements of the matrix too,
-    // not a gap. Tile (i, j) holds rows i * kMoved - kBack and on.
+    // The tiles whose words around are elements of the matrix, not of a gap. Tile (i, j) holds rows i * kMoved - kBack
+    // and on.
+    static_assert(kMoved - kBack >= kColsOfPair, "so many rows, of a column or more, lie before tile (1, 0)");
     static tile_range readable(const matrix_work& work) {
-        if (work.source_ld > work.cols) return {1, work.rows / kMoved, 1, (work.cols - kPerWord) / kCols};
-        const std::int64_t rows_beyond = (kCols + kPerWord + work.cols - 1) / work.cols;
+        if (work.source_ld > work.cols) return {1, work.rows / kMoved, 1, (work.cols - kReach + kCols) / kCols};
+        const std::int64_t rows_beyond = (kHeld + kColsOfPair + work.cols - 1) / work.cols;
         return {1, (work.rows - rows_beyond) / kMoved, 0, kAll};
     }
-    // The tiles that store<true>() may write: all their rows and columns are there.
-    static tile_range writable(const matrix_work& work) { return {1, work.rows / kMoved, 0, work.cols / kCols}; }
+    // The tiles that store<true>() may write: all their rows are there.
+    static tile_range writable(const matrix_work& work) { return {1, work.rows / kMoved, 0, kAll}; }
 };
 
-template <int kElement, int kColBytes, int kRowBytes, int kWords, int kThreads, int kResident>
+template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
 __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
     transpose_ragged_bytes(matrix_work work, tile_range readable, tile_range writable) {
-    using tiles = byte_tile<kElement, kColBytes, kRowBytes, kWords, kThreads>;
+    using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     CORNERTURN_DYNAMIC_SHARED(unsigned, tile);
     const unsigned tile_row = blockIdx.x, tile_col = blockIdx.y;  // as column_major deals them out
     const std::int64_t row = std::int64_t{tile_row} * tiles::kMoved, matrix = blockIdx.z;
@@ -257,14 +292,8 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
     const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
 
-    const std::int64_t first_row = row - tiles::kBack;
-    if (readable.has(tile_row, tile_col)) {
-        tiles::template load<true>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
-    } else {
-        tiles::template load<false>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
-        __syncthreads();
-        tiles::load_ends(source, from_pitch, first_row, col, work.rows, work.cols, tile);
-    }
+    tiles::load({source, from_pitch, row - tiles::kBack, col, work.rows, work.cols}, readable.has(tile_row, tile_col),
+                tile);
     __syncthreads();
     byte* const line = destination + col * to_pitch + row * kElement;
     if (writable.has(tile_row, tile_col)) {
@@ -274,31 +303,32 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
     }
 }
 
-template <int kElement, int kColBytes, int kRowBytes, int kWords, int kThreads, int kResident>
+template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
 void run(const matrix_work& work) {
-    using tiles = byte_tile<kElement, kColBytes, kRowBytes, kWords, kThreads>;
+    using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     for_each_slab<column_major, operation::transpose>(
         work, {tiles::kMoved, tiles::kCols, tiles::kBack}, dim3(kThreads),
         [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
-            launch(shape, transpose_ragged_bytes<kElement, kColBytes, kRowBytes, kWords, kThreads, kResident>, part,
+            launch(shape, transpose_ragged_bytes<kElement, kColBytes, kLanes, kThreads, kResident, kShared>, part,
                    tiles::readable(part), tiles::writable(part));
         });
 }
 
-template <int kElement, int kColBytes, int kRowBytes, int kWords, int kThreads, int kResident>
+template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
 constexpr production_kernel tuned() {
-    using tiles = byte_tile<kElement, kColBytes, kRowBytes, kWords, kThreads>;
+    using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     return {{path::ragged, kElement, tiles::kMoved, tiles::kCols, kThreads},
-            &run<kElement, kColBytes, kRowBytes, kWords, kThreads, kResident>};
+            &run<kElement, kColBytes, kLanes, kThreads, kResident, kShared>};
 }
 
 // From narrow and tall tiles, for matrices of few columns, to square ones.
 constexpr production_kernel kKernels[] = {
-    tuned<1, 2048, 16, 2, 256, 1536>(), tuned<1, 1024, 32, 2, 256, 1536>(), tuned<1, 512, 64, 2, 256, 1536>(),
-    tuned<1, 512, 128, 2, 512, 1536>(), tuned<1, 256, 256, 2, 512, 1536>(), tuned<2, 2048, 32, 2, 256, 1536>(),
-    tuned<2, 1024, 64, 2, 256, 1536>(), tuned<2, 512, 128, 2, 256, 1536>(), tuned<2, 1024, 128, 2, 512, 1536>(),
-    tuned<2, 512, 256, 2, 512, 1536>(),
+    tuned<1, 1024, 2, 256, 1024, false>(), tuned<1, 512, 4, 256, 1536, true>(),   tuned<1, 512, 4, 256, 1024, false>(),
+    tuned<1, 256, 8, 256, 1024, false>(),  tuned<1, 256, 16, 512, 1536, true>(),  tuned<1, 256, 16, 512, 1024, false>(),
+    tuned<1, 160, 32, 256, 768, true>(),   tuned<2, 1024, 4, 256, 1024, false>(), tuned<2, 512, 8, 256, 1536, true>(),
+    tuned<2, 512, 8, 256, 1024, false>(),  tuned<2, 256, 16, 512, 1536, true>(),  tuned<2, 256, 16, 512, 1536, false>(),
+    tuned<2, 160, 32, 256, 1024, true>(),  tuned<2, 160, 32, 256, 1024, false>(),
 };
 
 }  // namespace
