@@ -25,7 +25,7 @@ struct ragged_tile {
     static_assert(kColsAtOnce * kRows == kThreads && kStores * kColsAtOnce == kCols);
 
     // Reads the tile out of a rows x cols matrix: the tile's first row is `row`, and its first column `col`. kInside:
-    // all of it is there.
+    // all of it may be read.
     template <bool kInside>
     static __device__ __forceinline__ void load(const byte* matrix, std::int64_t pitch, std::int64_t row,
                                                 std::int64_t col, std::int64_t rows, std::int64_t cols, element* tile) {
@@ -68,10 +68,11 @@ struct ragged_tile {
         for (int i = 0; i < kStores; ++i) {
             if (left <= 0) return;
             // A thread's element lies so far back that a warp writes whole sectors.
-            const int back = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) / kElement % kPerSector);
+            const int back = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % kSectorBytes / kElement);
             if (kInside || (row - back >= 0 && row - back < rows))
-                reinterpret_cast<element*>(line)[r - kBack - back] = tile[-back * kPitch];
-            line += kColsAtOnce * pitch;
+                *reinterpret_cast<element*>(line + (r - kBack - back) * kElement) = tile[-back * kPitch];
+            line =
+                kept_pointer(line + kColsAtOnce * pitch);  // eight addresses would take more registers than there are
             tile += kColsAtOnce;
             left -= kColsAtOnce;
         }
@@ -89,7 +90,12 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix
     byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
 
     const std::int64_t first_row = row - tiles::kBack;
-    if (first_row >= 0 && first_row + kRows <= work.rows && col + kCols <= work.cols) {
+    // What lies beyond a row's end may be read: it is the next row, where no gap is between them.
+    const bool inside =
+        first_row >= 0 && first_row + kRows <= work.rows &&
+        (work.source_ld > work.cols ? col + kCols <= work.cols
+                                    : (first_row + kRows - 1) * work.cols + col + kCols <= work.rows * work.cols);
+    if (inside) {
         tiles::template load<true>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
     } else {
         tiles::template load<false>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
