@@ -1,0 +1,325 @@
+// Every kernel of the library in the emulator, one by one, and the choice among them at addresses down to a byte: each
+// byte of the destination is right, none beside it is touched, and none is read that is not the matrix's, or in a word
+// with its elements.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "emulator/session.hpp"
+#include "kernels/production_tables.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+struct job {
+    std::int64_t rows, cols;
+    int element_size;
+    std::int64_t source_ld = cols, destination_ld = rows;
+    std::int64_t count = 1, source_stride = rows * source_ld, destination_stride = cols * destination_ld;
+    int source_offset = 0, destination_offset = 0;  // bytes behind a boundary of 256
+    bool in_place = false;
+
+    std::string text() const {
+        return fmt::format("{} times {} x {} of {} bytes, ld {} and {}, strides {} and {}, {} and {} bytes off{}",
+                           count, rows, cols, element_size, source_ld, destination_ld, source_stride,
+                           destination_stride, source_offset, destination_offset, in_place ? ", in place" : "");
+    }
+};
+
+// Random bytes, with room before and behind what begins `offset` bytes behind a boundary.
+class memory {
+public:
+    memory(std::int64_t bytes, int offset, std::mt19937& random)
+        : all_(static_cast<std::size_t>(bytes + 4 * kBoundary)) {
+        for (auto& byte : all_) byte = static_cast<unsigned char>(random());
+        const auto begin = reinterpret_cast<std::uintptr_t>(all_.data()) + kBoundary;
+        first_ = (begin + kBoundary - 1) / kBoundary * kBoundary - reinterpret_cast<std::uintptr_t>(all_.data()) +
+                 static_cast<std::size_t>(offset);
+    }
+    unsigned char* data() { return all_.data() + first_; }
+    std::vector<unsigned char>& all() { return all_; }
+    std::size_t first() const { return first_; }
+
+private:
+    static constexpr std::int64_t kBoundary = 256;
+    std::vector<unsigned char> all_;
+    std::size_t first_;
+};
+
+// Runs the work, `run(work)`, and says what is wrong; empty if nothing is.
+template <class F>
+std::string fault_of(const job& j, std::mt19937& random, F run) {
+    const std::int64_t e = j.element_size;
+    const auto bytes = [&](std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride) {
+        return ((j.count - 1) * stride + (rows - 1) * ld + cols) * e;
+    };
+    const std::int64_t source_bytes = bytes(j.rows, j.cols, j.source_ld, j.source_stride);
+    const std::int64_t destination_bytes = bytes(j.cols, j.rows, j.destination_ld, j.destination_stride);
+    memory source(source_bytes, j.source_offset, random), other(destination_bytes, j.destination_offset, random);
+    memory& destination = j.in_place ? source : other;
+    const std::vector<unsigned char> source_before = source.all();
+    std::vector<unsigned char> expected = destination.all();
+    for (std::int64_t m = 0; m < j.count; ++m) {
+        for (std::int64_t r = 0; r < j.rows; ++r) {
+            for (std::int64_t c = 0; c < j.cols; ++c) {
+                const std::int64_t from = m * j.source_stride + r * j.source_ld + c;
+                const std::int64_t to = m * j.destination_stride + c * j.destination_ld + r;
+                std::memcpy(expected.data() + destination.first() + to * e,
+                            source_before.data() + source.first() + from * e, static_cast<std::size_t>(e));
+            }
+        }
+    }
+    emulator::session session(emulator::options{});
+    if (j.in_place) {
+        session.add_buffer("matrix", source.data(), static_cast<std::size_t>(source_bytes), true);
+    } else {
+        session.add_buffer("destination", destination.data(), static_cast<std::size_t>(destination_bytes), true);
+        // What lies in gaps is the caller's own, but must not be read: row by row, where these are few.
+        const bool gaps = j.source_ld > j.cols && j.rows * j.count <= 64 && j.source_stride >= j.rows * j.source_ld;
+        const std::int64_t pieces = gaps ? j.rows * j.count : 1;
+        for (std::int64_t i = 0; i < pieces; ++i) {
+            const std::int64_t at = i / j.rows * j.source_stride + i % j.rows * j.source_ld;
+            session.add_buffer("source", source.data() + at * e,
+                               static_cast<std::size_t>(gaps ? j.cols * e : source_bytes), false);
+        }
+    }
+    const matrix_work work{source.data(),
+                           destination.data(),
+                           j.rows,
+                           j.cols,
+                           j.source_ld,
+                           j.destination_ld,
+                           j.element_size,
+                           j.count,
+                           j.count > 1 ? j.source_stride : 0,
+                           j.count > 1 ? j.destination_stride : 0};
+    try {
+        run(work);
+    } catch (const std::exception& broken) {
+        return broken.what();
+    }
+    const auto wrong = std::mismatch(expected.begin(), expected.end(), destination.all().begin());
+    if (wrong.first != expected.end()) {
+        return fmt::format("byte {} of the destination's {} is wrong",
+                           wrong.first - expected.begin() - static_cast<std::ptrdiff_t>(destination.first()),
+                           destination_bytes);
+    }
+    if (!j.in_place && source.all() != source_before) return "the source was changed";
+    return {};
+}
+
+const tests::tuned_kernel* kernel_of(const production::tuning& tuned) {
+    static const std::vector<tests::tuned_kernel> all = tests::tuned_kernels();
+    for (const auto& k : all) {
+        if (k.tuned == tuned) return &k;
+    }
+    return nullptr;
+}
+
+// As the library would do it on a GPU of that compute capability.
+void expect_right(const job& j, std::mt19937& random, int architecture = 90) {
+    std::string chosen;
+    const std::string fault = fault_of(j, random, [&](const matrix_work& work) {
+        chosen = production::explain(work, architecture);
+        const production::tuning use = production::choose(work, architecture);
+        if (use.by == production::path::nothing) return;
+        const auto* const k = kernel_of(use);
+        if (k == nullptr) throw std::runtime_error("no kernel is tuned so");
+        k->run(work);
+    });
+    ASSERT_EQ(fault, "") << j.text() << "\n" << chosen;
+}
+
+std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
+
+// Work that a kernel must be able to do: a few tiles, of which some are not full.
+std::vector<job> jobs_for(const production::tuning& t) {
+    using production::path;
+    const int e = t.unit;
+    const auto aligned = [](job j) {
+        j.source_ld = round_up(j.cols, 32), j.destination_ld = round_up(j.rows, 32);
+        j.source_stride = j.rows * j.source_ld, j.destination_stride = j.cols * j.destination_ld;
+        return j;
+    };
+    // Without gaps, and with; as they are aligned, and not.
+    const auto unaligned = [&](job j) {
+        job off = j, gapped = j, wide = j;
+        off.source_offset = off.destination_offset = e;
+        gapped.source_ld += 1, gapped.destination_ld += 3;
+        gapped.source_stride = gapped.rows * gapped.source_ld + 1;
+        gapped.destination_stride = gapped.cols * gapped.destination_ld + 2;
+        wide.source_ld += 1, wide.source_offset = e;
+        wide.source_stride = wide.rows * wide.source_ld;
+        return std::vector<job>{j, off, gapped, wide};
+    };
+    switch (t.by) {
+        case path::nothing: return {};
+        case path::direct:
+            return {aligned({round_up(t.tile_rows * 3 / 2, 16), round_up(t.tile_cols * 3 / 2, 16), e}),
+                    aligned({16, 16, e})};
+        case path::vector: {
+            job batch = aligned({t.tile_rows + 1, t.tile_cols + 2, e});
+            batch.count = 3;
+            return {aligned({2 * t.tile_rows + 5, 2 * t.tile_cols + 3, e}), aligned({t.tile_rows, t.tile_cols, e}),
+                    batch};
+        }
+        case path::vector_apart: return {aligned({18 * t.tile_rows + 5, 4 * t.tile_cols + 3, e})};
+        case path::vector_stacked: {
+            job batch = aligned({48 / e, t.tile_cols + 3, e});
+            batch.count = 2 * t.tile_rows / batch.rows + 2;
+            batch.destination_stride += 32;
+            return {batch};
+        }
+        case path::ragged: {
+            auto jobs = unaligned({2 * t.tile_rows + 5, 2 * t.tile_cols + 3, e});
+            job batch{t.tile_rows + 5, t.tile_cols + 1, e};
+            batch.count = 3;
+            jobs.push_back(batch);
+            return jobs;
+        }
+        case path::tall: {
+            auto jobs = unaligned({5003, t.tile_cols, e});
+            std::erase_if(jobs, [](const job& j) { return j.source_ld > j.cols; });
+            job longer{5003, t.tile_cols, e, t.tile_cols, 5003 + 1};
+            longer.destination_offset = e;
+            jobs.push_back(longer);
+            return jobs;
+        }
+        case path::wide: {
+            auto jobs = unaligned({t.tile_rows > 0 ? t.tile_rows : 13, 5003, e});
+            std::erase_if(jobs, [](const job& j) { return j.destination_ld > j.rows; });
+            return jobs;
+        }
+        case path::small: {
+            std::vector<job> jobs;
+            for (auto [rows, cols] : {std::pair{12, 20}, {7, 5}, {100, 60}}) {
+                job batch{rows, cols, e};
+                batch.count = 60;
+                jobs.push_back(batch);
+                batch.source_offset = e, batch.destination_offset = 3 * e;
+                jobs.push_back(batch);
+            }
+            return jobs;
+        }
+        case path::units: {
+            std::vector<job> jobs;
+            for (int units : {3, 5, 7, 9, 11}) {
+                // Off by a unit, not by an element.
+                for (const job& j : unaligned({70, 45, e * units})) jobs.push_back(j);
+            }
+            return jobs;
+        }
+        case path::blocks: return unaligned({40, 7, e * (128 / e + 1)});
+        case path::vector_in_place: {
+            job j = aligned({2 * t.tile_rows + 3, 2 * t.tile_rows + 3, e});
+            j.in_place = true;
+            return {j};
+        }
+        case path::units_in_place: {
+            job j{70, 70, e * 3, 71, 71};
+            j.in_place = true, j.source_offset = j.destination_offset = e;
+            return {j};
+        }
+    }
+    return {};
+}
+
+TEST(production_memory, every_kernel_of_the_tables) {
+    std::mt19937 random(1);
+    const auto all = tests::tuned_kernels();
+    ASSERT_GT(all.size(), 100u);
+    for (const auto& k : all) {
+        const auto jobs = jobs_for(k.tuned);
+        ASSERT_FALSE(jobs.empty());
+        for (const job& j : jobs) {
+            ASSERT_EQ(fault_of(j, random, k.run), "") << production::name(k.tuned.by) << " " << k.tuned.tile_rows
+                                                      << " x " << k.tuned.tile_cols << " of " << k.tuned.unit << "\n"
+                                                      << j.text();
+        }
+    }
+}
+
+TEST(production_memory, addresses_that_are_no_multiple_of_the_element) {
+    std::mt19937 random(2);
+    for (int size : {2, 4, 8, 16, 3, 6, 12}) {
+        for (auto [rows, cols] : {std::pair{33, 47}, {64, 64}, {5, 300}, {300, 5}}) {
+            for (auto [from, to] : {std::pair{1, 0}, {0, 1}, {2, 2}, {4, 8}, {8, 4}, {3, 5}}) {
+                for (int architecture : {75, 90}) {
+                    job j{rows, cols, size};
+                    j.source_offset = from, j.destination_offset = to;
+                    ASSERT_NO_FATAL_FAILURE(expect_right(j, random, architecture));
+                }
+            }
+        }
+    }
+}
+
+TEST(production_memory, batches_whose_strides_are_less_aligned_than_their_rows) {
+    std::mt19937 random(3);
+    for (int size : {1, 2, 4, 8, 16, 6, 12}) {
+        for (int side : {8, 32, 64}) {
+            for (int more : {0, 1, 16}) {
+                for (int offset : {0, 1}) {
+                    job j{side, side, size};
+                    j.count = 3;
+                    j.source_stride += more, j.source_offset = offset;
+                    ASSERT_NO_FATAL_FAILURE(expect_right(j, random));
+                    std::swap(j.source_stride, j.destination_stride);
+                    std::swap(j.source_offset, j.destination_offset);
+                    ASSERT_NO_FATAL_FAILURE(expect_right(j, random));
+                }
+            }
+        }
+    }
+}
+
+TEST(production_memory, few_rows_whose_end_falls_just_behind_a_part) {
+    // A block writes 16 KiB, and where a matrix begins within a sector the last block has so much more.
+    std::mt19937 random(4);
+    for (int size : {1, 2, 4}) {
+        for (int rows : {9, 13, 31, 63}) {
+            const std::int64_t part = (16 << 10) / size;
+            for (std::int64_t total : {part - 30, part - 1, part, part + 1, 2 * part - 7}) {
+                job j{rows, total / rows, size};
+                j.destination_offset = 31 / size * size;
+                ASSERT_NO_FATAL_FAILURE(expect_right(j, random));
+            }
+        }
+    }
+}
+
+TEST(production_memory, random_work) {
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    const auto up_to = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most + 1)); };
+    for (int round = 0; round < 300; ++round) {
+        constexpr int kSizes[] = {1, 2, 4, 8, 16};
+        const auto extent = [&] {
+            switch (up_to(3)) {
+                case 0: return 1 + up_to(9);
+                case 1: return 16 * (1 + up_to(16));
+                case 2: return (1 << up_to(9)) + up_to(2) - 1 + (up_to(9) == 0 ? 1000 : 1);
+                default: return 1 + up_to(300);
+            }
+        };
+        job j{extent(), extent(), up_to(2) > 0 ? kSizes[up_to(4)] : 1 + up_to(140)};
+        while (j.rows * j.cols * j.element_size > 64 << 10) (j.rows > j.cols ? j.rows : j.cols) /= 2;
+        const auto gap = [&](std::int64_t row) {
+            const int kind = up_to(3);
+            return kind < 2 ? row : kind == 2 ? round_up(row, 32) : row + up_to(20);
+        };
+        j.source_ld = gap(j.cols), j.destination_ld = gap(j.rows);
+        j.count = up_to(2) > 0 ? 1 : 2 + up_to(5);
+        j.source_stride = j.rows * j.source_ld + (up_to(1) > 0 ? 0 : up_to(40));
+        j.destination_stride = j.cols * j.destination_ld + (up_to(1) > 0 ? 0 : up_to(40));
+        j.source_offset = up_to(1) > 0 ? 0 : up_to(40), j.destination_offset = up_to(1) > 0 ? 0 : up_to(40);
+        ASSERT_NO_FATAL_FAILURE(expect_right(j, random, up_to(3) > 0 ? 90 : 75)) << "seed " << seed;
+    }
+}
+
+}  // namespace
