@@ -108,9 +108,6 @@ __forceinline__ unsigned __funnelshift_r(unsigned low, unsigned high, unsigned s
 __forceinline__ unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) << (shift & 31) >> 32);
 }
-__forceinline__ unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
-    return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> (shift < 32 ? shift : 32));
-}
 
 // Loads through L2 so that the line is the last to be evicted: see the GPU's below.
 template <class T>

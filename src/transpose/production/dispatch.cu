@@ -6,7 +6,8 @@ namespace CORNERTURN_KERNELS {
 
 namespace {
 
-// The files that have a path's kernels: an element narrower than a word may have one of its own.
+// The files that have a path's kernels: elements narrower than a word, or more than a few rows, may have one of their
+// own.
 struct files_of_path {
     production_kernels (*first)();
     production_kernels (*second)() = nullptr;
@@ -19,7 +20,7 @@ files_of_path files_of(path p) {
         case path::vector_apart:
         case path::vector_stacked: return {vector_kernels};
         case path::ragged: return {ragged_kernels, ragged_bytes_kernels};
-        case path::tall:
+        case path::tall: return {few_kernels};
         case path::wide: return {few_kernels, narrow_kernels};
         case path::small: return {small_kernels};
         case path::units:

@@ -152,7 +152,7 @@ struct view_of_work {
         const std::int64_t to = bits(w.destination, w.cols, w.destination_ld, w.destination_stride);
         const int line = e < 4 ? kVector : kSector;
         aligned_to = from | to;
-        vectors = (from | to) % kVector == 0;
+        vectors = aligned_to % kVector == 0;
         whole_source = from % line == 0;
         whole_destination = to % line == 0;
         // Groups of rows are counted in 32 bits.
@@ -217,8 +217,8 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, int architect
 
 // No choice: .by is path::nothing.
 tuning direct_tile(const matrix_work& w, const view_of_work& v) {
+    const std::int64_t extents = v.aligned_to | w.rows * w.element_size | w.cols * w.element_size;
     for (const direct_tuning& d : kDirect) {
-        const std::int64_t extents = v.aligned_to | w.rows * w.element_size | w.cols * w.element_size;
         if (d.use.unit == w.element_size && v.bytes <= d.up_to && extents % d.access == 0) return d.use;
     }
     return {};
