@@ -64,4 +64,25 @@ void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start 
     }
 }
 
+// Calls start(shape, part) for so many matrices at a time as blockIdx.z can count; blockIdx.x counts `blocks` for each.
+template <class Start>
+void for_each_grid(const matrix_work& work, std::int64_t blocks, dim3 block, Start start) {
+    for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
+        matrix_work part = work;
+        part.source = static_cast<const unsigned char*>(work.source) + first * work.source_stride * work.element_size;
+        part.destination =
+            static_cast<unsigned char*>(work.destination) + first * work.destination_stride * work.element_size;
+        part.count = work.count - first < kMaxGridZ ? work.count - first : kMaxGridZ;
+        start(launch_shape{dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(part.count)), block}, part);
+    }
+}
+
+// Whether an address, the distance of rows and, in a batch, that of matrices are multiples of so many bytes.
+inline bool aligned_to(int bytes, const void* address, std::int64_t ld, std::int64_t stride, const matrix_work& work) {
+    const std::int64_t elements = ld | (work.count > 1 ? stride : 0);
+    return (reinterpret_cast<std::uintptr_t>(address) | static_cast<std::uintptr_t>(elements * work.element_size)) %
+               static_cast<unsigned>(bytes) ==
+           0;
+}
+
 }  // namespace CORNERTURN_KERNELS

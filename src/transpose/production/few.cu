@@ -33,27 +33,6 @@ struct few_tile {
     }
 };
 
-// Matrices of a batch, of which a grid counts no more than so many: start(blocks along x and z, part of the work).
-template <class Start>
-void for_each_grid(const matrix_work& work, std::int64_t blocks, Start start) {
-    for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
-        matrix_work part = work;
-        part.source = static_cast<const byte*>(work.source) + first * work.source_stride * work.element_size;
-        part.destination = static_cast<byte*>(work.destination) + first * work.destination_stride * work.element_size;
-        part.count = work.count - first < kMaxGridZ ? work.count - first : kMaxGridZ;
-        start(launch_shape{dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(part.count)), dim3(kThreads)},
-              part);
-    }
-}
-
-// Whether an address, a pitch and, in a batch, a stride are multiples of so many bytes.
-bool aligned_to(int bytes, const void* address, std::int64_t pitch, std::int64_t stride, const matrix_work& work) {
-    const std::int64_t elements = pitch | (work.count > 1 ? stride : 0);
-    return (reinterpret_cast<std::uintptr_t>(address) | static_cast<std::uintptr_t>(elements * work.element_size)) %
-               static_cast<unsigned>(bytes) ==
-           0;
-}
-
 // Stages kVectors vectors from an address that is aligned to them.
 template <class Layout, int kVectors>
 __device__ __forceinline__ void stage_vectors(const byte* from, byte* stage) {
@@ -234,9 +213,10 @@ void start_few_columns(const matrix_work& work) {
     using few = few_columns<kElement, kCount, kAligned, kShifted>;
     // A word that begins before a tile's end may end behind it.
     const std::int64_t rows = work.rows + (kShifted ? few::kPerWord - 1 : 0);
-    for_each_grid(work, (rows + few::kRows - 1) / few::kRows, [](const launch_shape& shape, const matrix_work& part) {
-        launch(shape, transpose_few_columns<kElement, kCount, kAligned, kShifted>, part);
-    });
+    for_each_grid(work, (rows + few::kRows - 1) / few::kRows, dim3(kThreads),
+                  [](const launch_shape& shape, const matrix_work& part) {
+                      launch(shape, transpose_few_columns<kElement, kCount, kAligned, kShifted>, part);
+                  });
 }
 
 template <int kElement, int kCount>
@@ -263,9 +243,9 @@ struct few_rows {
     using word = typename group::word;
     static constexpr int kWord = group::kWord, kPerWord = group::kPerWord, kPerThread = tile::kPerThread;
     static_assert(kAligned || kPerWord > 1);
-    static constexpr int kSectorBytes = 32, kBack = kFlat ? 0 : kSectorBytes / kWord;  // groups
-    static constexpr int kMoved = tile::kGroups - kBack;                               // by a block
-    static constexpr int kVectors = kMoved * group::kBytes / kVectorBytes;             // of the destination
+    static constexpr int kBack = kFlat ? 0 : kSectorBytes / kWord;          // groups
+    static constexpr int kMoved = tile::kGroups - kBack;                    // by a block
+    static constexpr int kVectors = kMoved * group::kBytes / kVectorBytes;  // of the destination
 
     // Stages the groups from column `col` on; not all of them exist if not kWhole.
     template <bool kWhole>
@@ -369,7 +349,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kThreads* kBlocks) transpose_few_r
     const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
     const unsigned past =
-        kFlat ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(destination)) % few::kSectorBytes;
+        kFlat ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(destination)) % kSectorBytes;
     const unsigned offset = few::kBack * few::group::kBytes - past;
     const std::int64_t first = col * kCount - past / kElement, total = work.cols * kCount;
 
@@ -392,10 +372,11 @@ void start_few_rows(const matrix_work& work) {
     using few = few_rows<kElement, kCount, kAligned, kFlat>;
     // What the blocks write begins up to an element less than a sector before the destination.
     const std::int64_t moved = std::int64_t{few::kMoved} * few::kPerWord * kCount;
-    const std::int64_t total = work.rows * work.cols + (kFlat ? 0 : few::kSectorBytes / kElement - 1);
-    for_each_grid(work, (total + moved - 1) / moved, [](const launch_shape& shape, const matrix_work& part) {
-        launch(shape, transpose_few_rows<kElement, kCount, kAligned, kFlat>, part);
-    });
+    const std::int64_t total = work.rows * work.cols + (kFlat ? 0 : kSectorBytes / kElement - 1);
+    for_each_grid(work, (total + moved - 1) / moved, dim3(kThreads),
+                  [](const launch_shape& shape, const matrix_work& part) {
+                      launch(shape, transpose_few_rows<kElement, kCount, kAligned, kFlat>, part);
+                  });
 }
 
 template <int kElement, int kCount>

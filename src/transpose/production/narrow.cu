@@ -92,14 +92,11 @@ void run_wide(const matrix_work& work) {
     const auto rows = static_cast<int>(work.rows);
     // A part's columns, with those that it shares with its neighbours.
     const int cols = kTileBytes / kElement / rows + 2, words = (cols * kElement + 3) / kWordBytes<kElement>;
-    for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
-        matrix_work part = work;
-        part.source = static_cast<const byte*>(work.source) + first * work.source_stride * kElement;
-        part.destination = static_cast<byte*>(work.destination) + first * work.destination_stride * kElement;
-        part.count = work.count - first < kMaxGridZ ? work.count - first : kMaxGridZ;
-        launch({dim3(parts_of<kElement>(work.rows * work.cols), 1, static_cast<unsigned>(part.count)), dim3(kThreads)},
-               transpose_wide<kElement>, part, divider(static_cast<unsigned>(kElement < 4 ? words : cols)));
-    }
+    const divider by_words(static_cast<unsigned>(kElement < 4 ? words : cols));
+    for_each_grid(work, parts_of<kElement>(work.rows * work.cols), dim3(kThreads),
+                  [&](const launch_shape& shape, const matrix_work& part) {
+                      launch(shape, transpose_wide<kElement>, part, by_words);
+                  });
 }
 
 template <int kElement>

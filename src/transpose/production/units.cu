@@ -123,17 +123,11 @@ struct unit_cutter {
 
 // Whether every row of the destination begins at a sector.
 bool has_whole_sectors(const matrix_work& work) {
-    const auto bits = reinterpret_cast<std::uintptr_t>(work.destination) |
-                      static_cast<std::uintptr_t>(work.destination_ld * work.element_size) |
-                      static_cast<std::uintptr_t>(work.count > 1 ? work.destination_stride * work.element_size : 0);
-    return bits % kSectorBytes == 0;
+    return aligned_to(kSectorBytes, work.destination, work.destination_ld, work.destination_stride, work);
 }
 // Whether every row of the source begins at a word.
 bool has_whole_words(const matrix_work& work) {
-    const auto bits = reinterpret_cast<std::uintptr_t>(work.source) |
-                      static_cast<std::uintptr_t>(work.source_ld * work.element_size) |
-                      static_cast<std::uintptr_t>(work.count > 1 ? work.source_stride * work.element_size : 0);
-    return bits % 4 == 0;
+    return aligned_to(4, work.source, work.source_ld, work.source_stride, work);
 }
 
 template <int kUnit, int kUnits, bool kShifted>

@@ -20,6 +20,21 @@ inline constexpr int kResident = kElement == 1
                                             ? 1536
                                             : 2048);
 
+// Moves the tile that begins at `source`, or the rows x cols of it that are there; place_of: as for Tile::store().
+template <class Tile, class F>
+__device__ __forceinline__ void move_tile(const matrix_work& work, const byte* source, byte* destination,
+                                          std::int64_t rows, std::int64_t cols, uint4* tile, F place_of) {
+    if (rows >= Tile::kGroups * Tile::kRows && cols >= Tile::kVectorsPerRow * Tile::kRows) {
+        Tile::template load<true>(source, work.source_ld, rows, cols, tile);
+        __syncthreads();
+        Tile::template store<true>(destination, work.destination_ld, rows, cols, tile, place_of);
+    } else {
+        Tile::template load<false>(source, work.source_ld, rows, cols, tile);
+        __syncthreads();
+        Tile::template store<false>(destination, work.destination_ld, rows, cols, tile, place_of);
+    }
+}
+
 template <class Order, int kElement, int kTileRows, int kTileCols, int kThreads>
 __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kTileCols, kThreads>))
     transpose_vector(matrix_work work) {
@@ -32,15 +47,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kT
         static_cast<const byte*>(work.source) + (matrix * work.source_stride + row * work.source_ld + col) * kElement;
     byte* const destination = static_cast<byte*>(work.destination) +
                               (matrix * work.destination_stride + col * work.destination_ld + row) * kElement;
-    if (rows >= kTileRows && cols >= kTileCols) {
-        tiles::template load<true>(source, work.source_ld, rows, cols, tile);
-        __syncthreads();
-        tiles::template store<true>(destination, work.destination_ld, rows, cols, tile);
-    } else {
-        tiles::template load<false>(source, work.source_ld, rows, cols, tile);
-        __syncthreads();
-        tiles::template store<false>(destination, work.destination_ld, rows, cols, tile);
-    }
+    move_tile<tiles>(work, source, destination, rows, cols, tile, [](int group) { return group * tiles::kRows; });
 }
 
 // work.rows are those of all matrices, groups_of_one groups of them to a matrix.
@@ -59,15 +66,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kT
         const unsigned g = first + static_cast<unsigned>(group), matrix = g / groups_of_one;
         return matrix * work.destination_stride + static_cast<std::int64_t>(g - matrix * groups_of_one) * tiles::kRows;
     };
-    if (rows >= kTileRows && cols >= kTileCols) {
-        tiles::template load<true>(source, work.source_ld, rows, cols, tile);
-        __syncthreads();
-        tiles::template store<true>(destination, work.destination_ld, rows, cols, tile, place_of);
-    } else {
-        tiles::template load<false>(source, work.source_ld, rows, cols, tile);
-        __syncthreads();
-        tiles::template store<false>(destination, work.destination_ld, rows, cols, tile, place_of);
-    }
+    move_tile<tiles>(work, source, destination, rows, cols, tile, place_of);
 }
 
 template <class Order, int kElement, int kTileRows, int kTileCols, int kThreads>
