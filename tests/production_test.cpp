@@ -187,7 +187,10 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
                                     {2080, 1028, 8},
                                     {514, 1026, 16},
                                     {2050, 2056, 16},
-                                    // Rows of 128 KiB, which are taken in another order.
+                                    // Rows of multiples of 128 KiB, which are taken in another order.
+                                    {4112, 131072, 1},
+                                    {4104, 65536, 2},
+                                    {2056, 98304, 4},
                                     {32768, 32768, 4},
                                     {16384, 16384, 8},
                                     {8192, 8192, 16},

@@ -1,5 +1,7 @@
 #include "device/cuda_check.hpp"
 
+#include <array>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -34,6 +36,21 @@ void allow_dynamic_shared(const void* kernel, int bytes) {
     if (bytes <= so_far) return;
     CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     so_far = bytes;
+}
+
+bool waits_for_work_ahead(const void* kernel) {
+    enum answer : char { unknown, no, yes };
+    static std::array<std::atomic<answer>, 64> known{};
+    int device = 0;
+    CORNERTURN_CUDA(cudaGetDevice(&device));
+    if (device >= static_cast<int>(known.size())) return false;
+    std::atomic<answer>& of_device = known[static_cast<std::size_t>(device)];
+    if (of_device.load(std::memory_order_relaxed) == unknown) {
+        cudaFuncAttributes found{};
+        CORNERTURN_CUDA(cudaFuncGetAttributes(&found, kernel));
+        of_device.store(found.ptxVersion >= 90 ? yes : no, std::memory_order_relaxed);
+    }
+    return of_device.load(std::memory_order_relaxed) == yes;
 }
 
 }  // namespace cornerturn::device

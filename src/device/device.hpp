@@ -121,6 +121,9 @@ __forceinline__ T* kept_pointer(T* pointer) {
     return pointer;
 }
 
+// Where a kernel that is launched early waits: see the GPU's below.
+__forceinline__ void wait_for_work_ahead() {}
+
 __forceinline__ void __syncthreads() { emulator::switch_fibers(emulator::sync_threads()); }
 __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::switch_fibers(emulator::sync_warp(mask)); }
 
@@ -155,6 +158,7 @@ struct launch_shape {
     dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     const emulator::tiling* tiles = nullptr;  // lets the emulator run one block of each class
+    bool early = false;                       // of no meaning here: a launch begins when the one before has ended
 };
 
 // In the kernel's place, when a fiber has no lane left to run: see emulator::kernel_entry.
@@ -217,6 +221,7 @@ struct launch_shape {
     dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     const emulator::tiling* tiles = nullptr;  // of no use to the GPU
+    bool early = false;  // may be started while the kernel ahead ends: this one calls wait_for_work_ahead()
 };
 
 // Loads through L2 so that the line is the last to be evicted. For data that is read once this keeps no data: it makes
@@ -258,6 +263,15 @@ __device__ __forceinline__ T* kept_pointer(T* pointer) {
     return pointer;
 }
 
+// What a kernel that is launched early calls before it touches memory: waits until the kernel ahead of it in the stream
+// has ended and all that it wrote can be seen (programmatic dependent launch, from Hopper on). Nothing is told to what
+// follows, which begins when this kernel has ended.
+__device__ __forceinline__ void wait_for_work_ahead() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // Launches the kernel on device::current_stream() and returns at once. Throws cuda_error if the launch is refused.
 template <class... Parameters, class... Arguments>
 void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
@@ -265,11 +279,20 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
         device::allow_dynamic_shared(reinterpret_cast<const void*>(kernel),
                                      static_cast<int>(shape.dynamic_shared_bytes));
     }
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = shape.grid;
+    config.blockDim = shape.block;
+    config.dynamicSmemBytes = shape.dynamic_shared_bytes;
+    config.stream = device::current_stream();
+    config.attrs = &early;
+    config.numAttrs = shape.early && device::waits_for_work_ahead(reinterpret_cast<const void*>(kernel)) ? 1 : 0;
     // Not by <<<>>>, which would tell a launch's error only along with what others have left behind.
     const auto start = [&](Parameters... parameters) {
         void* all[] = {&parameters..., nullptr};
-        CORNERTURN_CUDA(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), shape.grid, shape.block, all,
-                                         shape.dynamic_shared_bytes, device::current_stream()));
+        CORNERTURN_CUDA(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), all));
     };
     start(arguments...);
 }

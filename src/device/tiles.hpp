@@ -34,19 +34,25 @@ struct column_major {
     }
 };
 
-// As column_major, but every second group of so many tile rows is taken half the matrix further right, so that blocks
-// that run together read at two places of each row.
-template <unsigned kTogether>
-struct halves_apart {
+// As column_major, but down two columns of tiles in turn, so many tiles apart: blocks that run together read at two
+// places of each row, and write whole stretches of two groups of the destination's rows.
+template <unsigned kApart>
+struct columns_in_pairs {
     static constexpr std::int64_t kMaxRows = column_major::kMaxRows, kMaxCols = column_major::kMaxCols;
+    static constexpr unsigned kPeriod = 2 * kApart;
     static dim3 grid(std::int64_t rows, std::int64_t cols) { return column_major::grid(rows, cols); }
-    __host__ __device__ static unsigned shift(unsigned row, dim3 grid) { return row / kTogether % 2 * (grid.y / 2); }
+    // The columns that have a partner; the others follow, one by one.
+    __host__ __device__ static unsigned paired(dim3 grid) { return grid.y - grid.y % kPeriod; }
     __host__ __device__ static tile_index tile_of(uint3 block, dim3 grid) {
-        return {block.x, (block.y + shift(block.x, grid)) % grid.y};
+        if (block.y >= paired(grid)) return {block.x, block.y};
+        const unsigned pair = block.y / 2, turn = block.y % 2 * grid.x + block.x;
+        return {turn / 2, pair / kApart * kPeriod + pair % kApart + turn % 2 * kApart};
     }
     static uint3 block_of(tile_index tile, dim3 grid) {
         const auto row = static_cast<unsigned>(tile.row), col = static_cast<unsigned>(tile.col);
-        return {row, (col + grid.y - shift(row, grid)) % grid.y, 0};
+        if (col >= paired(grid)) return {row, col, 0};
+        const unsigned pair = col / kPeriod * kApart + col % kApart, turn = 2 * row + col / kApart % 2;
+        return {turn % grid.x, 2 * pair + turn / grid.x, 0};
     }
 };
 

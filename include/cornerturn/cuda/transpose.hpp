@@ -5,11 +5,13 @@
 //     cornerturn::cuda::transpose(source, destination, stream);
 //
 // Every call does the following, and nothing else:
-//  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). Elements are
-//  any
-//    trivially copyable type; 1, 2, 4, 8 and 16 bytes are fast, any other size is correct and coalesced.
+//  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). Elements are of
+//    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fast, any other size is correct and coalesced.
 //  - Order: the work is ordered in `stream`, as a kernel launch is, and can be captured in a CUDA graph. The call does
-//    not wait for it, and allocates no device memory. The matrices must live until the work is done.
+//    not wait for it, and allocates no device memory. The matrices must live until the work is done. From Hopper on, a
+//    kernel may be started while the one ahead of it ends (programmatic dependent launch): it waits for that one before
+//    it touches memory, and what follows it starts when it has ended. A kernel of yours that is launched so has to wait
+//    for what is ahead of it, too.
 //  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
 //    that CUDA gave to host and device (pinned, managed).
 //  - Threads: any number may call at once, on one stream or on several, for one GPU or for several.

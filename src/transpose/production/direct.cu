@@ -36,6 +36,7 @@ __global__ void __launch_bounds__(kThreads) transpose_direct(matrix_work work) {
         word words[kWords];
     };
     line from[kSide], to[kSide];
+    wait_for_work_ahead();
     CORNERTURN_UNROLL
     for (int r = 0; r < kSide; ++r) from[r].whole = value_at<access>(source + r * work.source_ld * kElement);
     CORNERTURN_UNROLL
@@ -60,7 +61,8 @@ template <int kElement, int kAccess, int kAcross, int kThreads>
 void run(const matrix_work& work) {
     using shape = direct<kElement, kAccess, kAcross, kThreads>;
     for_each_slab<column_major, operation::transpose>(
-        work, {shape::kRows, shape::kCols}, dim3(kThreads), [](const launch_shape& grid, const matrix_work& part) {
+        work, {shape::kRows, shape::kCols}, dim3(kThreads), [](launch_shape grid, const matrix_work& part) {
+            grid.early = true;
             launch(grid, transpose_direct<kElement, kAccess, kAcross, kThreads>, part);
         });
 }
@@ -72,8 +74,9 @@ constexpr production_kernel tuned() {
 }
 
 constexpr production_kernel kKernels[] = {
-    tuned<1, 4, 8, 64>(),  tuned<1, 8, 4, 64>(),   tuned<2, 4, 8, 128>(),  tuned<2, 8, 4, 128>(),
-    tuned<4, 8, 4, 128>(), tuned<4, 16, 4, 128>(), tuned<8, 16, 4, 128>(), tuned<16, 16, 4, 128>(),
+    tuned<1, 4, 8, 64>(),  tuned<1, 8, 4, 64>(),   tuned<2, 4, 8, 128>(),
+    tuned<2, 8, 4, 64>(),  tuned<2, 8, 4, 128>(),  tuned<4, 8, 4, 128>(),
+    tuned<4, 16, 4, 64>(), tuned<8, 16, 4, 128>(), tuned<16, 16, 4, 256>(),
 };
 
 }  // namespace

@@ -19,9 +19,10 @@ struct tile_tuning {
 };
 
 constexpr tile_tuning kTiles[] = {
+    {90, 256 * kMiB, {path::vector, 1, 256, 256, 512}},
     {90, 16 * kMiB, {path::vector, 1, 128, 256, 512}},
     {90, 0, {path::vector, 1, 64, 128, 128}},
-    {90, 256 * kMiB, {path::vector, 2, 128, 128, 1024}},
+    {90, 192 * kMiB, {path::vector, 2, 128, 128, 512}},
     {90, 16 * kMiB, {path::vector, 2, 64, 128, 512}},
     // Also untuned: tiles whose shared memory every GPU has without asking.
     {0, 0, {path::vector, 1, 128, 128, 256}},
@@ -29,8 +30,14 @@ constexpr tile_tuning kTiles[] = {
     {0, 16 * kMiB, {path::vector, 4, 64, 64, 512}},
     {0, 0, {path::vector, 4, 32, 32, 256}},
     {0, 0, {path::vector, 8, 32, 32, 256}},
-    {0, 16 * kMiB, {path::vector, 16, 32, 16, 256}},
-    {0, 0, {path::vector, 16, 16, 16, 128}},
+    {0, 20 * kMiB, {path::vector, 16, 32, 16, 256}},
+    {0, 0, {path::vector, 16, 16, 32, 128}},
+    // Where rows collide.
+    {90, 256 * kMiB, {path::vector_apart, 1, 256, 256, 512}},
+    {90, 256 * kMiB, {path::vector_apart, 2, 128, 128, 512}},
+    {0, 256 * kMiB, {path::vector_apart, 4, 64, 64, 512}},
+    {0, 256 * kMiB, {path::vector_apart, 8, 32, 32, 256}},
+    {0, 256 * kMiB, {path::vector_apart, 16, 32, 16, 256}},
 };
 
 // Small matrices, up to so many bytes, moved `access` bytes at a time.
@@ -41,9 +48,10 @@ struct direct_tuning {
 };
 constexpr direct_tuning kDirect[] = {
     {4, 128 << 10, {path::direct, 1, 32, 32, 64}},  {8, kMiB, {path::direct, 1, 128, 32, 64}},
-    {4, 256 << 10, {path::direct, 2, 32, 16, 128}}, {8, 2 * kMiB, {path::direct, 2, 128, 16, 128}},
-    {8, 512 << 10, {path::direct, 4, 64, 8, 128}},  {16, 4 * kMiB, {path::direct, 4, 128, 16, 128}},
-    {16, 4 * kMiB, {path::direct, 8, 64, 8, 128}},  {16, 4 * kMiB, {path::direct, 16, 32, 4, 128}},
+    {8, 512 << 10, {path::direct, 2, 64, 16, 64}},  {4, 256 << 10, {path::direct, 2, 32, 16, 128}},
+    {8, 2 * kMiB, {path::direct, 2, 128, 16, 128}}, {8, 512 << 10, {path::direct, 4, 64, 8, 128}},
+    {16, 4 * kMiB, {path::direct, 4, 64, 16, 64}},  {16, 4 * kMiB, {path::direct, 8, 64, 8, 128}},
+    {16, 4 * kMiB, {path::direct, 16, 64, 4, 256}},
 };
 
 // Strips of vectors, by the width of what they hold. A tall one is as many columns wide, a low one as many rows high.
@@ -173,25 +181,27 @@ struct decision {
     const char* why;
 };
 
-// Rows of 128 KiB are where DRAM may mind that blocks read one below the other, depending on where the matrix happens
-// to lie: every second group of tiles is taken elsewhere then. Measured at 4 bytes and more; for any other length of
-// rows it costs 2 to 3 points.
-bool rows_collide(const matrix_work& w) {
-    return w.element_size >= 4 && w.source_ld * w.element_size == 128 << 10 && w.rows > 1024 && w.cols > 1024;
-}
-
-// Tiles of vectors for what is neither narrow nor low.
-tuning square_tile(const matrix_work& w, const view_of_work& v, int architecture) {
-    for (const tile_tuning& t : kTiles) {
-        if (t.architecture <= architecture && t.use.unit == w.element_size && v.bytes >= t.from) return t.use;
-    }
-    return {};
-}
+// Rows that are multiples of 128 KiB apart are where DRAM minds that blocks read one below the other, more or less as
+// the matrix happens to lie: two columns of tiles are gone down at a time then. For other distances that costs a point.
+bool rows_collide(const matrix_work& w) { return w.source_ld * w.element_size % (128 << 10) == 0 && w.rows > 1024; }
 
 // More of the tiles that cover the matrix is used than not.
 bool is_mostly_full(const tuning& tile, const matrix_work& w) {
     const auto covered = [](std::int64_t extent, std::int64_t side) { return (extent + side - 1) / side * side; };
     return 2 * w.rows * w.cols > covered(w.rows, tile.tile_rows) * covered(w.cols, tile.tile_cols);
+}
+
+// Tiles of vectors for what is neither narrow nor low: the first that is mostly full, or the last. No choice: .by is
+// path::nothing.
+tuning square_tile(path by, const matrix_work& w, const view_of_work& v, int architecture) {
+    tuning found{};
+    for (const tile_tuning& t : kTiles) {
+        if (t.use.by != by || t.architecture > architecture || t.use.unit != w.element_size || v.bytes < t.from)
+            continue;
+        found = t.use;
+        if (is_mostly_full(found, w)) break;
+    }
+    return found;
 }
 
 bool is_narrow(const matrix_work& w) { return w.cols <= w.rows && w.cols <= strip_of(w.element_size, w.cols).side; }
@@ -204,7 +214,7 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, int architect
     const tuning tile = is_narrow(w)       ? across.tall(path::vector)
                         : is_low(w)        ? strip_of(v.unit, w.rows).low()
                         : down.element > 0 ? down.tall(path::vector)
-                                           : square_tile(w, v, architecture);
+                                           : square_tile(path::vector, w, v, architecture);
     if (v.vectors && is_mostly_full(tile, w)) return {tile, "a batch, every row aligned to 16 bytes"};
     const bool fits = v.packed_batch && w.rows * w.cols * w.element_size <= kSmall;
     if (v.stackable && (!fits || w.cols % across.side == 0)) {
@@ -260,10 +270,11 @@ decision decide(const matrix_work& w, int architecture) {
     if (is_narrow(w) && fills_vectors(w.cols) && v.whole_destination)
         return {strip_of(v.unit, w.cols).tall(path::vector), "few columns, every row aligned to 16 bytes"};
     if (!is_narrow(w) && v.whole_source && v.whole_destination) {
-        tuning tile = square_tile(w, v, architecture);
-        if (!rows_collide(w) || v.bytes < 256 * kMiB) return {tile, "every row is aligned to 16 bytes"};
-        tile.by = path::vector_apart;
-        return {tile, "every row is aligned to 16 bytes, and 128 KiB long"};
+        if (rows_collide(w)) {
+            if (const tuning t = square_tile(path::vector_apart, w, v, architecture); t.by != path::nothing)
+                return {t, "every row is aligned to 16 bytes, and the next one multiples of 128 KiB away"};
+        }
+        return {square_tile(path::vector, w, v, architecture), "every row is aligned to 16 bytes"};
     }
     if (v.packed_destination && w.rows <= kNarrow && w.cols > w.rows)
         return {{path::wide, v.unit, 0, 0, kNarrowThreads},

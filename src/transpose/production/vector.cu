@@ -19,6 +19,8 @@ inline constexpr int kResident = kElement == 1
                                      : (vector_tile<kElement, kTileRows, kTileCols, kThreads>::kVectors / kThreads > 2
                                             ? 1536
                                             : 2048);
+template <>
+inline constexpr int kResident<16, 16, 32, 128> = 2048;  // all blocks of 1024 x 1024 at a time
 
 // Moves the tile that begins at `source`, or the rows x cols of it that are there; place_of: as for Tile::store().
 template <class Tile, class F>
@@ -47,6 +49,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kT
         static_cast<const byte*>(work.source) + (matrix * work.source_stride + row * work.source_ld + col) * kElement;
     byte* const destination = static_cast<byte*>(work.destination) +
                               (matrix * work.destination_stride + col * work.destination_ld + row) * kElement;
+    wait_for_work_ahead();
     move_tile<tiles>(work, source, destination, rows, cols, tile, [](int group) { return group * tiles::kRows; });
 }
 
@@ -74,6 +77,7 @@ void run(const matrix_work& work) {
     for_each_slab<Order, operation::transpose>(
         work, {kTileRows, kTileCols}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = vector_tile<kElement, kTileRows, kTileCols, kThreads>::kBytes;
+            shape.early = true;
             launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads>, part);
         });
 }
@@ -98,10 +102,13 @@ constexpr production_kernel tuned() {
     return {{path::vector, kElement, kTileRows, kTileCols, kThreads},
             &run<column_major, kElement, kTileRows, kTileCols, kThreads>};
 }
-template <int kElement, int kTileRows, int kTileCols, int kThreads, unsigned kTogether>
+// Columns 16 KiB apart: memory deals out addresses by the parity of some of their bits, of which this is one
+// (docs/experiments.md).
+template <int kElement, int kTileRows, int kTileCols, int kThreads>
 constexpr production_kernel apart() {
+    constexpr unsigned kApart = (16 << 10) / (kTileCols * kElement);
     return {{path::vector_apart, kElement, kTileRows, kTileCols, kThreads},
-            &run<halves_apart<kTogether>, kElement, kTileRows, kTileCols, kThreads>};
+            &run<columns_in_pairs<kApart>, kElement, kTileRows, kTileCols, kThreads>};
 }
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
 constexpr production_kernel stacked() {
@@ -110,20 +117,23 @@ constexpr production_kernel stacked() {
 }
 
 constexpr production_kernel kKernels[] = {
+    tuned<1, 256, 256, 512>(),
     tuned<1, 128, 256, 512>(),
     tuned<1, 128, 128, 256>(),
     tuned<1, 64, 128, 128>(),
-    tuned<2, 128, 128, 1024>(),
+    tuned<2, 128, 128, 512>(),
     tuned<2, 64, 128, 512>(),
     tuned<2, 64, 64, 256>(),
     tuned<4, 64, 64, 512>(),
     tuned<4, 32, 32, 256>(),
     tuned<8, 32, 32, 256>(),
     tuned<16, 32, 16, 256>(),
-    tuned<16, 16, 16, 128>(),
-    apart<4, 64, 64, 512, 8>(),
-    apart<8, 32, 32, 256, 2>(),
-    apart<16, 32, 16, 256, 2>(),
+    tuned<16, 16, 32, 128>(),
+    apart<1, 256, 256, 512>(),
+    apart<2, 128, 128, 512>(),
+    apart<4, 64, 64, 512>(),
+    apart<8, 32, 32, 256>(),
+    apart<16, 32, 16, 256>(),
     // Strips: tall ones, low ones, and tall ones for batches.
     tuned<1, 1024, 16, 256>(),
     tuned<1, 512, 32, 256>(),
