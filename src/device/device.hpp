@@ -109,11 +109,13 @@ __forceinline__ unsigned __funnelshift_l(unsigned low, unsigned high, unsigned s
     return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) << (shift & 31) >> 32);
 }
 
-// Loads through L2 so that the line is the last to be evicted: see the GPU's below.
+// Loads through L2 so that the line is the last to be evicted, and its kin: see the GPU's below.
 template <class T>
 __forceinline__ T load_kept(const T* address) {
     return *address;
 }
+__forceinline__ uint2 load_kept_line(const uint2* address) { return *address; }
+__forceinline__ unsigned load_kept_if(bool condition, const unsigned* address) { return condition ? *address : 0; }
 
 // A pointer that the compiler is to keep and step, in place of a sum for each address that a loop makes of it.
 template <class T>
@@ -224,6 +226,15 @@ struct launch_shape {
     bool early = false;  // may be started while the kernel ahead ends: this one calls wait_for_work_ahead()
 };
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+// How load_kept() and those below want the L2 to treat what they load.
+__device__ __forceinline__ std::uint64_t evicted_last() {
+    std::uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+#endif
+
 // Loads through L2 so that the line is the last to be evicted. For data that is read once this keeps no data: it makes
 // lines that were written leave the L2 soon, in the order they came, which memory likes (docs/experiments.md).
 template <class T>
@@ -231,8 +242,7 @@ __device__ __forceinline__ T load_kept(const T* address) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
     T value;
-    std::uint64_t policy;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    const std::uint64_t policy = evicted_last();
     if constexpr (sizeof(T) == 4) {
         unsigned v;
         asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(v) : "l"(address), "l"(policy));
@@ -253,6 +263,33 @@ __device__ __forceinline__ T load_kept(const T* address) {
     return value;
 #else
     return *address;
+#endif
+}
+
+// As load_kept(), and the L2 is to fetch the whole line of 128 bytes: for rows that are not aligned, where a block
+// needs lines in part, and another block the rest, soon.
+__device__ __forceinline__ uint2 load_kept_line(const uint2* address) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    uint2 value;
+    asm volatile("ld.global.L2::cache_hint.L2::128B.v2.u32 {%0, %1}, [%2], %3;"
+                 : "=r"(value.x), "=r"(value.y)
+                 : "l"(address), "l"(evicted_last()));
+    return value;
+#else
+    return *address;
+#endif
+}
+
+// As load_kept(), or 0: without a branch, which nvcc makes of an `if` around such a load.
+__device__ __forceinline__ unsigned load_kept_if(bool condition, const unsigned* address) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    unsigned value;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; mov.u32 %0, 0; @p ld.global.L2::cache_hint.u32 %0, [%1], %2; }"
+                 : "=&r"(value)
+                 : "l"(address), "l"(evicted_last()), "r"(static_cast<unsigned>(condition)));
+    return value;
+#else
+    return condition ? *address : 0;
 #endif
 }
 

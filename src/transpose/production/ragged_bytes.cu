@@ -11,6 +11,9 @@
 // ends elsewhere: a tile holds one sector's rows more than it moves, and what it leaves at its end the next tile begins
 // with. A thread's columns are so far apart that their rows of the destination begin alike, and what it reads from
 // shared memory are words at constant distances.
+//
+// Blocks at an edge are few, but the last ones to end. They run what all the others run as far as they can:
+// instructions that are not at hand have to be fetched, from behind what is loaded.
 #include "transpose/production/kernels.hpp"
 #include "transpose/production/words.hpp"
 
@@ -113,15 +116,15 @@ struct byte_tile {
                     const unsigned* const words = reinterpret_cast<const unsigned*>(line);
                     const bool there = (i * kGroupsAtOnce + group) * kPerWord + r - first_row < rows;
                     if constexpr (kInside && kShared) {
-                        const uint2 pair = load_kept(reinterpret_cast<const uint2*>(words));
+                        const auto* const address = reinterpret_cast<const uint2*>(words);
+                        const uint2 pair = kLanes == 32 ? load_kept_line(address) : load_kept(address);
                         raw[i][r][0] = pair.x;
                         raw[i][r][1] = pair.y;
                     } else {
                         CORNERTURN_UNROLL
                         for (int k = 0; k < kRaw; ++k) {
                             const bool whole = at + k * kWord >= begin && at + (k + 1) * kWord <= end;
-                            raw[i][r][k] = 0;
-                            if (kInside || (there && whole)) raw[i][r][k] = load_kept(words + k);
+                            raw[i][r][k] = kInside ? load_kept(words + k) : load_kept_if(there && whole, words + k);
                         }
                     }
                     line += kGroupsAtOnce * kPerWord * from.pitch;
@@ -205,14 +208,17 @@ struct byte_tile {
     // Stages the tile; the caller's barrier is to follow.
     static __device__ __forceinline__ void load(const place& from, bool inside, unsigned* tile) {
         words_of_rows words;
+        ends_of_rows ends;
+        // Where the columns lie inside, all their words are whole.
+        const bool with_ends = !inside && (from.col == 0 || from.cols - from.col < kReach);
         if (inside) {
             words.template load<true>(from);
-            return words.stage(tile);
+        } else {
+            if (with_ends) ends.load(from, 0);
+            words.template load<false>(from);
         }
-        ends_of_rows ends;
-        ends.load(from, 0);
-        words.template load<false>(from);
         words.stage(tile);
+        if (!with_ends) return;
         __syncthreads();
         ends.stage(from, 0, tile);
         CORNERTURN_UNROLL_BY(1)
@@ -222,50 +228,84 @@ struct byte_tile {
         }
     }
 
-    // Writes the tile's first `cols` columns. `line` is the address of its row kBack in its first column's row of the
-    // destination, and that the destination's `row` of `rows`. kInside: all its rows are there.
-    template <bool kInside>
-    static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, std::int64_t row, std::int64_t rows,
-                                                 std::int64_t cols, const unsigned* tile) {
+    // Where a tile is written: `line` is the address of its row kBack in its first column's row of the destination, and
+    // that the destination's `row` of `rows`. The tile's first `cols` columns are there.
+    struct target {
+        byte* line;
+        std::int64_t pitch, row, rows, cols;
+    };
+
+    // Writes the vectors that the destination's rows fill.
+    static __device__ __forceinline__ void store(const target& to, const unsigned* tile) {
         const unsigned part = threadIdx.x / 8, turn = part % kColsAtOnce;
         const unsigned vector = threadIdx.x % 8 + part / kColsAtOnce * 8;
         const unsigned pair = turn % kNeighbours + turn / (kNeighbours * kColsOfPair) * kNeighbours;
         const unsigned in_pair = turn / kNeighbours % kColsOfPair, col = pair * kColsOfPair + in_pair;
-        line += col * pitch;
-        const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line)) % kSectorBytes;
-        const unsigned shift = 8 * past;
-        byte* to = line - past + vector * kVectorBytes;
-        row += static_cast<std::int64_t>(vector * (kVectorBytes / kElement)) - past / kElement;
+        byte* line = to.line + col * to.pitch;
+        const unsigned past = past_sector(line), shift = 8 * past;
+        line += static_cast<int>(vector * kVectorBytes) - static_cast<int>(past);
+        const std::int64_t row =
+            to.row + static_cast<std::int64_t>(vector * (kVectorBytes / kElement)) - past / kElement;
         // The vector's last three bytes of its first word, or more of it, lie behind the word before.
         tile += pair * kFromPair + in_pair * kFromCol + (kSectorBytes - past + 3) / kWord - 1 + vector * 4;
-        int left = (cols < kCols ? static_cast<int>(cols) : kCols) - static_cast<int>(col);
-        CORNERTURN_UNROLL_BY(kInside ? kStores : 1)
+        int left = (to.cols < kCols ? static_cast<int>(to.cols) : kCols) - static_cast<int>(col);
+        CORNERTURN_UNROLL
         for (int i = 0; i < kStores; ++i) {
-            if (!kInside && left <= 0) return;
-            CORNERTURN_UNROLL_BY(kInside ? kTurns : 1)
+            CORNERTURN_UNROLL
             for (int t = 0; t < kTurns; ++t) {
                 if ((t + 1) * kVectorsAtOnce > kVectors && vector + t * kVectorsAtOnce >= kVectors) break;
-                byte* const address = to + t * (kVectorsAtOnce * kVectorBytes);
                 const std::int64_t at = row + t * (kVectorsAtOnce * kVectorBytes / kElement);
                 unsigned raw[5], words[4];
                 CORNERTURN_UNROLL
                 for (int k = 0; k < 5; ++k) raw[k] = tile[t * (4 * kVectorsAtOnce) + k];
                 CORNERTURN_UNROLL
                 for (int k = 0; k < 4; ++k) words[k] = __funnelshift_l(raw[k], raw[k + 1], shift);
-                if (kInside || (at >= 0 && at + kVectorBytes / kElement <= rows)) {
-                    // Checked here, so that it is the store alone that waits for the check.
-                    if (left > 0)
-                        __stwb(reinterpret_cast<uint4*>(address), make_uint4(words[0], words[1], words[2], words[3]));
-                } else {
-                    CORNERTURN_UNROLL
-                    for (int k = 0; k < 4; ++k)
-                        store_elements_within<kElement>(address + 4 * k, words[k], at + k * kPerWord, rows);
+                // Checked here, so that it is the store alone that waits for the check.
+                if (left > 0 && at >= 0 && at + kVectorBytes / kElement <= to.rows) {
+                    __stwb(reinterpret_cast<uint4*>(line + t * (kVectorsAtOnce * kVectorBytes)),
+                           make_uint4(words[0], words[1], words[2], words[3]));
                 }
             }
-            to += kColsAtOnce * pitch;
+            line += kColsAtOnce * to.pitch;
             tile += kColsAtOnce / kColsOfPair * kFromPair;
             left -= kColsAtOnce;
         }
+    }
+
+    // Writes what lies in the first or in the last vector of the destination's rows, where they fill it in part: an
+    // element a thread, and columns so far apart that it lies alike in them.
+    static __device__ __forceinline__ void store_ends(const target& to, const unsigned* tile) {
+        constexpr int kOfVector = kVectorBytes / kElement, kAtOnce = kThreads / kOfVector;
+        constexpr int kStep = kAtOnce > kBack ? kAtOnce : kBack;
+        static_assert(kStep % kBack == 0 && kStep % kColsOfPair == 0 && kStep % kAtOnce == 0);
+        const int in_vector = static_cast<int>(threadIdx.x) % kOfVector;
+        const int cols = to.cols < kCols ? static_cast<int>(to.cols) : kCols;
+        CORNERTURN_UNROLL_BY(1)
+        for (int first = static_cast<int>(threadIdx.x) / kOfVector; first < kStep && first < cols; first += kAtOnce) {
+            byte* const line = to.line + first * to.pitch;
+            const int past = static_cast<int>(past_sector(line)) / kElement;
+            const unsigned* const column = tile + first / kColsOfPair * kFromPair + first % kColsOfPair * kFromCol;
+            const std::int64_t last = (to.rows - to.row + past) / kOfVector;
+            // Not unrolled, to be fetched soon.
+            CORNERTURN_UNROLL_BY(1)
+            for (int end = 0; end < 2; ++end) {
+                const std::int64_t vector = end > 0 ? last : past / kOfVector;
+                if (end > 0 ? last >= kVectors : to.row != 0 || past % kOfVector == 0 || vector == last) continue;
+                const int at = static_cast<int>(vector) * kOfVector + in_vector - past;
+                if (to.row + at < 0 || to.row + at >= to.rows) continue;
+                byte* address = line + at * kElement;
+                const unsigned* word = column;
+                CORNERTURN_UNROLL_BY(1)
+                for (int col = first; col < cols; col += kStep) {
+                    *reinterpret_cast<element*>(address) = reinterpret_cast<const element*>(word)[kBack + at];
+                    address += kStep * to.pitch;
+                    word += kStep / kColsOfPair * kFromPair;
+                }
+            }
+        }
+    }
+    static __device__ __forceinline__ unsigned past_sector(const byte* address) {
+        return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address)) % kSectorBytes;
     }
 
     // The tiles whose words around are elements of the matrix, not of a gap. Tile (i, j) holds rows i * kMoved - kBack
@@ -276,7 +316,7 @@ struct byte_tile {
         const std::int64_t rows_beyond = (kHeld + kColsOfPair + work.cols - 1) / work.cols;
         return {1, (work.rows - rows_beyond) / kMoved, 0, kAll};
     }
-    // The tiles that store<true>() may write: all their rows are there.
+    // The tiles whose rows are all there: store_ends() has nothing to write.
     static tile_range writable(const matrix_work& work) { return {1, work.rows / kMoved, 0, kAll}; }
 };
 
@@ -295,12 +335,10 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
     tiles::load({source, from_pitch, row - tiles::kBack, col, work.rows, work.cols}, readable.has(tile_row, tile_col),
                 tile);
     __syncthreads();
-    byte* const line = destination + col * to_pitch + row * kElement;
-    if (writable.has(tile_row, tile_col)) {
-        tiles::template store<true>(line, to_pitch, row, work.rows, work.cols - col, tile);
-    } else {
-        tiles::template store<false>(line, to_pitch, row, work.rows, work.cols - col, tile);
-    }
+    const typename tiles::target to{destination + col * to_pitch + row * kElement, to_pitch, row, work.rows,
+                                    work.cols - col};
+    tiles::store(to, tile);
+    if (!writable.has(tile_row, tile_col)) tiles::store_ends(to, tile);
 }
 
 template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
@@ -327,8 +365,8 @@ constexpr production_kernel kKernels[] = {
     tuned<1, 1024, 2, 256, 1024, false>(), tuned<1, 512, 4, 256, 1536, true>(),   tuned<1, 512, 4, 256, 1024, false>(),
     tuned<1, 256, 8, 256, 1024, false>(),  tuned<1, 256, 16, 512, 1536, true>(),  tuned<1, 256, 16, 512, 1024, false>(),
     tuned<1, 160, 32, 256, 768, true>(),   tuned<2, 1024, 4, 256, 1024, false>(), tuned<2, 512, 8, 256, 1536, true>(),
-    tuned<2, 512, 8, 256, 1024, false>(),  tuned<2, 256, 16, 512, 1536, true>(),  tuned<2, 256, 16, 512, 1536, false>(),
-    tuned<2, 160, 32, 256, 1024, true>(),  tuned<2, 160, 32, 256, 1024, false>(),
+    tuned<2, 512, 8, 256, 1024, false>(),  tuned<2, 256, 16, 512, 2048, true>(),  tuned<2, 256, 16, 512, 2048, false>(),
+    tuned<2, 160, 32, 256, 1280, true>(),  tuned<2, 160, 32, 256, 1280, false>(),
 };
 
 }  // namespace

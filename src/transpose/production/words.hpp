@@ -52,21 +52,6 @@ __device__ __forceinline__ void store_word(byte* address, word_t<kElement> word)
     *reinterpret_cast<word_t<kElement>*>(address) = word;
 }
 
-// Writes a word, whose first element is a line's `first`, as far as the line's `count` elements go.
-template <int kElement>
-__device__ __forceinline__ void store_elements_within(byte* address, unsigned word, std::int64_t first,
-                                                      std::int64_t count) {
-    constexpr int kPerWord = kElementsPerWord<kElement>;
-    if (first >= 0 && first + kPerWord <= count) return store_word<kElement>(address, word);
-    CORNERTURN_UNROLL
-    for (int i = 0; i < kPerWord; ++i) {
-        if (first + i >= 0 && first + i < count) {
-            reinterpret_cast<storage_t<kElement>*>(address)[i] =
-                static_cast<storage_t<kElement>>(word >> 8 * kElement * i);
-        }
-    }
-}
-
 // Writes elements first, first + 1, ... of a line of `count`, as far as they exist; element(i) gives the i-th of them.
 // The first one is aligned to a word.
 template <int kElement, class F>
