@@ -5,7 +5,7 @@
 //     cornerturn::cuda::transpose(source, destination, stream);
 //
 // Every call does the following, and nothing else:
-//  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). Elements are of
+//  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). An element has
 //    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fast, any other size is correct and coalesced.
 //  - Order: the work is ordered in `stream`, as a kernel launch is, and can be captured in a CUDA graph. The call does
 //    not wait for it, and allocates no device memory. The matrices must live until the work is done. From Hopper on, a
