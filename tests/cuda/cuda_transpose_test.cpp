@@ -1,4 +1,5 @@
 // cornerturn::cuda::transpose on a GPU.
+#include <barrier>
 #include <complex>
 #include <cstdlib>
 #include <cstring>
@@ -39,8 +40,7 @@ void count(const production::tuning& t) {
                std::to_string(t.tile_cols) + " of " + std::to_string(t.unit) + " bytes"];
 }
 
-void transpose(const matrix_work& w, cudaStream_t stream) {
-    count(production::choose(w, architecture()));
+void transpose_uncounted(const matrix_work& w, cudaStream_t stream) {
     cuda::transpose_plan({.rows = w.rows,
                           .cols = w.cols,
                           .source_ld = w.source_ld,
@@ -51,6 +51,11 @@ void transpose(const matrix_work& w, cudaStream_t stream) {
                           .destination_stride = w.destination_stride})(w.source, w.destination, stream);
 }
 
+void transpose(const matrix_work& w, cudaStream_t stream) {
+    count(production::choose(w, architecture()));
+    transpose_uncounted(w, stream);
+}
+
 // As it is moved on a GPU that nothing is tuned for.
 void transpose_untuned(const matrix_work& w) {
     const production::tuning use = production::choose(w, 75);
@@ -58,9 +63,9 @@ void transpose_untuned(const matrix_work& w) {
     ASSERT_TRUE(production::run_on_gpu(use, w)) << production::explain(w, 75);
 }
 
-void expect_right(
-    const problem_shape& shape,
-    void (*move)(const matrix_work&) = [](const matrix_work& w) { transpose(w, nullptr); }) {
+void transpose_on_default_stream(const matrix_work& w) { transpose(w, nullptr); }
+
+void expect_right(const problem_shape& shape, void (*move)(const matrix_work&) = transpose_on_default_stream) {
     device::cuda_problem problem(shape, nullptr);
     problem.prepare();
     ASSERT_NO_THROW(move(problem.work())) << tests::describe(shape);
@@ -268,28 +273,35 @@ TEST(cuda_transpose, waits_for_what_is_ahead_of_it) {
 }
 
 TEST(cuda_transpose, many_threads_and_streams_at_once) {
-    std::vector<std::jthread> threads;
-    std::array<std::string, 8> faults;
-    for (int t = 0; t < 8; ++t) {
-        threads.emplace_back([t, &faults] {
-            const stream_owner stream;
-            for (int i = 0; i < 20 && faults[t].empty(); ++i) {
-                const int size = kSizes[(t + i) % 5];
-                device::cuda_problem problem({.rows = 100 + 77 * t, .cols = 64 + 31 * i, .element_size = size},
-                                             stream.get);
-                problem.prepare();
-                const matrix_work w = problem.work();
-                cuda::transpose_plan({.rows = w.rows,
-                                      .cols = w.cols,
-                                      .source_ld = w.source_ld,
-                                      .destination_ld = w.destination_ld,
-                                      .element_size = size})(w.source, w.destination, stream.get);
-                faults[t] = problem.check().fault;
-            }
-        });
+    constexpr int kThreads = 8, kEach = 20;
+    std::vector<std::unique_ptr<device::cuda_problem>> problems;
+    for (int i = 0; i < kThreads * kEach; ++i) {
+        problems.push_back(std::make_unique<device::cuda_problem>(
+            problem_shape{.rows = 100 + 77 * (i / kEach), .cols = 64 + 31 * (i % kEach), .element_size = kSizes[i % 5]},
+            nullptr));
+        problems.back()->prepare();
     }
-    threads.clear();
+    CORNERTURN_CUDA(cudaDeviceSynchronize());
+    const std::array<stream_owner, kThreads> streams;
+    std::array<std::string, kThreads> faults;
+    std::barrier begin(kThreads);
+    {
+        std::vector<std::jthread> threads;
+        for (int t = 0; t < kThreads; ++t) {
+            threads.emplace_back([&, t] {
+                begin.arrive_and_wait();
+                try {
+                    for (int i = t * kEach; i < (t + 1) * kEach; ++i)
+                        transpose_uncounted(problems[i]->work(), streams[t].get);
+                    CORNERTURN_CUDA(cudaStreamSynchronize(streams[t].get));
+                } catch (const std::exception& error) {
+                    faults[t] = error.what();
+                }
+            });
+        }
+    }
     for (const std::string& fault : faults) EXPECT_EQ(fault, "");
+    for (const auto& problem : problems) EXPECT_EQ(problem->check().fault, "") << tests::describe(problem->shape());
 }
 
 TEST(cuda_transpose, a_plan_is_used_again) {
