@@ -279,9 +279,8 @@ def main():
     if unknown:
         sys.exit(f"peers.py: {args.framework} has no peer {', '.join(unknown)}; it has {', '.join(peers)}")
     version = torch.__version__ if args.framework == "torch" else sys.modules["jax"].__version__
-    document.setdefault("frameworks", {})[args.framework] = {
-        "version": version, "date": datetime.date.today().isoformat(), "device": torch.cuda.get_device_name(0),
-        "command": " ".join(["bench/peers.py"] + sys.argv[1:])}
+    made = {"version": version, "date": datetime.date.today().isoformat(), "device": torch.cuda.get_device_name(0),
+            "command": " ".join(["bench/peers.py"] + sys.argv[1:])}
     todo = [(cell, name) for cell in document["cells"] if cell["status"] == "ran" for name in wanted
             if args.again or name not in cell["peers"]]
     begin = time.monotonic()
@@ -290,8 +289,11 @@ def main():
             print(f"peers.py: {len(todo) - done} of {len(todo)} measurements are left: run it again for them")
             break
         kernel, run = peers[name]
-        entry = cell["peers"][name] = finished(cell, kernel, measure(cell, run))
+        entry = cell["peers"][name] = finished(cell, kernel, measure(cell, run)) | {"date": made["date"]}
         print(f"{name}: {cell['shape']} of {cell['element_size']}: {entry.get('reason') or round(entry['ratio'], 3)}", flush=True)
+        runs = document.setdefault("frameworks", {}).setdefault(args.framework, [])
+        if made not in runs:
+            runs.append(made)
         store(args.file, document)
 
 

@@ -159,7 +159,11 @@ def bench_table(stored):
             columns.append(f"{min(ratios):.2f} / {statistics.median(ratios):.2f}" if ratios else "-")
         lines.append(f"| {group} | {size} | " + " | ".join(columns) + " |")
     yardsticks = [cell["yardstick"]["bandwidth_gbps"] for cell in stored["cells"] if cell["status"] == "ran"]
-    return lines + measured_where(stored, stored["device"], yardsticks)
+    where = measured_where(stored, stored["device"], yardsticks)
+    for name, runs in stored.get("frameworks", {}).items():
+        dates = sorted({run["date"] for run in runs})
+        where[-1] += f" {CONTESTANTS[name]} {', '.join(sorted({run['version'] for run in runs}))}: {', '.join(dates)}."
+    return lines + where
 
 
 # README's tables: the file in results/, what makes the lines of it, and the line of README that they follow.

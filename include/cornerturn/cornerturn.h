@@ -19,7 +19,8 @@
  * Where      the matrices lie in memory of the current device, or in memory that CUDA gave to host and device (pinned,
  *            managed), and live until the work is done. The stream belongs to the current device.
  * Stream     a cudaStream_t or CUstream; NULL is the default stream. The work is ordered in it as a kernel launch is,
- *            and can be captured in a CUDA graph. No call waits for it, and none allocates device memory.
+ *            and can be captured in a CUDA graph. No call waits for it, and none allocates device memory. From Hopper
+ *            on, kernels may be started while the one ahead of them ends: cornerturn/cuda/transpose.hpp says more.
  * Empty      matrices and batches (a size of 0) are no error: nothing is done, and their addresses may be NULL.
  * Errors     come before anything is launched, as a code; cornerturn_last_error() has the sentence. No call prints,
  *            exits or throws. What a kernel meets later shows where the stream is next waited for, as always in CUDA.

@@ -1,10 +1,9 @@
 #include "device/cuda_check.hpp"
 
-#include <array>
-#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,7 +12,25 @@
 namespace cornerturn::device {
 namespace {
 thread_local cudaStream_t stream_of_thread = nullptr;
+
+// What has been asked of CUDA for a kernel on a device, or told it.
+struct known_kernel {
+    int dynamic_shared = 0;  // bytes that it may have
+    std::optional<bool> waits;
+};
+
+// Calls f with what is known of the kernel on the current device; one call at a time.
+template <class F>
+void with_known(const void* kernel, F f) {
+    static std::mutex mutex;
+    static std::map<std::pair<const void*, int>, known_kernel> all;
+    int device = 0;
+    CORNERTURN_CUDA(cudaGetDevice(&device));
+    const std::lock_guard lock(mutex);
+    f(all[{kernel, device}]);
 }
+
+}  // namespace
 
 void check_cuda(cudaError_t status, const char* expression, const char* file, int line) {
     if (status == cudaSuccess) return;
@@ -27,30 +44,24 @@ cudaStream_t current_stream() { return stream_of_thread; }
 void set_current_stream(cudaStream_t stream) { stream_of_thread = stream; }
 
 void allow_dynamic_shared(const void* kernel, int bytes) {
-    static std::mutex mutex;
-    static std::map<std::pair<const void*, int>, int> allowed;
-    int device = 0;
-    CORNERTURN_CUDA(cudaGetDevice(&device));
-    const std::lock_guard lock(mutex);
-    int& so_far = allowed[{kernel, device}];
-    if (bytes <= so_far) return;
-    CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    so_far = bytes;
+    with_known(kernel, [&](known_kernel& known) {
+        if (bytes <= known.dynamic_shared) return;
+        CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+        known.dynamic_shared = bytes;
+    });
 }
 
 bool waits_for_work_ahead(const void* kernel) {
-    enum answer : char { unknown, no, yes };
-    static std::array<std::atomic<answer>, 64> known{};
-    int device = 0;
-    CORNERTURN_CUDA(cudaGetDevice(&device));
-    if (device >= static_cast<int>(known.size())) return false;
-    std::atomic<answer>& of_device = known[static_cast<std::size_t>(device)];
-    if (of_device.load(std::memory_order_relaxed) == unknown) {
-        cudaFuncAttributes found{};
-        CORNERTURN_CUDA(cudaFuncGetAttributes(&found, kernel));
-        of_device.store(found.ptxVersion >= 90 ? yes : no, std::memory_order_relaxed);
-    }
-    return of_device.load(std::memory_order_relaxed) == yes;
+    bool waits = false;
+    with_known(kernel, [&](known_kernel& known) {
+        if (!known.waits) {
+            cudaFuncAttributes found{};
+            CORNERTURN_CUDA(cudaFuncGetAttributes(&found, kernel));
+            known.waits = found.ptxVersion >= 90;
+        }
+        waits = *known.waits;
+    });
+    return waits;
 }
 
 }  // namespace cornerturn::device

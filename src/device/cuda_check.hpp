@@ -27,9 +27,8 @@ private:
 // Lets the kernel have so many bytes of dynamic shared memory on the current device. Asks CUDA once for each.
 void allow_dynamic_shared(const void* kernel, int bytes);
 
-// Whether wait_for_work_ahead() waits, on the current device: whether what it runs of the kernel was compiled for
-// Hopper or later, be it from PTX. Without, nothing may be launched early. Asks CUDA once for each device, since all
-// kernels are compiled for the same.
+// Whether wait_for_work_ahead() waits in the kernel on the current device: whether what runs there was compiled for
+// Hopper or later, be it from PTX. If not, it must not be launched early. Asks CUDA once for each.
 bool waits_for_work_ahead(const void* kernel);
 
 }  // namespace cornerturn::device

@@ -1,4 +1,4 @@
-// A kernel that lets what follows it start at once and writes long after: what does not wait for it finds old bytes.
+// Copies that show whether what follows in a stream waits.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,8 +7,12 @@
 
 namespace cornerturn::tests {
 
-// Copies so many bytes, a multiple of 16, between addresses that are multiples of 16. Before Hopper nothing can follow
-// it early.
+// Both copy so many bytes, a multiple of 16, between addresses that are multiples of 16.
+
+// Lets what follows start at once, and writes a fifth of a millisecond later. Before Hopper nothing follows early.
 void copy_late(const void* from, void* to, std::int64_t bytes, cudaStream_t stream);
+
+// Is launched early and does not wait for what is ahead, as no kernel of the library may.
+void copy_early(const void* from, void* to, std::int64_t bytes, cudaStream_t stream);
 
 }  // namespace cornerturn::tests

@@ -11,7 +11,7 @@
 //    not wait for it, and allocates no device memory. The matrices must live until the work is done. From Hopper on, a
 //    kernel may be started while the one ahead of it ends (programmatic dependent launch): it waits for that one before
 //    it touches memory, and what follows it starts when it has ended. A kernel of yours that is launched so has to wait
-//    for what is ahead of it, too.
+//    for what is ahead of it, too; and a captured graph's edges carry data, which CUDA's queries of edges must ask for.
 //  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
 //    that CUDA gave to host and device (pinned, managed).
 //  - Threads: any number may call at once, on one stream or on several, for one GPU or for several.

@@ -9,35 +9,36 @@ namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-// Tiles of vectors for an element size, for matrices of so many bytes and more on GPUs of a compute capability and
-// above; the first that fits. Small ones give every multiprocessor work where the matrix is small. docs/experiments.md
-// has what was tried.
+// GPUs whose multiprocessors have 227 KiB of shared memory and more: large tiles need it, and are tuned on Hopper.
+constexpr bool has_large_shared_memory(int architecture) { return architecture >= 90 && architecture < 120; }
+
+// Tiles of vectors for an element size, for matrices of so many bytes and more: see square_tile(). Small ones give
+// every multiprocessor work where the matrix is small. docs/experiments.md has what was tried.
 struct tile_tuning {
-    int architecture;
+    bool large;
     std::int64_t from;
     tuning use;
 };
 
 constexpr tile_tuning kTiles[] = {
-    {90, 256 * kMiB, {path::vector, 1, 256, 256, 512}},
-    {90, 16 * kMiB, {path::vector, 1, 128, 256, 512}},
-    {90, 0, {path::vector, 1, 64, 128, 128}},
-    {90, 192 * kMiB, {path::vector, 2, 128, 128, 512}},
-    {90, 16 * kMiB, {path::vector, 2, 64, 128, 512}},
-    // Also untuned: tiles whose shared memory every GPU has without asking.
-    {0, 0, {path::vector, 1, 128, 128, 256}},
-    {0, 0, {path::vector, 2, 64, 64, 256}},
-    {0, 16 * kMiB, {path::vector, 4, 64, 64, 512}},
-    {0, 0, {path::vector, 4, 32, 32, 256}},
-    {0, 0, {path::vector, 8, 32, 32, 256}},
-    {0, 20 * kMiB, {path::vector, 16, 32, 16, 256}},
-    {0, 0, {path::vector, 16, 16, 32, 128}},
+    {true, 256 * kMiB, {path::vector, 1, 256, 256, 512}},
+    {true, 16 * kMiB, {path::vector, 1, 128, 256, 512}},
+    {true, 0, {path::vector, 1, 64, 128, 128}},
+    {true, 192 * kMiB, {path::vector, 2, 128, 128, 512}},
+    {true, 16 * kMiB, {path::vector, 2, 64, 128, 512}},
+    {false, 0, {path::vector, 1, 128, 128, 256}},
+    {false, 0, {path::vector, 2, 64, 64, 256}},
+    {false, 16 * kMiB, {path::vector, 4, 64, 64, 512}},
+    {false, 0, {path::vector, 4, 32, 32, 256}},
+    {false, 0, {path::vector, 8, 32, 32, 256}},
+    {false, 20 * kMiB, {path::vector, 16, 32, 16, 256}},
+    {false, 0, {path::vector, 16, 16, 32, 128}},
     // Where rows collide.
-    {90, 256 * kMiB, {path::vector_apart, 1, 256, 256, 512}},
-    {90, 256 * kMiB, {path::vector_apart, 2, 128, 128, 512}},
-    {0, 256 * kMiB, {path::vector_apart, 4, 64, 64, 512}},
-    {0, 256 * kMiB, {path::vector_apart, 8, 32, 32, 256}},
-    {0, 256 * kMiB, {path::vector_apart, 16, 32, 16, 256}},
+    {true, 256 * kMiB, {path::vector_apart, 1, 256, 256, 512}},
+    {true, 256 * kMiB, {path::vector_apart, 2, 128, 128, 512}},
+    {false, 256 * kMiB, {path::vector_apart, 4, 64, 64, 512}},
+    {false, 256 * kMiB, {path::vector_apart, 8, 32, 32, 256}},
+    {false, 256 * kMiB, {path::vector_apart, 16, 32, 16, 256}},
 };
 
 // Small matrices, up to so many bytes, moved `access` bytes at a time.
@@ -105,7 +106,7 @@ constexpr tuning ragged_tile(int element, std::int64_t cols, int architecture) {
     tuning found{};
     for (const tuning& t : kRagged) {
         if (t.unit != element) continue;
-        if (architecture < 90 && t.tile_rows * t.tile_cols * t.unit > 40 << 10) continue;
+        if (!has_large_shared_memory(architecture) && t.tile_rows * t.tile_cols * t.unit > 40 << 10) continue;
         found = t;
         if (t.tile_cols >= cols) break;
     }
@@ -185,21 +186,28 @@ struct decision {
 // the matrix happens to lie: two columns of tiles are gone down at a time then. For other distances that costs a point.
 bool rows_collide(const matrix_work& w) { return w.source_ld * w.element_size % (128 << 10) == 0 && w.rows > 1024; }
 
-// More of the tiles that cover the matrix is used than not.
-bool is_mostly_full(const tuning& tile, const matrix_work& w) {
-    const auto covered = [](std::int64_t extent, std::int64_t side) { return (extent + side - 1) / side * side; };
-    return 2 * w.rows * w.cols > covered(w.rows, tile.tile_rows) * covered(w.cols, tile.tile_cols);
+// How much of the tiles that cover the matrix is used.
+double fill_of(const tuning& tile, const matrix_work& w) {
+    const auto used = [](std::int64_t extent, int side) {
+        return static_cast<double>(extent) / side / static_cast<double>((extent - 1) / side + 1);
+    };
+    return used(w.rows, tile.tile_rows) * used(w.cols, tile.tile_cols);
 }
+constexpr double kMostlyFull = 0.5;
 
-// Tiles of vectors for what is neither narrow nor low: the first that is mostly full, or the last. No choice: .by is
+// Tiles of vectors for what is neither narrow nor low: the first that is mostly full, or the fullest. No choice: .by is
 // path::nothing.
 tuning square_tile(path by, const matrix_work& w, const view_of_work& v, int architecture) {
     tuning found{};
+    double fill = 0;
     for (const tile_tuning& t : kTiles) {
-        if (t.use.by != by || t.architecture > architecture || t.use.unit != w.element_size || v.bytes < t.from)
-            continue;
-        found = t.use;
-        if (is_mostly_full(found, w)) break;
+        if (t.use.by != by || t.use.unit != w.element_size || v.bytes < t.from) continue;
+        if (t.large && !has_large_shared_memory(architecture)) continue;
+        if (const double f = fill_of(t.use, w); f > fill) {
+            found = t.use;
+            fill = f;
+        }
+        if (fill > kMostlyFull) break;
     }
     return found;
 }
@@ -215,7 +223,7 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, int architect
                         : is_low(w)        ? strip_of(v.unit, w.rows).low()
                         : down.element > 0 ? down.tall(path::vector)
                                            : square_tile(path::vector, w, v, architecture);
-    if (v.vectors && is_mostly_full(tile, w)) return {tile, "a batch, every row aligned to 16 bytes"};
+    if (v.vectors && fill_of(tile, w) > kMostlyFull) return {tile, "a batch, every row aligned to 16 bytes"};
     const bool fits = v.packed_batch && w.rows * w.cols * w.element_size <= kSmall;
     if (v.stackable && (!fits || w.cols % across.side == 0)) {
         return {across.tall(path::vector_stacked),
