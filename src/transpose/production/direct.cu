@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads) transpose_direct(matrix_work work) {
     const tile_index tile = column_major::tile_of(blockIdx, gridDim);
     const std::int64_t row = tile.row * shape::kRows + (warp * shape::kDown + lane / kAcross) * kSide;
     const std::int64_t col = tile.col * shape::kCols + lane % kAcross * kSide;
-    // Before it waits, so that less is left to do then: of each grid a thread stays, so it ends after what is ahead.
+    // Threads outside leave without waiting. Some thread of every grid stays, so none ends before what is ahead of it.
     if (row >= work.rows || col >= work.cols) return;
     const byte* const source = static_cast<const byte*>(work.source) + (row * work.source_ld + col) * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + (col * work.destination_ld + row) * kElement;

@@ -89,7 +89,7 @@ constexpr strip strip_as_long(int element, std::int64_t length) {
 }
 
 // Tiles of any alignment, by width: the first that is as wide as the matrix, or the last, which therefore may be there
-// twice; among those whose shared memory the GPU has without asking, where nothing is tuned.
+// twice; among those whose shared memory every GPU has without asking, where there is not much of it.
 constexpr tuning kRagged[] = {
     {path::ragged, 1, 992, 16, 256},  {path::ragged, 1, 480, 24, 256},  {path::ragged, 1, 480, 32, 256},
     {path::ragged, 1, 224, 64, 256},  {path::ragged, 1, 224, 120, 512}, {path::ragged, 1, 224, 128, 512},
