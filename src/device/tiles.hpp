@@ -34,10 +34,10 @@ struct column_major {
     }
 };
 
-// As column_major, but down two columns of tiles in turn, so many tiles apart: blocks that run together read at two
-// places of each row, and write whole stretches of two groups of the destination's rows.
+// As column_major, but after each column of tiles comes that so many tiles further on, and only then its neighbour:
+// blocks that run together read at two places of the rows.
 template <unsigned kApart>
-struct columns_in_pairs {
+struct columns_apart {
     static constexpr std::int64_t kMaxRows = column_major::kMaxRows, kMaxCols = column_major::kMaxCols;
     static constexpr unsigned kPeriod = 2 * kApart;
     static dim3 grid(std::int64_t rows, std::int64_t cols) { return column_major::grid(rows, cols); }
@@ -45,14 +45,14 @@ struct columns_in_pairs {
     __host__ __device__ static unsigned paired(dim3 grid) { return grid.y - grid.y % kPeriod; }
     __host__ __device__ static tile_index tile_of(uint3 block, dim3 grid) {
         if (block.y >= paired(grid)) return {block.x, block.y};
-        const unsigned pair = block.y / 2, turn = block.y % 2 * grid.x + block.x;
-        return {turn / 2, pair / kApart * kPeriod + pair % kApart + turn % 2 * kApart};
+        const unsigned in_period = block.y % kPeriod;
+        return {block.x, block.y - in_period + in_period / 2 + in_period % 2 * kApart};
     }
     static uint3 block_of(tile_index tile, dim3 grid) {
         const auto row = static_cast<unsigned>(tile.row), col = static_cast<unsigned>(tile.col);
         if (col >= paired(grid)) return {row, col, 0};
-        const unsigned pair = col / kPeriod * kApart + col % kApart, turn = 2 * row + col / kApart % 2;
-        return {turn % grid.x, 2 * pair + turn / grid.x, 0};
+        const unsigned in_period = col % kPeriod;
+        return {row, col - in_period + in_period % kApart * 2 + in_period / kApart, 0};
     }
 };
 

@@ -183,7 +183,7 @@ struct decision {
 };
 
 // Rows that are multiples of 128 KiB apart are where DRAM minds that blocks read one below the other, more or less as
-// the matrix happens to lie: two columns of tiles are gone down at a time then. For other distances that costs a point.
+// the matrix happens to lie: after a column of tiles comes one further on then. For other distances that costs a point.
 bool rows_collide(const matrix_work& w) { return w.source_ld * w.element_size % (128 << 10) == 0 && w.rows > 1024; }
 
 // How much of the tiles that cover the matrix is used.

@@ -109,7 +109,7 @@ constexpr production_kernel apart() {
     constexpr unsigned kApart = (16 << 10) / (kTileCols * kElement);
     static_assert(kApart * kTileCols * kElement == 16 << 10);
     return {{path::vector_apart, kElement, kTileRows, kTileCols, kThreads},
-            &run<columns_in_pairs<kApart>, kElement, kTileRows, kTileCols, kThreads>};
+            &run<columns_apart<kApart>, kElement, kTileRows, kTileCols, kThreads>};
 }
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
 constexpr production_kernel stacked() {

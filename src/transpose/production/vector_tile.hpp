@@ -3,8 +3,11 @@
 //
 // In shared memory the tile's rows lie behind each other, and kRows of them, as many as a vector has elements, are a
 // group. Vector v of the tile lies at v ^ turn(its group), elsewhere within its line of 128 bytes: a warp writes whole
-// lines, and reads words of up to 8 groups and of neighbouring columns at a time; neither way do two lanes want
-// different words of one bank.
+// lines, and reads words of up to 16 groups and of neighbouring columns at a time. Writing, no two lanes want different
+// words of one bank, nor reading, but for words of 4 bytes and 16 groups, where it is two lanes.
+//
+// A warp's store instruction writes 256 bytes of a row of the destination where the tile has as many: memory takes them
+// better than 128 bytes of twice as many rows, though the other 128 follow soon (docs/experiments.md).
 #pragma once
 
 #include "transpose/production/bytes.hpp"
@@ -19,9 +22,11 @@ struct vector_tile {
     static constexpr int kBytes = kVectors * kVectorBytes;
     static constexpr int kVectorsPerLine = 8;  // of banks
     static constexpr int kWord = kWordBytes<kElement>, kWordsPerRow = kTileCols * kElement / kWord;
-    static constexpr int kLanesDown = kGroups < 8 ? kGroups : 8, kLanesAcross = 32 / kLanesDown;
+    static constexpr int kLanesDown = kGroups < 8 ? kGroups : 8;             // lanes that read without conflicts
+    static constexpr int kGroupsDown = kGroups % 16 == 0 ? 16 : kLanesDown;  // groups that a warp reads at a time
+    static constexpr int kLanesAcross = 32 / kGroupsDown;
     static_assert(kVectors % kThreads == 0 && kGroups * kWordsPerRow % kThreads == 0);
-    static_assert(kGroups % kLanesDown == 0 && kWordsPerRow % kLanesAcross == 0);
+    static_assert(kGroups % kGroupsDown == 0 && kGroupsDown % kLanesDown == 0 && kWordsPerRow % kLanesAcross == 0);
     static_assert(kVectorsPerRow % kVectorsPerLine == 0 || kVectorsPerLine % kVectorsPerRow == 0);
     static_assert(kVectors % kVectorsPerLine == 0, "vectors change places within whole lines");
 
@@ -56,12 +61,13 @@ struct vector_tile {
     static __device__ __forceinline__ void store(byte* destination, std::int64_t ld, std::int64_t rows,
                                                  std::int64_t cols, const uint4* tile, F place_of) {
         using columns = packed_columns<kElement>;
-        const int lane = static_cast<int>(threadIdx.x % 32);
+        const int lane = static_cast<int>(threadIdx.x % 32), eighth = lane / kLanesDown;
+        const int down = eighth / kLanesAcross * kLanesDown + lane % kLanesDown, across = eighth % kLanesAcross;
         CORNERTURN_UNROLL
         for (int i = 0; i < kGroups * kWordsPerRow / kThreads; ++i) {
             const int warp = static_cast<int>(threadIdx.x / 32) + i * (kThreads / 32);
-            const int group = warp % (kGroups / kLanesDown) * kLanesDown + lane % kLanesDown;
-            const int word = warp / (kGroups / kLanesDown) * kLanesAcross + lane / kLanesDown;
+            const int group = warp % (kGroups / kGroupsDown) * kGroupsDown + down;
+            const int word = warp / (kGroups / kGroupsDown) * kLanesAcross + across;
             const int col = word * columns::kColumns, row = group * kRows;
             if (!kWhole && (row >= rows || col >= cols)) continue;
             const int v = (row * kVectorsPerRow + word * kWord / kVectorBytes) ^ turn(group);
