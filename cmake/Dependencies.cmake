@@ -3,6 +3,9 @@ find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+# For the host transpose. Debian has no static ones: in a static build they are copied to beside the programs.
+find_package(TBB REQUIRED)
+find_package(hwy REQUIRED)
 
 # The library, not the headers alone: every file that formats would compile all of it again. Debian has no static one.
 add_library(cornerturn_fmt INTERFACE)

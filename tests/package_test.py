@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What `cmake --install` installs is all that another project needs: installed, moved elsewhere, and used from there by
-the project in consumer/, in C++ and in C, through find_package and through pkg-config. Without a GPU its programs want
-the errors that say so. A build without CUDA has no library to use: that it says so is checked, and the rest skipped."""
+the projects in consumer/, in C++ and in C, through find_package and through pkg-config. Without a GPU those that want one
+want the errors that say so. A build without CUDA has no library for a GPU: that it says so is checked, and the rest
+skipped."""
 
 import os
 import pathlib
@@ -69,6 +70,8 @@ def check_package(prefix, folder, cuda):
     require(code != 0 and "9.0" in text, "it is no version 9.0")
     code, text = find_package("0.1 COMPONENTS gemm", prefix, folder)
     require(code != 0 and "cornerturn has no component gemm" in text, "a component that there is not is refused by name")
+    code, text = find_package("0.1 COMPONENTS host", prefix, folder)
+    require(code == 0, f"it has the component host {text if code else ''}")
     code, text = find_package("0.1 COMPONENTS cuda", prefix, folder)
     if cuda:
         require(code == 0, f"it has the component cuda {text if code else ''}")
@@ -81,33 +84,33 @@ def run_consumer(how, program, environment=None):
     require(code == 0 and re.match(r"transposed|no GPU: cudaError", text), f"and, built with {how}, runs: {text.strip()}")
 
 
-def use_cmake(prefix, folder):
-    for language in LANGUAGES:
-        build = folder / f"by_cmake_{language}"
-        code, text = configure(CONSUMER / language, prefix, build)
-        if code == 0:
-            code, text = output_of(["cmake", "--build", build])
-        require(code == 0, f"consumer/{language} builds with find_package {text if code else ''}")
-        if code == 0:
-            run_consumer("find_package", build / "consumer")
+def use_cmake(consumer, prefix, folder):
+    build = folder / f"by_cmake_{consumer}"
+    code, text = configure(CONSUMER / consumer, prefix, build)
+    if code == 0:
+        code, text = output_of(["cmake", "--build", build])
+    require(code == 0, f"consumer/{consumer} builds with find_package {text if code else ''}")
+    if code == 0:
+        run_consumer("find_package", build / "consumer")
 
 
-def use_pkg_config(prefix, folder):
+def use_pkg_config(consumer, package, prefix, folder):
     tool = shutil.which("pkg-config") or shutil.which("pkgconf")
     require(tool, "there is pkg-config (scripts/install.sh --tests installs it)")
     if tool is None:
         return
-    library_dir = next(prefix.rglob("cornerturn.pc")).parents[1]
+    library_dir = next(prefix.rglob(f"{package}.pc")).parents[1]
     environment = {**os.environ, "PKG_CONFIG_PATH": str(library_dir / "pkgconfig")}
-    ask = lambda *options: shlex.split(output_of([tool, *options, "cornerturn"], env=environment)[1])
+    ask = lambda *options: shlex.split(output_of([tool, *options, package], env=environment)[1])
     # A shared libcornerturn keeps its CUDA runtime to itself: the consumer's own calls need one.
     libraries = ask("--libs") + (ask("--variable=cuda_libs") if setting("BUILD_SHARED_LIBS") == "ON" else [])
-    for language, compiler in LANGUAGES.items():
-        program = folder / f"by_pkg_config_{language}"
-        code, text = output_of([*compiler, *WARNINGS, *ask("--cflags"), CONSUMER / language / f"main.{language}", "-o", program, *libraries])
-        require(code == 0, f"consumer/{language} builds with pkg-config and {compiler[0]} {text if code else ''}")
-        if code == 0:
-            run_consumer("pkg-config", program, {"LD_LIBRARY_PATH": str(library_dir)})
+    program = folder / f"by_pkg_config_{consumer}"
+    source = next((CONSUMER / consumer).glob("main.*"))
+    compiler = LANGUAGES[source.suffix[1:]]
+    code, text = output_of([*compiler, *WARNINGS, *ask("--cflags"), source, "-o", program, *libraries])
+    require(code == 0, f"consumer/{consumer} builds with pkg-config and {compiler[0]} {text if code else ''}")
+    if code == 0:
+        run_consumer("pkg-config", program, {"LD_LIBRARY_PATH": str(library_dir)})
 
 
 def check_header(prefix, folder):
@@ -126,14 +129,17 @@ def main():
         prefix = install(folder)
         check_files(prefix, cuda)
         check_package(prefix, folder, cuda)
+        consumers = {"host": "cornerturn_host"}
         if cuda:
             check_header(prefix, folder)
-            use_cmake(prefix, folder)
-            use_pkg_config(prefix, folder)
+            consumers |= {"cpp": "cornerturn", "c": "cornerturn"}
+        for consumer, package in consumers.items():
+            use_cmake(consumer, prefix, folder)
+            use_pkg_config(consumer, package, prefix, folder)
     if failures:
         sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))
     if not cuda:
-        print("skipped: this build has no CUDA, and so no library for the consumer to use")
+        print("skipped: this build has no CUDA, and so no library for the GPU's consumers to use")
         sys.exit(77)
 
 

@@ -18,8 +18,21 @@
 namespace cornerturn::cli {
 namespace {
 
-constexpr const char* kPeerFamily = "baseline/";
-constexpr const char* kYardstick = "baseline/memcpy";
+// Where it runs, and what is measured there unless the caller says otherwise.
+struct bench_place {
+    const char *name, *subject, *yardstick, *peer_family, *peers;
+    std::unique_ptr<lab::bencher> (*bencher)();
+};
+constexpr bench_place kPlaces[] = {
+    {"cuda", "transpose/production", "baseline/memcpy", "baseline/", "memcpy,copy,geam", lab::cuda_bencher},
+    {"host", "host/production", "host/copy@streamed", "host/", "copy@memcpy", lab::host_bencher}};
+
+const bench_place& find_place(const std::string& name) {
+    for (const bench_place& place : kPlaces) {
+        if (name == place.name) return place;
+    }
+    throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", name));
+}
 
 // The words of "a,b", each of them one of `known`.
 std::vector<std::string> read_words(const char* option, const std::string& text,
@@ -61,19 +74,20 @@ double read_seconds(const std::string& text) {
     return seconds;
 }
 
-lab::bench_request read_request(const bench_options& o, std::uint64_t seed) {
+lab::bench_request read_request(const bench_options& o, const bench_place& place, std::uint64_t seed) {
     const double seconds = read_seconds(o.seconds);
-    lab::bench_request what{.subject = &find_kernel(o.subject),
-                            .yardstick = &find_kernel(kYardstick),
+    lab::bench_request what{.subject = &find_kernel(o.subject.value_or(place.subject)),
+                            .yardstick = &find_kernel(place.yardstick),
                             .seconds = seconds,
                             .seed = seed,
                             .warm = o.warm};
     std::vector<std::string> known;
     for (const kernel& k : kernels()) {
-        if (k.id.starts_with(kPeerFamily)) known.push_back(k.id.substr(std::string_view(kPeerFamily).size()));
+        if (k.id.starts_with(place.peer_family))
+            known.push_back(k.id.substr(std::string_view(place.peer_family).size()));
     }
-    for (const std::string& word : read_words("--peers", o.peers, known)) {
-        const kernel* const peer = &find_kernel(kPeerFamily + word);
+    for (const std::string& word : read_words("--peers", o.peers.value_or(place.peers), known)) {
+        const kernel* const peer = &find_kernel(place.peer_family + word);
         if (peer != what.yardstick && peer != what.subject) what.peers.push_back(peer);
     }
     return what;
@@ -93,9 +107,10 @@ void bench(const bench_options& o, std::uint64_t seed, lab::format as, const std
     if (o.family != "transpose")
         throw invalid_argument(fmt::format("no bench is called '{}'; there is transpose", o.family));
     const auto grid = lab::bench_grid(read_sizes(o.sizes), read_some("--shapes", o.shapes, lab::bench_groups()));
-    lab::bench_report report{.what = read_request(o, seed)};
-    const auto bencher = lab::cuda_bencher();
-    report.device = bencher->device();
+    const bench_place& place = find_place(o.on);
+    const lab::bench_request what = read_request(o, place, seed);
+    const auto bencher = place.bencher();
+    lab::bench_report report{.device = bencher->device(), .what = what};
     if (o.commit) report.provenance = provenance(*o.commit, command_line, report.device.cuda);
     const bool progress = isatty(STDERR_FILENO) != 0;
     for (const lab::bench_cell& cell : grid) {

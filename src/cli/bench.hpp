@@ -11,9 +11,10 @@ namespace cornerturn::cli {
 
 // As words, with what is taken where nobody says.
 struct bench_options {
-    std::string family;
+    std::string family, on = "cuda";
     std::string sizes = "1,2,4,8,16", shapes = "squares,odd,skinny,padded,offset,batched";
-    std::string subject = "transpose/production", peers = "memcpy,copy,geam", seconds = "0.5";
+    std::optional<std::string> subject, peers;  // those of the place where it runs
+    std::string seconds = "0.5";
     bool warm = false;
     std::optional<std::string> commit;  // stored as provenance
 };

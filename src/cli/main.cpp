@@ -193,14 +193,16 @@ int run(int argc, char** argv) {
     explain->add_flag("--in-place", o.explain.in_place, "source and destination are the same");
     explain->add_option("--compute-capability", o.explain.compute_capability, "of the GPU: 90 for 9.0")
         ->capture_default_str();
-    CLI::App* const bench = add("bench", "A transpose beside its peers over a grid of shapes, on a GPU", run_bench);
+    CLI::App* const bench = add("bench", "A transpose beside its peers over a grid of shapes", run_bench);
     bench->add_option("FAMILY", o.bench.family, "transpose")->required();
     bench->add_option("--sizes", o.bench.sizes, "of elements, in bytes")->capture_default_str();
     bench->add_option("--shapes", o.bench.shapes, "groups of shapes")->capture_default_str();
-    bench->add_option("--subject", o.bench.subject, "the kernel to measure, as list shows it")->capture_default_str();
-    bench->add_option("--peers", o.bench.peers, "what to measure beside it")->capture_default_str();
+    bench->add_option("--on", o.bench.on, "cuda, or host: in host memory, on all cores")->capture_default_str();
+    bench->add_option("--subject", o.bench.subject,
+                      "the kernel to measure, as list shows it (transpose/production; host/production on the host)");
+    bench->add_option("--peers", o.bench.peers, "what to measure beside it (memcpy,copy,geam; copy@memcpy)");
     bench->add_option("--seconds", o.bench.seconds, "to sample each cell")->capture_default_str();
-    bench->add_flag("--warm", o.bench.warm, "do not flush the L2 cache between samples");
+    bench->add_flag("--warm", o.bench.warm, "do not flush the caches between samples");
     bench->add_option("--commit", o.bench.commit, "of the source, to be stored with the result");
 
     std::vector<std::string> commands;

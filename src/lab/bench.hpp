@@ -81,5 +81,6 @@ public:
 
 // Throws unsupported, saying what was found instead, where no GPU answers or the program was built without CUDA.
 std::unique_ptr<bencher> cuda_bencher();
+std::unique_ptr<bencher> host_bencher();
 
 }  // namespace cornerturn::lab

@@ -13,7 +13,11 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr double kMustReach[] = {0.90, 0.98};
-constexpr const char* kYardstick = "memcpy of half the bytes in the 32-byte sectors that must be read and written";
+
+std::string yardstick_text(const bench_report& report) {
+    const char* const copy = report.device.kind == "cuda" ? "memcpy" : "a parallel copy";
+    return fmt::format("{} of half the bytes in the 32-byte sectors that must be read and written", copy);
+}
 
 // What a peer is called in tables: its id without its family.
 std::string short_name(const kernel& k) { return k.id.substr(k.id.find('/') + 1); }
@@ -36,7 +40,7 @@ table cells_table(const bench_report& report) {
              {"bytes", true},
              {"us", true},
              {"GB/s", true},
-             {"memcpy GB/s", true},
+             {"copy GB/s", true},
              {"ratio", true}},
             {}};
     for (const kernel* peer : report.what.peers) t.columns.push_back({short_name(*peer), true});
@@ -193,9 +197,12 @@ std::string print_json(const bench_report& report) {
 }  // namespace
 
 ordered_json to_json(const bench_report& report) {
-    ordered_json out = {{"bench", "transpose"},     {"subject", report.what.subject->id},
-                        {"yardstick", kYardstick},  {"device", to_json(report.device)},
-                        {"seed", report.what.seed}, {"seconds", report.what.seconds}};
+    ordered_json out = {{"bench", "transpose"},
+                        {"subject", report.what.subject->id},
+                        {"yardstick", yardstick_text(report)},
+                        {"device", to_json(report.device)},
+                        {"seed", report.what.seed},
+                        {"seconds", report.what.seconds}};
     if (!report.provenance.is_null()) out["provenance"] = report.provenance;
     out["cells"] = ordered_json::array();
     for (const bench_result& r : report.results) out["cells"].push_back(cell_json(report, r));
@@ -207,9 +214,9 @@ std::string show_bench(const bench_report& report, format as) {
     const std::string cells = cells_table(report).print(as);
     if (as == format::csv) return cells;
     const table groups = groups_table(report);
-    const std::string heading = fmt::format(
-        "{} on {} (driver {}, CUDA {}); seed {}; ratios to {}, measured in turn\n\n", report.what.subject->id,
-        report.device.name, report.device.driver, report.device.cuda, report.what.seed, kYardstick);
+    const std::string heading =
+        fmt::format("{} on {}; seed {}; ratios to {}, measured in turn\n\n", report.what.subject->id,
+                    report.device.text(), report.what.seed, yardstick_text(report));
     const std::string more = remarks(report);
     return heading + cells + (groups.rows.empty() ? "" : "\n" + groups.print(as)) + (more.empty() ? "" : "\n" + more);
 }

@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <memory>
-#include <numeric>
-#include <random>
 
 #include "device/cuda_check.hpp"
 #include "lab/statistics.hpp"
@@ -14,8 +10,7 @@
 namespace cornerturn::lab {
 namespace {
 
-constexpr std::size_t kLeastRounds = 20, kMostRounds = 200;
-constexpr int kWarmUps = 3, kGraphLaunches = 100;
+constexpr int kGraphLaunches = 100;
 // Up to here a launch takes longer to start than to run.
 constexpr std::int64_t kLaunchBoundBytes = 8 << 20;
 
@@ -86,24 +81,7 @@ std::vector<timing> cuda_timer::measure(const std::vector<work_function>& prepar
         CORNERTURN_CUDA(cudaEventElapsedTime(&milliseconds, begin_, end_));
         return milliseconds * 1e-3 / how.launches;
     };
-    for (int i = 0; i < kWarmUps; ++i) {
-        for (const work_function& work : prepared) sample(work);
-    }
-    std::vector<std::size_t> order(prepared.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::mt19937_64 random(seed);
-    std::vector<std::vector<double>> samples(prepared.size());
-    const auto start = std::chrono::steady_clock::now();
-    const auto elapsed = [&] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
-    for (std::size_t round = 0; round < kLeastRounds || (round < kMostRounds && elapsed() < seconds); ++round) {
-        std::shuffle(order.begin(), order.end(), random);
-        for (std::size_t i : order) samples[i].push_back(sample(prepared[i]));
-    }
-    std::vector<timing> result;
-    for (const std::vector<double>& its : samples) result.push_back(summarize(its));
-    return result;
+    return sample_in_turn(prepared.size(), seconds, seed, [&](std::size_t i) { return sample(prepared[i]); });
 }
 
 }  // namespace cornerturn::lab

@@ -48,8 +48,7 @@ public:
     // What a sample runs: the work, or a graph of it, which what is returned owns.
     work_function prepare(const work_function& work, const timing_method& how) const;
 
-    // Seconds a launch takes of each. Every round samples all of them once, in an order drawn from the seed, so that
-    // all see the same clocks and the same neighbours: at least 20 rounds, and more until `seconds` or 200 are full.
+    // Seconds a launch takes of each, sampled in turn (lab/statistics.hpp).
     std::vector<timing> measure(const std::vector<work_function>& prepared, const timing_method& how, double seconds,
                                 std::uint64_t seed) const;
 

@@ -1,5 +1,6 @@
 #include "lab/result.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace cornerturn::lab {
@@ -50,8 +51,16 @@ ordered_json to_json(const device_info& device) {
         out["name"] = device.name;
         out["driver"] = device.driver;
         out["cuda"] = device.cuda;
+    } else if (device.cores > 0) {
+        out["name"] = device.name;
+        out["cores"] = device.cores;
     }
     return out;
+}
+
+std::string device_info::text() const {
+    if (kind == "cuda") return fmt::format("{} (driver {}, CUDA {})", name, driver, cuda);
+    return cores > 0 ? fmt::format("{} ({} {})", name, cores, cores == 1 ? "core" : "cores") : kind;
 }
 
 ordered_json to_json(const result& r) {

@@ -15,8 +15,12 @@
 namespace cornerturn::lab {
 
 struct device_info {
-    std::string kind = "emulator";                  // "emulator", "cuda" or "host"
-    std::string name = {}, driver = {}, cuda = {};  // on cuda
+    std::string kind = "emulator";       // "emulator", "cuda" or "host"
+    std::string name = {};               // on cuda, and of a host that is measured
+    std::string driver = {}, cuda = {};  // on cuda
+    int cores = 0;                       // of a host that is measured
+
+    std::string text() const;  // "NVIDIA H200 (driver 580.159.04, CUDA 13.0)"
 };
 
 struct timing {

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <random>
 #include <vector>
 
 #include "lab/result.hpp"
@@ -21,6 +25,32 @@ inline double percentile(std::vector<double> samples, double share) {
 inline timing summarize(const std::vector<double>& seconds) {
     return {percentile(seconds, 0.5), percentile(seconds, 0.1), percentile(seconds, 0.9),
             static_cast<int>(seconds.size())};
+}
+
+// What sample(i) returns, in seconds, for each of `count` contestants. Every round samples all of them once, in an
+// order drawn from the seed, so that all see the same clocks and the same neighbours: at least 20 rounds, and more
+// until `seconds` or 200 are full.
+template <class Sample>
+std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint64_t seed, Sample sample) {
+    constexpr int kWarmUps = 3, kLeastRounds = 20, kMostRounds = 200;
+    for (int i = 0; i < kWarmUps; ++i) {
+        for (std::size_t k = 0; k < count; ++k) sample(k);
+    }
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), 0);
+    std::mt19937_64 random(seed);
+    std::vector<std::vector<double>> samples(count);
+    const auto start = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    for (int round = 0; round < kLeastRounds || (round < kMostRounds && elapsed() < seconds); ++round) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (std::size_t k : order) samples[k].push_back(sample(k));
+    }
+    std::vector<timing> result;
+    for (const std::vector<double>& its : samples) result.push_back(summarize(its));
+    return result;
 }
 
 }  // namespace cornerturn::lab

@@ -4,8 +4,8 @@
 #include <limits>
 #include <random>
 
+#include "core/overlap.hpp"
 #include "cornerturn/cuda/transpose.hpp"
-#include "transpose/production/overlap.hpp"
 
 using namespace cornerturn;
 
@@ -74,7 +74,7 @@ TEST(arguments, overlap) {
 }
 
 TEST(arguments, plans) {
-    const auto refused = [](cuda::transpose_layout layout) -> std::string {
+    const auto refused = [](transpose_layout layout) -> std::string {
         try {
             cuda::transpose_plan plan(layout);
         } catch (const invalid_argument& refusal) {

@@ -32,23 +32,9 @@
 #include "cornerturn/error.hpp"
 #include "cornerturn/export.h"
 #include "cornerturn/matrix_view.hpp"
+#include "cornerturn/transpose_layout.hpp"
 
 namespace cornerturn::cuda {
-
-// All of a transpose but the addresses. Sizes, leading dimensions and strides count elements. As for batch_view:
-// source matrix i begins i * source_stride behind the source's address.
-struct transpose_layout {
-    std::int64_t rows = 0, cols = 0;     // of the source; the destination is cols x rows
-    std::int64_t source_ld = 0;          // >= cols
-    std::int64_t destination_ld = 0;     // >= rows
-    std::int64_t element_size = 0;       // bytes
-    std::int64_t element_alignment = 1;  // bytes: a power of two that divides element_size; addresses are multiples
-    std::int64_t count = 1;              // matrices
-    std::int64_t source_stride = 0;
-    std::int64_t destination_stride = 0;
-
-    friend bool operator==(const transpose_layout&, const transpose_layout&) = default;
-};
 
 // A layout that has been checked, and the GPU that it is for. Making one costs about as much as one call of
 // transpose(); calling it costs a launch and the checks of the addresses. A value: copy it, keep it, share it between
@@ -94,22 +80,15 @@ void transpose_in_place(batch_view<T> m, cudaStream_t stream) {
 }
 
 namespace detail {
-// Both views without their type, so that each mistake can be told by the argument that it is in.
-struct any_batch {
-    std::uintptr_t data;
-    std::int64_t rows, cols, ld, count, stride;
-};
-CORNERTURN_EXPORT void transpose(const any_batch& source, const any_batch& destination, std::int64_t element_size,
+CORNERTURN_EXPORT void transpose(const cornerturn::detail::any_batch& source,
+                                 const cornerturn::detail::any_batch& destination, std::int64_t element_size,
                                  std::int64_t element_alignment, cudaStream_t stream);
 }  // namespace detail
 
 template <class T>
 void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, cudaStream_t stream) {
     static_assert(std::is_trivially_copyable_v<T>, "a transpose moves elements as bytes");
-    const auto any = [](const auto& view) {
-        return detail::any_batch{
-            reinterpret_cast<std::uintptr_t>(view.data), view.rows, view.cols, view.ld, view.count, view.stride};
-    };
+    using cornerturn::detail::any;
     detail::transpose(any(source), any(destination), sizeof(T), alignof(T), stream);
 }
 

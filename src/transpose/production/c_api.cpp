@@ -14,8 +14,8 @@ struct cornerturn_cuda_plan {
 
 namespace {
 
-using cornerturn::cuda::transpose_layout;
-using cornerturn::cuda::detail::any_batch;
+using cornerturn::transpose_layout;
+using cornerturn::detail::any_batch;
 
 // Of fixed size: keeping a message cannot fail. Longer ones are cut off.
 thread_local char last_error[1024] = "";

@@ -1,0 +1,65 @@
+// Transposes of matrices in host memory, on all cores.
+//
+//     cornerturn::matrix_view<const float> source{in, rows, cols, cols};
+//     cornerturn::matrix_view<float> destination{out, cols, rows, rows};
+//     cornerturn::transpose(source, destination);
+//
+// Every call does the following, and nothing else:
+//  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). An element has
+//    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fast, any other size is correct. It is done when the call
+//    returns, and other threads see it as they see any write of the calling one.
+//  - Threads: any number may call at once. The work is shared out by oneTBB: to the cores of the arena that the caller
+//    is in, or to as many as host_options says. Each of them keeps some hundreds of KiB for the next call.
+//  - Aliasing: source and destination share no element, with one exception: the same square matrix (or batch) with the
+//    same leading dimension (and stride) as source and destination is transposed in place.
+//  - Gaps behind the rows are never read or written.
+//  - Empty matrices and batches do nothing; their pointers may be null.
+//  - Errors come before anything is written: invalid_argument names the argument, its value and what it must be.
+//    std::bad_alloc, where there is no memory to work in, leaves the destination in part written.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cornerturn/error.hpp"
+#include "cornerturn/export.h"
+#include "cornerturn/matrix_view.hpp"
+
+namespace cornerturn {
+
+struct host_options {
+    int threads = 0;  // at most so many, the caller's among them; 0: as many as there are cores to run on
+};
+
+template <class T>
+void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, host_options options = {});
+
+template <class T>
+void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T> destination,
+               host_options options = {}) {
+    transpose<T>(batch_view<const T>{source.data, source.rows, source.cols, source.ld, 1, 0},
+                 batch_view<T>{destination.data, destination.rows, destination.cols, destination.ld, 1, 0}, options);
+}
+
+// In place: m.rows == m.cols.
+template <class T>
+void transpose_in_place(matrix_view<T> m, host_options options = {}) {
+    transpose<T>(m, m, options);
+}
+template <class T>
+void transpose_in_place(batch_view<T> m, host_options options = {}) {
+    transpose<T>(m, m, options);
+}
+
+namespace detail {
+CORNERTURN_EXPORT void transpose(const any_batch& source, const any_batch& destination, std::int64_t element_size,
+                                 std::int64_t element_alignment, host_options options);
+}  // namespace detail
+
+template <class T>
+void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, host_options options) {
+    static_assert(std::is_trivially_copyable_v<T>, "a transpose moves elements as bytes");
+    detail::transpose(detail::any(source), detail::any(destination), sizeof(T), alignof(T), options);
+}
+
+}  // namespace cornerturn

@@ -1,0 +1,30 @@
+// What a transpose's caller may get wrong: found before anything is done, and told in one sentence. For the GPU and the
+// host alike.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/work.hpp"
+#include "cornerturn/matrix_view.hpp"
+#include "cornerturn/transpose_layout.hpp"
+
+namespace cornerturn {
+
+// Throws invalid_argument: "<what> is <value>: <rule>".
+[[noreturn]] void refuse(const std::string& what, const std::string& value, const std::string& rule);
+std::string hex(std::uintptr_t address);
+
+bool is_empty(const transpose_layout& layout);
+
+// Each throws invalid_argument.
+void check_layout(const transpose_layout& layout);
+// That of two views, checked.
+transpose_layout checked_layout(const detail::any_batch& source, const detail::any_batch& destination,
+                                std::int64_t element_size, std::int64_t element_alignment);
+// That matrices of a checked layout that is not empty are aligned, and apart or in place.
+void check_addresses(const transpose_layout& layout, std::uintptr_t source, std::uintptr_t destination);
+
+matrix_work work_of(const transpose_layout& layout, std::uintptr_t source, std::uintptr_t destination);
+
+}  // namespace cornerturn

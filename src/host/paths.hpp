@@ -1,0 +1,16 @@
+// How a transpose in host memory is done, and by which of a few ways.
+#pragma once
+
+#include <string>
+
+#include "core/work.hpp"
+
+namespace cornerturn::host {
+
+// Work that has been checked, and is not empty.
+void run(const matrix_work& work);
+
+// Which way it would take, and why: one line.
+std::string explain(const matrix_work& work);
+
+}  // namespace cornerturn::host

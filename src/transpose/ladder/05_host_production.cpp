@@ -1,0 +1,35 @@
+#include "cornerturn/transpose.hpp"
+#include "device/registry.hpp"
+
+namespace cornerturn {
+namespace {
+
+constexpr rung_notes kHostProduction{
+    .id = "host/production",
+    .idea = "What cornerturn::transpose does: blocks turned in vector registers, bands streamed past the caches.",
+    .change = "All cores; whole cache lines on both sides, none of them fetched in vain.",
+    .contract =
+        "Any rows x cols, any element size, any leading dimensions, batches; square matrices in place, else source "
+        "and destination must not overlap.",
+    .bytes = "2 * rows * cols * e",
+    .limit = "The host's memory.",
+    .source = "This project.",
+};
+
+void run(const matrix_work& w) {
+    const auto view = [&](const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                          std::int64_t stride) {
+        return detail::any_batch{reinterpret_cast<std::uintptr_t>(data), rows, cols, ld, w.count, stride};
+    };
+    detail::transpose(view(w.source, w.rows, w.cols, w.source_ld, w.source_stride),
+                      view(w.destination, w.cols, w.rows, w.destination_ld, w.destination_stride), w.element_size, 1,
+                      {});
+}
+
+constexpr variant kVariants[] = {
+    {.name = "", .origin = "-", .element_sizes = kAnyElementSize, .run = &run, .batches = true}};
+const bool kRegistered =
+    (register_rung(kHostProduction, operation::transpose, backend::host, __FILE__, "", kVariants, 1), true);
+
+}  // namespace
+}  // namespace cornerturn

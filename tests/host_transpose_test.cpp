@@ -1,0 +1,250 @@
+// cornerturn::transpose on host memory: every element moves, bit for bit, and nothing else is touched.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "batch_shapes.hpp"
+#include "core/problem.hpp"
+#include "cornerturn/transpose.hpp"
+#include "describe.hpp"
+#include "host/paths.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+std::map<std::string, int> runs;  // by path
+
+void transpose_work(const matrix_work& w, host_options options = {}) {
+    const auto view = [&](const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                          std::int64_t stride) {
+        return detail::any_batch{reinterpret_cast<std::uintptr_t>(data), rows, cols, ld, w.count, stride};
+    };
+    detail::transpose(view(w.source, w.rows, w.cols, w.source_ld, w.source_stride),
+                      view(w.destination, w.cols, w.rows, w.destination_ld, w.destination_stride), w.element_size, 1,
+                      options);
+}
+
+void expect_right(const problem_shape& shape, host_options options = {}) {
+    host_problem problem(shape);
+    problem.prepare();
+    const problem_shape& s = problem.shape();
+    if (s.elements() > 0) {
+        const std::string how = host::explain(problem.work());
+        ++runs[how.substr(0, how.find(','))];
+    }
+    transpose_work(problem.work(), options);
+    ASSERT_EQ(problem.check().fault, "") << tests::describe(s);
+}
+
+constexpr int kSizes[] = {1, 2, 4, 8, 16};
+constexpr std::int64_t kMiB = 1 << 20;
+
+TEST(host_transpose, edges_of_every_block) {
+    for (int size : {1, 2, 4, 8, 16, 3, 12}) {
+        for (std::int64_t rows : {1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 33, 64, 65, 127, 257}) {
+            for (std::int64_t cols : {1, 2, 3, 4, 6, 8, 15, 16, 17, 32, 47, 64, 129, 256, 260}) {
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
+                                                      .cols = cols,
+                                                      .element_size = size,
+                                                      .source_ld = cols + 3,
+                                                      .destination_ld = rows + 1,
+                                                      .source_offset = 1,
+                                                      .destination_offset = 2}));
+            }
+        }
+    }
+}
+
+// Past the caches: what is moved in bands, and in images of whole rows.
+TEST(host_transpose, large) {
+    for (int size : {1, 2, 4, 8, 16, 3}) {
+        const auto elements = 9 * kMiB / size;
+        for (std::int64_t side : {2, 3, 7, 13, 64, 255, 1000, 3001}) {
+            const std::int64_t other = elements / side + 1;
+            for (std::int64_t gap : {0, 1, 64}) {
+                if (gap > side) continue;  // little but gaps
+                for (const bool tall : {false, true}) {
+                    const std::int64_t rows = tall ? other : side, cols = tall ? side : other;
+                    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
+                                                          .cols = cols,
+                                                          .element_size = size,
+                                                          .source_ld = cols + gap,
+                                                          .destination_ld = rows + gap,
+                                                          .source_offset = gap % 64,
+                                                          .destination_offset = gap % 64}));
+                }
+            }
+        }
+    }
+}
+
+TEST(host_transpose, random_shapes_strides_offsets_and_sizes) {
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    constexpr int kAll[] = {1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 24, 32, 100, 1000};
+    for (int round = 0; round < 300; ++round) {
+        problem_shape s{.element_size = kAll[up_to(18)], .seed = seed};
+        const std::int64_t most = round % 10 == 0 ? 24 * kMiB : kMiB;
+        const auto extent = [&] { return up_to(4) == 0 ? up_to(most) : up_to(1) == 0 ? up_to(4000) : up_to(70); };
+        s.rows = extent();
+        s.cols = extent();
+        while (s.rows * s.cols * s.element_size > most) (s.rows > s.cols ? s.rows : s.cols) /= 2;
+        s.in_place = up_to(5) == 0;
+        if (s.in_place) s.rows = s.cols = std::min<std::int64_t>({s.rows, s.cols, 700});
+        if (up_to(2) == 0) s.count = 1 + up_to(300);
+        if (s.rows * s.cols * s.element_size * s.count > most) s.count = 1;
+        const auto gap = [&] { return up_to(1) == 0 ? 0 : up_to(1) == 0 ? 16 * up_to(3) : up_to(9); };
+        s.source_ld = s.cols + gap();
+        s.destination_ld = s.in_place ? s.source_ld : s.rows + gap();
+        if (s.count > 1) {
+            s.source_stride = s.rows * s.source_ld + gap();
+            s.destination_stride = s.in_place ? s.source_stride : s.cols * s.destination_ld + gap();
+        }
+        s.source_offset = up_to(1) == 0 ? 0 : up_to(70);
+        s.destination_offset = s.in_place ? s.source_offset : up_to(1) == 0 ? 0 : up_to(70);
+        ASSERT_NO_FATAL_FAILURE(expect_right(s, {.threads = static_cast<int>(up_to(3))}));
+    }
+}
+
+TEST(host_transpose, batches) {
+    for (int size : {1, 2, 4, 8, 16, 3}) {
+        for (const problem_shape& shape : tests::batch_shapes(size)) {
+            ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+        }
+        for (auto [rows, cols] :
+             {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 5}, {32, 32}, {33, 31}, {100, 100}, {300, 500}}) {
+            for (std::int64_t bytes : {kMiB, 10 * kMiB}) {
+                ASSERT_NO_FATAL_FAILURE(expect_right(
+                    {.rows = rows, .cols = cols, .element_size = size, .count = bytes / (rows * cols * size) + 2}));
+            }
+        }
+    }
+}
+
+TEST(host_transpose, in_place) {
+    for (int size : {1, 2, 4, 8, 16, 3, 12}) {
+        for (std::int64_t n : {1, 2, 31, 64, 65, 128, 300, 513, 1100}) {
+            for (std::int64_t gap : {0, 1, 16}) {
+                ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n,
+                                                      .cols = n,
+                                                      .element_size = size,
+                                                      .source_ld = n + gap,
+                                                      .destination_ld = n + gap,
+                                                      .count = n < 100 ? 5 : 1,
+                                                      .in_place = true}));
+            }
+        }
+    }
+}
+
+TEST(host_transpose, nothing_to_move) {
+    for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {0, 5}, {5, 0}}) {
+        const matrix_view<const float> source{nullptr, rows, cols, cols};
+        const matrix_view<float> destination{nullptr, cols, rows, rows};
+        EXPECT_NO_THROW(transpose(source, destination));
+    }
+    EXPECT_NO_THROW(transpose_in_place(batch_view<double>{nullptr, 3, 3, 3, 0, 9}));
+}
+
+TEST(host_transpose, moves_bits_of_any_type) {
+    struct point {
+        float x, y, z;
+        bool operator==(const point&) const = default;
+    };
+    const std::vector<point> in = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, {13, 14, 15}, {16, 17, 18}};
+    std::vector<point> out(in.size());
+    transpose(matrix_view<const point>{in.data(), 2, 3, 3}, matrix_view<point>{out.data(), 3, 2, 2});
+    EXPECT_EQ(out, (std::vector<point>{in[0], in[3], in[1], in[4], in[2], in[5]}));
+    // NaN payloads.
+    std::vector<std::uint32_t> bits(64 * 64);
+    std::iota(bits.begin(), bits.end(), 0x7fa00000u);
+    std::vector<float> numbers(bits.size()), turned(bits.size());
+    std::memcpy(numbers.data(), bits.data(), bits.size() * sizeof(float));
+    matrix_view<float> view{numbers.data(), 64, 64, 64};
+    transpose(view, matrix_view<float>{turned.data(), 64, 64, 64});  // a mutable view is a source, too
+    std::uint32_t found;
+    std::memcpy(&found, &turned[64 * 3 + 5], sizeof found);
+    EXPECT_EQ(found, bits[64 * 5 + 3]);
+    std::vector<std::complex<double>> c(9);
+    c[1] = {1, 2};
+    transpose_in_place(matrix_view<std::complex<double>>{c.data(), 3, 3, 3});
+    EXPECT_EQ(c[3], (std::complex<double>{1, 2}));
+}
+
+TEST(host_transpose, many_threads_at_once) {
+    std::vector<std::string> faults(6);
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t t = 0; t < faults.size(); ++t) {
+            threads.emplace_back([&, t] {
+                for (int i = 0; i < 5; ++i) {
+                    host_problem problem({.rows = 1000 + static_cast<std::int64_t>(t),
+                                          .cols = 3000 + 7 * i,
+                                          .element_size = kSizes[(t + static_cast<std::size_t>(i)) % 5]});
+                    problem.prepare();
+                    transpose_work(problem.work(), {.threads = i % 3});
+                    if (const std::string fault = problem.check().fault; !fault.empty()) faults[t] = fault;
+                }
+            });
+        }
+    }
+    for (const std::string& fault : faults) EXPECT_EQ(fault, "");
+}
+
+// ---- Mistakes -------------------------------------------------------------------------------------------------------
+
+template <class F>
+std::string refused(F f) {
+    try {
+        f();
+    } catch (const invalid_argument& e) {
+        return e.what();
+    }
+    return "(not refused)";
+}
+
+TEST(host_transpose, each_mistake_is_named_with_its_value) {
+    std::vector<float> in(100), out(100);
+    const matrix_view<const float> source{in.data(), 5, 7, 7};
+    const matrix_view<float> destination{out.data(), 7, 5, 5};
+    const auto with_source = [&](auto change) {
+        matrix_view<const float> m = source;
+        change(m);
+        return refused([&] { transpose(m, destination); });
+    };
+    EXPECT_EQ(with_source([](auto& m) { m.rows = -1; }), "source.rows is -1: it must not be negative");
+    EXPECT_EQ(with_source([](auto& m) { m.ld = 6; }), "source.ld is 6: a row has 7 elements");
+    EXPECT_EQ(with_source([](auto& m) { m.data = nullptr; }), "source.data is null");
+    EXPECT_EQ(with_source([](auto& m) { m.rows = 4; }),
+              "destination is 7 x 5: the transpose of a source of 4 x 7 is 7 x 4");
+    EXPECT_EQ(refused([&] { transpose(source, destination, {.threads = -2}); }),
+              "options.threads is -2: it must be 1 or more, or 0 for all cores");
+    EXPECT_NE(refused([&] {
+                  transpose(source, matrix_view<float>{in.data() + 3, 7, 5, 5});
+              }).find("overlaps source"),
+              std::string::npos);
+    EXPECT_NE(refused([&] {
+                  transpose(matrix_view<const float>{in.data(), std::int64_t{1} << 40, std::int64_t{1} << 40,
+                                                     std::int64_t{1} << 40},
+                            matrix_view<float>{out.data(), std::int64_t{1} << 40, std::int64_t{1} << 40,
+                                               std::int64_t{1} << 40});
+              }).find("does not fit 64 bits"),
+              std::string::npos);
+    EXPECT_EQ(std::count(out.begin(), out.end(), 0.0f), 100) << "nothing was written";
+}
+
+TEST(host_transpose, takes_every_path) {
+    for (const char* path : {"direct", "bands", "image", "in_place"}) EXPECT_GT(runs[path], 0) << path;
+}
+
+}  // namespace
