@@ -25,9 +25,10 @@ ROOMS = {
     "src/gemm/production": ([PUBLIC, "src/device", "src/core"], "production may include device and core"),
     "src/emulator": ([PUBLIC, "src/core"], "emulator may include core"),
     "src/host": ([PUBLIC, "src/core"], "host may include core"),
+    "src/files": ([PUBLIC, "src/core"], "files may include public and core"),
     "src/baseline": ([PUBLIC, "src/device", "src/core"], "baseline may include device and core"),
     "src/lab": ([PUBLIC, "src/core", "src/device/registry.hpp"], "lab may include the registry and core"),
-    "src/cli": ([PUBLIC, "src/lab", "src/emulator"], "cli may include public, lab and emulator"),
+    "src/cli": ([PUBLIC, "src/lab", "src/emulator", "src/files"], "cli may include public, lab, emulator and files"),
     "python": ([PUBLIC], "python may include the public API only"),
 }
 LADDERS = ("src/transpose/ladder", "src/gemm/ladder")

@@ -3,27 +3,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <charconv>
-
+#include "cli/words.hpp"
 #include "core/dtype.hpp"
 #include "core/problem.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/ladder.hpp"
 
 namespace cornerturn::cli {
-
-std::int64_t parse_size(const std::string& name, const std::string& text) {
-    std::int64_t value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status == std::errc::result_out_of_range) {
-        throw invalid_argument(fmt::format("{} is {}: it must be below 2^63", name, text));
-    }
-    if (status != std::errc{} || end != text.data() + text.size()) {
-        throw invalid_argument(fmt::format("{} is '{}': it must be a whole number, 0 or more", name, text));
-    }
-    if (value < 0) throw invalid_argument(fmt::format("{} is {}: it must not be negative", name, text));
-    return value;
-}
 
 std::string explain(const explain_options& o, lab::format as) {
     problem_shape shape{.rows = parse_size("--rows", o.rows), .cols = parse_size("--cols", o.cols)};

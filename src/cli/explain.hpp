@@ -21,7 +21,4 @@ struct explain_options {
 // Throws invalid_argument that names the option at fault.
 std::string explain(const explain_options& o, lab::format as);
 
-// A whole number, 0 or more. Throws invalid_argument that names what was given.
-std::int64_t parse_size(const std::string& name, const std::string& text);
-
 }  // namespace cornerturn::cli

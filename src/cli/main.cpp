@@ -13,6 +13,8 @@
 #include "cli/explain.hpp"
 #include "cli/output.hpp"
 #include "cli/show.hpp"
+#include "cli/transpose.hpp"
+#include "cli/words.hpp"
 #include "core/dtype.hpp"
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
@@ -34,6 +36,7 @@ struct options {
     bool full = false, lines = false, warm = false, untimed = false;
     cli::bench_options bench;
     cli::explain_options explain;
+    cli::transpose_options transpose;
     std::string command_line;
 };
 
@@ -130,6 +133,11 @@ int run_explain(const options& o) {
     return 0;
 }
 
+int run_transpose(const options& o) {
+    cli::transpose(o.transpose, lab::find_format(o.format), o.output);
+    return 0;
+}
+
 int run_bench(const options& o) {
     cli::bench(o.bench, read_seed(o), lab::find_format(o.format), o.output, o.command_line);
     return 0;
@@ -193,6 +201,17 @@ int run(int argc, char** argv) {
     explain->add_flag("--in-place", o.explain.in_place, "source and destination are the same");
     explain->add_option("--compute-capability", o.explain.compute_capability, "of the GPU: 90 for 9.0")
         ->capture_default_str();
+    CLI::App* const files = add("transpose", "Transpose the matrix in a file, however large", run_transpose);
+    files->add_option("IN", o.transpose.source, "a .npy file; with --rows, --cols and --dtype one without a header")
+        ->required();
+    files->add_option("OUT", o.transpose.destination, "the file to be written, of the same kind; it may be IN")
+        ->required();
+    files->add_option("--memory", o.transpose.memory, "that may be used")->capture_default_str();
+    files->add_option("--layout", o.transpose.layout, "of the result: c or f (Fortran)")->capture_default_str();
+    files->add_option("--on", o.transpose.on, "host")->capture_default_str();
+    files->add_option("--rows", o.transpose.rows, "of a file without a header, whose elements lie row by row");
+    files->add_option("--cols", o.transpose.cols, "of it");
+    files->add_option("--dtype", o.transpose.dtype, "of its elements");
     CLI::App* const bench = add("bench", "A transpose beside its peers over a grid of shapes", run_bench);
     bench->add_option("FAMILY", o.bench.family, "transpose")->required();
     bench->add_option("--sizes", o.bench.sizes, "of elements, in bytes")->capture_default_str();

@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "cornerturn/error.hpp"
+#include "files/file.hpp"
 
 namespace cornerturn::cli {
 namespace {
@@ -59,27 +59,14 @@ void write_out(const std::optional<std::string>& to, const std::string& text) {
     }
     const std::string& path = *to;
     struct stat present;
-    const bool exists = stat(path.c_str(), &present) == 0;
-    if (exists && !S_ISREG(present.st_mode)) {
+    if (stat(path.c_str(), &present) == 0 && !S_ISREG(present.st_mode)) {
         const int file = open(path.c_str(), O_WRONLY);
         check(file >= 0 && write_and_close(file, text));
         return;
     }
-    const mode_t mask = umask(0);
-    umask(mask);
-    const mode_t mode = exists ? present.st_mode & 07777 : 0666 & ~mask;
-    const std::string target = exists ? std::filesystem::canonical(path).string() : path;  // behind a link
-    std::string partial = target + ".XXXXXX";
-    const int file = mkstemp(partial.data());
-    check(file >= 0);
-    const bool done =
-        fchmod(file, mode) == 0 && write_and_close(file, text) && std::rename(partial.c_str(), target.c_str()) == 0;
-    if (!done) {
-        const int why = errno;
-        unlink(partial.c_str());
-        errno = why;
-    }
-    check(done);
+    files::new_file file(path);
+    file.write(text.data(), static_cast<std::int64_t>(text.size()), 0);
+    file.commit();
 }
 
 }  // namespace cornerturn::cli

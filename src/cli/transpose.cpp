@@ -1,0 +1,125 @@
+#include "cli/transpose.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include "cli/output.hpp"
+#include "cli/words.hpp"
+#include "core/dtype.hpp"
+#include "cornerturn/error.hpp"
+#include "files/transpose_file.hpp"
+
+namespace cornerturn::cli {
+namespace {
+
+// ---- What the caller asked for --------------------------------------------------------------------------------------
+
+files::file_request read_request(const transpose_options& o) {
+    files::file_request what{
+        .source = o.source, .destination = o.destination, .memory = parse_bytes("--memory", o.memory)};
+    if (o.layout != "c" && o.layout != "f")
+        throw invalid_argument(fmt::format("--layout is '{}': it can be c or f", o.layout));
+    what.layout = o.layout == "c" ? files::order::c : files::order::fortran;
+    if (o.on != "host") throw invalid_argument(fmt::format("--on is '{}': it can be host", o.on));
+    if (o.rows || o.cols || o.dtype) {
+        if (!o.rows || !o.cols || !o.dtype)
+            throw invalid_argument("a file without a header needs all of --rows, --cols and --dtype");
+        what.raw =
+            files::raw_shape{parse_size("--rows", *o.rows), parse_size("--cols", *o.cols), find_dtype(*o.dtype).size};
+    }
+    return what;
+}
+
+// ---- While it runs --------------------------------------------------------------------------------------------------
+
+std::atomic<bool> interrupted = false;
+
+// Ctrl-C asks to stop, once; a second one ends the program as usual. Nothing is left of the new file in either case,
+// where it has no name.
+class interrupt_scope {
+public:
+    interrupt_scope() {
+        struct sigaction action = {};
+        action.sa_handler = [](int) { interrupted = true; };
+        action.sa_flags = static_cast<int>(SA_RESETHAND);
+        sigaction(SIGINT, &action, &before_int_);
+        sigaction(SIGTERM, &action, &before_term_);
+    }
+    ~interrupt_scope() {
+        sigaction(SIGINT, &before_int_, nullptr);
+        sigaction(SIGTERM, &before_term_, nullptr);
+    }
+    interrupt_scope(const interrupt_scope&) = delete;
+    interrupt_scope& operator=(const interrupt_scope&) = delete;
+
+private:
+    struct sigaction before_int_ = {}, before_term_ = {};
+};
+
+// A line on the terminal: how far it is, how fast, and how long it will take. Four times a second.
+class progress_line {
+public:
+    ~progress_line() {
+        if (shown_) fmt::print(stderr, "\r\033[K");
+    }
+    void operator()(std::int64_t done, std::int64_t of) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(250)) return;
+        last_ = now;
+        shown_ = true;
+        const double seconds = std::chrono::duration<double>(now - start_).count();
+        const double rate = static_cast<double>(done) / seconds, left = static_cast<double>(of - done) / rate;
+        constexpr int kWidth = 30;
+        const auto full = static_cast<std::size_t>(kWidth * (static_cast<double>(done) / static_cast<double>(of)));
+        fmt::print(stderr, "\r\033[K[{}{}] {} of {}, {}/s, {:.0f} s left", std::string(full, '#'),
+                   std::string(kWidth - full, ' '), bytes_text(static_cast<double>(done)),
+                   bytes_text(static_cast<double>(of)), bytes_text(rate), left);
+        std::fflush(stderr);
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_ = start_;
+    bool shown_ = false;
+};
+
+std::string show(const transpose_options& o, const files::file_result& r, lab::format as) {
+    const double rate = r.seconds > 0 ? static_cast<double>(r.bytes) / r.seconds : 0;
+    if (as == lab::format::json) {
+        const nlohmann::ordered_json out = {
+            {"source", o.source}, {"destination", o.destination}, {"from", r.from},   {"to", r.to},
+            {"bytes", r.bytes},   {"copied", r.copied},           {"tiles", r.tiles}, {"seconds", r.seconds}};
+        return out.dump() + "\n";
+    }
+    if (as == lab::format::table) {
+        return fmt::format("{} -> {}: {}{} in {:.2f} s ({}/s)\n", r.from, r.to,
+                           r.copied ? "the elements lie as before, only the header differs: copied " : "",
+                           bytes_text(static_cast<double>(r.bytes)), r.seconds, bytes_text(rate));
+    }
+    lab::table t{{{"source"}, {"destination"}, {"from"}, {"to"}, {"bytes", true}, {"copied"}, {"seconds", true}}, {}};
+    t.rows.push_back({o.source, o.destination, r.from, r.to, std::to_string(r.bytes), r.copied ? "yes" : "no",
+                      fmt::format("{:.3f}", r.seconds)});
+    return t.print(as);
+}
+
+}  // namespace
+
+void transpose(const transpose_options& o, lab::format as, const std::optional<std::string>& output) {
+    files::file_request what = read_request(o);
+    files::file_result result;
+    {
+        const interrupt_scope scope;
+        progress_line line;
+        what.stop = &interrupted;
+        if (isatty(STDERR_FILENO) != 0) what.progress = std::ref(line);
+        result = files::transpose_file(what);
+    }
+    write_out(output, show(o, result, as));
+}
+
+}  // namespace cornerturn::cli

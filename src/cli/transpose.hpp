@@ -1,0 +1,20 @@
+// The transpose command: files.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lab/table.hpp"
+
+namespace cornerturn::cli {
+
+// As words, with what is taken where nobody says.
+struct transpose_options {
+    std::string source, destination, memory = "1GiB", layout = "c", on = "host";
+    std::optional<std::string> rows, cols, dtype;  // of a file without a header
+};
+
+// Throws error where a file cannot be read or written.
+void transpose(const transpose_options& o, lab::format as, const std::optional<std::string>& output);
+
+}  // namespace cornerturn::cli

@@ -1,0 +1,71 @@
+// Files read and written by position, and one that takes another's place only when it is whole.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace cornerturn::files {
+
+// Closed where its scope ends.
+class descriptor {
+public:
+    explicit descriptor(int number = -1) : number_(number) {}
+    ~descriptor();
+    descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    descriptor& operator=(descriptor&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    int get() const { return number_; }
+    // False, with errno set, where the system could not keep what was written.
+    bool close_now();
+
+private:
+    int number_;
+};
+
+// A name that goes where its scope ends.
+struct temporary_name {
+    std::string path = {};
+    ~temporary_name();
+};
+
+// A file to be read. Throws error that names it.
+class input_file {
+public:
+    explicit input_file(const std::string& path);
+
+    const std::string& path() const { return path_; }
+    std::int64_t size() const { return size_; }
+    // All of these bytes, or an error.
+    void read(void* to, std::int64_t bytes, std::int64_t offset) const;
+
+private:
+    std::string path_;
+    descriptor file_;
+    std::int64_t size_ = 0;
+};
+
+// What will be the file at `path`, whether there is one or not. Until commit() it has no name, where the file system
+// can do that, and nobody sees it; without commit() nothing is left of it. Throws error that names the target.
+class new_file {
+public:
+    // What is there at the path must be a regular file, or nothing; its permissions are kept.
+    explicit new_file(const std::string& path);
+
+    // Asks for the space at once: a full disk is found out before the work.
+    void reserve(std::int64_t bytes);
+    void write(const void* from, std::int64_t bytes, std::int64_t offset);
+    // Takes the name, once all is on the disk.
+    void commit();
+
+private:
+    [[noreturn]] void fail() const;
+
+    std::string target_;      // behind links
+    temporary_name partial_;  // its name until then, if it has one
+    descriptor file_;
+};
+
+}  // namespace cornerturn::files

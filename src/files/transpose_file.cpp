@@ -1,0 +1,311 @@
+#include "files/transpose_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <link.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/sizes.hpp"
+#include "cornerturn/error.hpp"
+#include "cornerturn/transpose.hpp"
+#include "files/file.hpp"
+#include "files/npy.hpp"
+
+namespace cornerturn::files {
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kLeastForTiles = 1 * kMiB;
+constexpr std::int64_t kLater = 3 * kMiB;          // of the program, which is not in use from the beginning
+constexpr std::int64_t kMostOfATile = 256 * kMiB;  // more gains nothing, and keeps threads waiting for each other
+constexpr std::int64_t kMostOfACopy = 8 * kMiB;
+constexpr std::int64_t kPage = 4096;
+constexpr int kMostWorkers = 4;              // tiles at a time: some are read while others are turned or written
+constexpr std::int64_t kStack = kMiB / 4;    // and whatever else a thread has of its own
+constexpr std::int64_t kTurning = 2 * kMiB;  // what a thread takes to turn its part of a tile
+
+// Bytes of memory that the process has in use.
+std::int64_t resident_bytes() {
+    std::ifstream file("/proc/self/status");
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("VmRSS:")) return std::stoll(line.substr(6)) * 1024;
+    }
+    return 32 * kMiB;
+}
+
+// Bytes that each thread takes, before it does anything: the program's thread-local variables, which may be many.
+std::int64_t thread_bytes() {
+    std::int64_t local = 0;
+    const auto add = [](dl_phdr_info* object, std::size_t, void* sum) {
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+            const auto& part = object->dlpi_phdr[i];
+            if (part.p_type == PT_TLS) *static_cast<std::int64_t*>(sum) += static_cast<std::int64_t>(part.p_memsz);
+        }
+        return 0;
+    };
+    dl_iterate_phdr(add, &local);
+    return local + kStack;
+}
+
+// What the work may take: threads, and memory for the tiles.
+struct means {
+    int workers = 1;         // that move tiles; the caller's thread alone where it is one
+    int turning = 1;         // threads that turn a tile; 0: all cores
+    std::int64_t bytes = 0;  // for each worker
+};
+
+means means_of(std::int64_t memory) {
+    const std::int64_t thread = thread_bytes(), cores = std::max(1u, std::thread::hardware_concurrency());
+    means m;
+    std::int64_t left = memory;
+    if (memory / 4 >= cores * (thread + kTurning)) {
+        m.turning = 0;
+        left -= cores * (thread + kTurning);
+    }
+    m.workers = static_cast<int>(std::clamp<std::int64_t>(memory / 4 / thread, 1, kMostWorkers));
+    if (m.workers > 1) left -= m.workers * thread;
+    m.bytes = left / m.workers;
+    return m;
+}
+
+// Elements as they lie in a file, row after row from `offset` on.
+struct stored {
+    std::int64_t rows, cols, offset;
+};
+
+struct plan {
+    std::string from, to, header = {};  // in words; what comes before the result's elements
+    stored source = {}, destination = {};
+    std::int64_t element_size = 0;
+    bool copies = false;
+
+    std::int64_t bytes() const { return source.rows * source.cols * element_size; }
+};
+
+std::string describe(const npy_header& h, const std::vector<std::int64_t>& shape, bool fortran) {
+    return fmt::format("({}{}) {} in {} order", fmt::join(shape, ", "), shape.size() == 1 ? "," : "", h.descr,
+                       fortran ? "Fortran" : "C");
+}
+
+void require_size(const input_file& source, std::int64_t wanted, bool raw) {
+    if (source.size() < wanted) {
+        throw error(fmt::format("{} is too short: it has {} bytes, and its {} needs {}", source.path(), source.size(),
+                                raw ? "matrix" : "header and its elements", wanted));
+    }
+    if (raw && source.size() > wanted) {
+        throw error(fmt::format("{} is too long: it has {} bytes, and a matrix of that shape {}", source.path(),
+                                source.size(), wanted));
+    }
+}
+
+plan plan_npy(const input_file& source, order layout) {
+    std::string beginning(static_cast<std::size_t>(std::min(source.size(), kNpyPrefixBytes)), '\0');
+    source.read(beginning.data(), static_cast<std::int64_t>(beginning.size()), 0);
+    npy_header h;
+    try {
+        const std::int64_t bytes = npy_header_bytes(beginning);
+        beginning.resize(static_cast<std::size_t>(std::min(source.size(), bytes)));
+        source.read(beginning.data(), static_cast<std::int64_t>(beginning.size()), 0);
+        h = parse_npy(beginning);
+    } catch (const error& why) {
+        throw error(fmt::format("{}: {}", source.path(), why.what()));
+    }
+    require_size(source, h.data_offset + h.data_bytes(), false);
+    if (h.shape.size() > 2) {
+        throw error(fmt::format("{} has {} dimensions, ({}): only arrays of up to 2 can be transposed so far",
+                                source.path(), h.shape.size(), fmt::join(h.shape, ", ")));
+    }
+    // As numpy's transpose: an array of fewer dimensions is its own.
+    const bool matrix = h.shape.size() == 2;
+    const std::vector<std::int64_t> shape(h.shape.rbegin(), h.shape.rend());
+    const bool fortran = matrix ? layout == order::fortran : h.fortran_order;
+    plan p{.from = describe(h, h.shape, h.fortran_order),
+           .to = describe(h, shape, fortran),
+           .header = make_npy(h, shape, fortran),
+           .element_size = h.element_size,
+           .copies = !matrix || fortran != h.fortran_order};
+    const std::int64_t rows = matrix ? h.shape[h.fortran_order ? 1 : 0] : 1;
+    const std::int64_t cols = matrix ? h.shape[h.fortran_order ? 0 : 1] : h.elements();
+    p.source = {rows, cols, h.data_offset};
+    p.destination = {cols, rows, static_cast<std::int64_t>(p.header.size())};
+    return p;
+}
+
+plan plan_raw(const input_file& source, const raw_shape& shape, order layout) {
+    const std::int64_t elements = checked_multiply(shape.rows, shape.cols, "rows x cols");
+    require_size(source, checked_multiply(elements, shape.element_size, "the bytes of the matrix"), true);
+    const auto text = [&](std::int64_t rows, std::int64_t cols, bool fortran) {
+        return fmt::format("{} x {} of {} bytes in {} order", rows, cols, shape.element_size,
+                           fortran ? "Fortran" : "C");
+    };
+    const bool fortran = layout == order::fortran;
+    return {.from = text(shape.rows, shape.cols, false),
+            .to = text(shape.cols, shape.rows, fortran),
+            .source = {shape.rows, shape.cols, 0},
+            .destination = {shape.cols, shape.rows, 0},
+            .element_size = shape.element_size,
+            .copies = fortran};
+}
+
+// ---- The work -------------------------------------------------------------------------------------------------------
+
+class interruptible {
+public:
+    interruptible(const file_request& what, std::int64_t bytes) : what_(what), bytes_(bytes) {}
+
+    void wrote(std::int64_t bytes) {
+        if (!what_.progress) return;
+        const std::lock_guard lock(mutex_);
+        done_ += bytes;
+        what_.progress(done_, bytes_);
+    }
+    bool stopped() const { return what_.stop != nullptr && what_.stop->load(std::memory_order_relaxed); }
+
+private:
+    const file_request& what_;
+    const std::int64_t bytes_;
+    std::mutex mutex_;
+    std::int64_t done_ = 0;
+};
+
+// Runs work(i, worker) for i in [0, count), on so many threads, or on this one; the first error ends all of them.
+template <class Work>
+void run_all(std::int64_t count, int workers, const interruptible& run, Work work) {
+    std::atomic<std::int64_t> next = 0;
+    std::atomic<bool> failed = false;
+    std::exception_ptr first;
+    std::mutex mutex;
+    const auto body = [&](int worker) {
+        try {
+            while (!failed && !run.stopped()) {
+                const std::int64_t i = next++;
+                if (i >= count) return;
+                work(i, worker);
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            if (!first) first = std::current_exception();
+            failed = true;
+        }
+    };
+    if (workers == 1) {
+        body(0);
+    } else {
+        std::vector<std::jthread> threads;
+        for (int worker = 0; worker < workers; ++worker) threads.emplace_back(body, worker);
+    }
+    if (first) std::rethrow_exception(first);
+    if (run.stopped()) throw error("interrupted");
+}
+
+std::unique_ptr<unsigned char[]> memory_of(std::int64_t bytes) {
+    return std::make_unique_for_overwrite<unsigned char[]>(static_cast<std::size_t>(bytes));
+}
+
+std::int64_t copy_elements(const plan& p, const input_file& source, new_file& destination, const means& m,
+                           interruptible& run) {
+    const std::int64_t piece = std::min(m.bytes, kMostOfACopy), pieces = (p.bytes() + piece - 1) / piece;
+    std::vector<std::unique_ptr<unsigned char[]>> buffers(static_cast<std::size_t>(m.workers));
+    run_all(pieces, m.workers, run, [&](std::int64_t i, int worker) {
+        auto& buffer = buffers[static_cast<std::size_t>(worker)];
+        if (!buffer) buffer = memory_of(piece);
+        const std::int64_t begin = i * piece, bytes = std::min(piece, p.bytes() - begin);
+        source.read(buffer.get(), bytes, p.source.offset + begin);
+        destination.write(buffer.get(), bytes, p.destination.offset + begin);
+        run.wrote(bytes);
+    });
+    return pieces;
+}
+
+struct tile_size {
+    std::int64_t rows, cols;
+};
+
+// As large as `bytes` allows, with runs of the same length on both sides where neither is short; whole pages of them.
+tile_size tile_of(const plan& p, std::int64_t bytes) {
+    const std::int64_t elements = std::max<std::int64_t>(1, bytes / p.element_size);
+    const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements)));
+    const std::int64_t pages = std::max<std::int64_t>(1, kPage / p.element_size);
+    const auto whole = [&](std::int64_t extent) { return extent > 2 * pages ? extent / pages * pages : extent; };
+    tile_size t{std::min(p.source.rows, std::max<std::int64_t>(1, whole(side))), 0};
+    t.cols = std::min(p.source.cols, std::max<std::int64_t>(1, whole(elements / t.rows)));
+    t.rows = std::min(p.source.rows, std::max(t.rows, elements / t.cols));
+    return t;
+}
+
+// Rows of a tile: one after the other, or all at once where nothing lies between them.
+template <class Move>
+void move_rows(std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch, std::int64_t offset,
+               const interruptible& run, Move move) {
+    if (row_bytes == pitch) {
+        move(0, rows * row_bytes, offset);
+        return;
+    }
+    for (std::int64_t row = 0; row < rows && !run.stopped(); ++row)
+        move(row * row_bytes, row_bytes, offset + row * pitch);
+}
+
+std::int64_t transpose_elements(const plan& p, const input_file& source, new_file& destination, const means& m,
+                                interruptible& run) {
+    const std::int64_t e = p.element_size;
+    const tile_size t = tile_of(p, std::min(m.bytes / 2, kMostOfATile));
+    const std::int64_t across = (p.source.cols + t.cols - 1) / t.cols, down = (p.source.rows + t.rows - 1) / t.rows;
+    struct worker_memory {
+        std::unique_ptr<unsigned char[]> read, turned;
+    };
+    std::vector<worker_memory> buffers(static_cast<std::size_t>(m.workers));
+    run_all(across * down, m.workers, run, [&](std::int64_t i, int worker) {
+        worker_memory& own = buffers[static_cast<std::size_t>(worker)];
+        if (!own.read) own = {memory_of(t.rows * t.cols * e), memory_of(t.rows * t.cols * e)};
+        const std::int64_t row = i / across * t.rows, col = i % across * t.cols;
+        const std::int64_t rows = std::min(t.rows, p.source.rows - row), cols = std::min(t.cols, p.source.cols - col);
+        move_rows(rows, cols * e, p.source.cols * e, p.source.offset + (row * p.source.cols + col) * e, run,
+                  [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
+                      source.read(own.read.get() + at, bytes, offset);
+                  });
+        detail::transpose({reinterpret_cast<std::uintptr_t>(own.read.get()), rows, cols, cols, 1, 0},
+                          {reinterpret_cast<std::uintptr_t>(own.turned.get()), cols, rows, rows, 1, 0}, e, 1,
+                          {.threads = m.turning});
+        move_rows(cols, rows * e, p.source.rows * e, p.destination.offset + (col * p.source.rows + row) * e, run,
+                  [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
+                      destination.write(own.turned.get() + at, bytes, offset);
+                  });
+        run.wrote(rows * cols * e);
+    });
+    return across * down;
+}
+
+}  // namespace
+
+file_result transpose_file(const file_request& what) {
+    const auto start = std::chrono::steady_clock::now();
+    const input_file source(what.source);
+    const plan p = what.raw ? plan_raw(source, *what.raw, what.layout) : plan_npy(source, what.layout);
+    const std::int64_t used = resident_bytes() + kLater, left = what.memory - used;
+    const std::int64_t least = kLeastForTiles + 2 * p.element_size;
+    if (left < least) {
+        throw invalid_argument(fmt::format("the memory is {} bytes: the program itself takes {}, and it needs {} more",
+                                           what.memory, used, least));
+    }
+    new_file destination(what.destination);
+    destination.reserve(p.destination.offset + p.bytes());
+    destination.write(p.header.data(), static_cast<std::int64_t>(p.header.size()), 0);
+    interruptible run(what, p.bytes());
+    file_result result{.from = p.from, .to = p.to, .bytes = p.bytes(), .copied = p.copies};
+    if (p.bytes() > 0)
+        result.tiles = (p.copies ? copy_elements : transpose_elements)(p, source, destination, means_of(left), run);
+    destination.commit();
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+}
+
+}  // namespace cornerturn::files

@@ -1,0 +1,46 @@
+// The transpose of a matrix in a file, which may be larger than memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace cornerturn::files {
+
+enum class order { c, fortran };
+
+// A file without a header: rows x cols elements in C order.
+struct raw_shape {
+    std::int64_t rows = 0, cols = 0, element_size = 0;
+};
+
+struct file_request {
+    std::string source, destination;    // may be the same file
+    std::optional<raw_shape> raw = {};  // else both are .npy
+    order layout = order::c;            // of the result
+    std::int64_t memory = 1 << 30;      // bytes: what the process may use
+    // Called now and then, from any thread but from one at a time, with the bytes that were written.
+    std::function<void(std::int64_t done, std::int64_t of)> progress = {};
+    const std::atomic<bool>* stop = nullptr;  // becoming true ends it, with the error interrupted
+};
+
+struct file_result {
+    std::string from, to;    // "(3, 5) '<f8' in C order"
+    std::int64_t bytes = 0;  // of the elements
+    bool copied = false;     // the elements lie as before: only the header differs
+    std::int64_t tiles = 0;  // that the file was moved in
+    double seconds = 0;      // until the result was on the disk
+};
+
+// The destination appears, or is replaced, once it is whole and on the disk; it is untouched in every other case.
+//
+// The source is read once and the destination written once, in tiles of as much as the memory allows; where they are
+// narrower than a page of the file, that is left to the system's cache of files.
+//
+// Throws error where a file cannot be read or written, or is not what it should be; invalid_argument where the memory
+// is too little.
+file_result transpose_file(const file_request& what);
+
+}  // namespace cornerturn::files

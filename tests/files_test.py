@@ -1,0 +1,354 @@
+"""cornerturn transpose: files against numpy, in every type, order and version; within their memory; and what is left of
+them when something goes wrong."""
+
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+try:
+    import numpy
+except ImportError:
+    print("skipped: this Python has no numpy to compare with")
+    sys.exit(77)
+
+PROGRAM = os.environ["CORNERTURN"]
+MiB = 1 << 20
+
+DTYPES = ["?", "i1", "u1", "<i2", ">i2", "<f2", ">u4", "<f4", "<i8", ">f8", "<c8", ">c16", "<M8[ns]", "<m8[25us]", "S1", "S7",
+          "<U3", ">U2", "V5", numpy.dtype("longdouble").str,
+          [("a", "<i4"), ("b", "<f8", (2, 3)), ("c", "S3")],
+          [("outer", [("x", "u1"), ("y", ">i2")]), ("z", "<c16")],
+          [(("a title", "name"), "<i2")],
+          {"names": ["p", "q"], "formats": ["u1", "<f8"], "offsets": [0, 8], "itemsize": 16}]
+
+
+def array_of(dtype, shape, seed=1):
+    """Random bytes: NaNs with payloads, denormals and all."""
+    dtype = numpy.dtype(dtype)
+    count = int(numpy.prod(shape))
+    data = numpy.random.default_rng(seed).integers(0, 256, count * dtype.itemsize, dtype="u1")
+    if dtype == bool:
+        data &= 1
+    return data.view(dtype)[:count].reshape(shape)
+
+
+def elements(array):
+    """The bytes of each element, in C order: those between the fields of a structure, too."""
+    return array.view(f"V{array.dtype.itemsize}").tobytes()
+
+
+def fortran(array):
+    """The same in Fortran order: numpy would leave out the bytes between the fields of a structure."""
+    return numpy.asfortranarray(array.view(f"V{array.dtype.itemsize}")).view(array.dtype)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def run_it(self, *arguments, **options):
+        return subprocess.run([PROGRAM, "transpose", *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=300, **options)
+
+    def succeed(self, *arguments):
+        ran = self.run_it(*arguments)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        return ran.stdout
+
+    def refuse(self, status, parts, *arguments, **options):
+        before = self.files()
+        ran = self.run_it(*arguments, **options)
+        self.assertEqual(ran.returncode, status, ran.stdout + ran.stderr)
+        self.assertRegex(ran.stderr, r"\Acornerturn: [^\n]+\n\Z")
+        for part in parts:
+            self.assertIn(part, ran.stderr)
+        self.assertEqual(self.files(), before, "nothing is written, nothing is left")
+
+    def files(self):
+        return {p.name: p.read_bytes() if p.is_file() and os.access(p, os.R_OK) else None for p in self.folder.iterdir()}
+
+    def save(self, name, array, version=None):
+        path = self.folder / name
+        with open(path, "wb") as file:
+            numpy.lib.format.write_array(file, array, version=version, allow_pickle=False)
+        return path
+
+    def expect_transposed(self, path, array, fortran=False):
+        found = numpy.load(path, allow_pickle=False)
+        self.assertEqual((found.dtype, found.shape), (array.dtype, array.T.shape))
+        self.assertTrue(elements(found) == elements(array.T), f"{array.dtype} {array.shape}")
+        if found.ndim == 2 and min(found.shape) > 1:
+            self.assertEqual(found.flags.f_contiguous, fortran)
+        with open(path, "rb") as file:
+            major = numpy.lib.format.read_magic(file)[0]
+            (numpy.lib.format.read_array_header_1_0 if major == 1 else numpy.lib.format.read_array_header_2_0)(file)
+            self.assertEqual(file.tell() % 64, 0, "elements are aligned as numpy aligns them")
+
+
+class Formats(Case):
+    def test_every_dtype_in_both_orders(self):
+        for dtype in DTYPES:
+            array = array_of(dtype, (37, 53))
+            for source in (array, fortran(array)):
+                for layout in "cf":
+                    path = self.save("in.npy", source)
+                    self.succeed(path, self.folder / "out.npy", "--layout", layout)
+                    self.expect_transposed(self.folder / "out.npy", array, fortran=layout == "f")
+
+    def test_only_the_header_changes_where_that_is_all(self):
+        array = array_of("<f4", (30, 50))
+        for source, layout, copied in [(array, "c", False), (array, "f", True), (numpy.asfortranarray(array), "c", True),
+                                       (numpy.asfortranarray(array), "f", False)]:
+            said = self.succeed(self.save("in.npy", source), self.folder / "out.npy", "--layout", layout)
+            self.assertEqual("only the header differs" in said, copied, said)
+            self.expect_transposed(self.folder / "out.npy", array, fortran=layout == "f")
+
+    def test_every_version(self):
+        for version in [(1, 0), (2, 0), (3, 0)]:
+            array = array_of("<f8", (20, 30))
+            self.succeed(self.save("in.npy", array, version), self.folder / "out.npy")
+            self.expect_transposed(self.folder / "out.npy", array)
+            self.assertEqual((self.folder / "out.npy").read_bytes()[6], version[0])
+        names = array_of([("größe", "<f4"), ("長さ", "<i2")], (6, 7))
+        with self.assertWarns(UserWarning):
+            path = self.save("in.npy", names)
+        self.succeed(path, self.folder / "out.npy")
+        self.expect_transposed(self.folder / "out.npy", names)
+        many = array_of([(f"a_rather_long_name_{i}", "u1") for i in range(3000)], (3, 2))
+        with self.assertWarns(UserWarning):
+            path = self.save("in.npy", many)
+        self.succeed(path, self.folder / "out.npy")
+        found = numpy.load(self.folder / "out.npy", max_header_size=1 << 20)
+        self.assertEqual(elements(found), elements(many.T))
+
+    def test_shapes(self):
+        for shape in [(), (0,), (1,), (1000,), (0, 5), (5, 0), (1, 1), (1, 1000), (1000, 1), (3, 1001), (1001, 3), (512, 512),
+                      (257, 1023)]:
+            for dtype in ("u1", "<f8", "S3"):
+                array = array_of(dtype, shape)
+                self.succeed(self.save("in.npy", array), self.folder / "out.npy")
+                self.expect_transposed(self.folder / "out.npy", array)
+
+    def test_files_without_a_header(self):
+        array = array_of("<f4", (123, 77))
+        (self.folder / "in.bin").write_bytes(array.tobytes())
+        size = ["--rows", 123, "--cols", 77, "--dtype", "f32"]
+        self.succeed(self.folder / "in.bin", self.folder / "out.bin", *size)
+        self.assertEqual((self.folder / "out.bin").read_bytes(), array.T.tobytes())
+        self.succeed(self.folder / "in.bin", self.folder / "out.bin", *size, "--layout", "f")
+        self.assertEqual((self.folder / "out.bin").read_bytes(), array.tobytes())
+
+    def test_random_shapes_types_and_memory(self):
+        seed = random.randrange(1 << 32)
+        print(f"seed {seed}")
+        draw = random.Random(seed)
+        for _ in range(40):
+            dtype = numpy.dtype(draw.choice(DTYPES))
+            rows = draw.choice([1, 2, 30, 1000, 5000])
+            cols = max(1, draw.randrange(1, 3 * MiB) // (rows * dtype.itemsize))
+            if draw.random() < 0.5:
+                rows, cols = cols, rows
+            array = array_of(dtype, (rows, cols), seed)
+            source = fortran(array) if draw.random() < 0.5 else array
+            path = self.save("in.npy", source)
+            self.succeed(path, self.folder / "out.npy", "--memory", "14MiB")
+            self.expect_transposed(self.folder / "out.npy", array)
+
+    def test_what_is_printed(self):
+        array = array_of("<f8", (20, 30))
+        path = self.save("in.npy", array)
+        for form in ("table", "markdown", "csv", "json"):
+            self.assertIn("(20, 30) '<f8' in C order", self.succeed(path, self.folder / "out.npy", "--format", form))
+
+
+class Memory(Case):
+    def peak(self, *arguments):
+        """Peak resident bytes of a run. What starts it must be small: until it is another program, a child is as large."""
+        starter = """import resource, subprocess, sys
+ended = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+print(ended.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
+        ran = subprocess.run([sys.executable, "-S", "-E", "-c", starter, PROGRAM, "transpose", *map(str, arguments)],
+                             capture_output=True, text=True, timeout=300)
+        status, kibibytes = map(int, ran.stdout.split())
+        self.assertEqual((status, ran.stderr), (0, ""))
+        return kibibytes * 1024
+
+    def test_the_bound_is_kept(self):
+        array = array_of("<f8", (4001, 5003))  # 160 MB
+        path = self.save("in.npy", array)
+        for memory in (16 * MiB, 32 * MiB, 64 * MiB):
+            self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", memory), memory)
+            self.expect_transposed(self.folder / "out.npy", array)
+
+    def test_less_than_a_row(self):
+        array = array_of("u1", (3, 40 * MiB))
+        path = self.save("in.npy", array)
+        self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", "16MiB"), 16 * MiB)
+        self.expect_transposed(self.folder / "out.npy", array)
+        self.assertLessEqual(self.peak(self.folder / "out.npy", self.folder / "again.npy", "--memory", "16MiB"), 16 * MiB)
+        self.expect_transposed(self.folder / "again.npy", array.T)
+
+    def test_too_little_is_refused(self):
+        path = self.save("in.npy", array_of("<f8", (40, 50)))
+        self.refuse(2, ["the memory is 1048576 bytes", "needs"], path, self.folder / "out.npy", "--memory", "1MiB")
+
+
+class Mistakes(Case):
+    def test_files_that_cannot_be_read(self):
+        out = self.folder / "out.npy"
+        self.refuse(1, ["absent.npy", "No such file"], self.folder / "absent.npy", out)
+        self.refuse(1, ["Is a directory"], self.folder, out)
+        self.refuse(1, ["/dev/null"], "/dev/null", out)
+        path = self.save("in.npy", array_of("u1", (4, 5)))
+        self.refuse(1, ["absent/out.npy", "No such file"], path, self.folder / "absent/out.npy")
+        self.refuse(1, ["Is a directory"], path, self.folder)
+        self.refuse(1, ["/dev/null"], path, "/dev/null")
+        if os.getuid() != 0:
+            path.chmod(0)
+            self.refuse(1, ["Permission denied"], path, out)
+
+    def test_usage(self):
+        path = self.save("in.npy", array_of("u1", (4, 5)))
+        out = self.folder / "out.npy"
+        self.refuse(2, ["--memory", "much"], path, out, "--memory", "much")
+        self.refuse(2, ["--memory", "does not fit"], path, out, "--memory", "9223372036854775807TiB")
+        self.refuse(2, ["--layout", "z"], path, out, "--layout", "z")
+        self.refuse(2, ["--rows, --cols and --dtype"], path, out, "--rows", 4)
+        self.refuse(2, ["OUT"], path)
+        self.refuse(1, ["too long"], path, out, "--rows", 4, "--cols", 5, "--dtype", "u8")
+        self.refuse(1, ["too short"], path, out, "--rows", 400, "--cols", 5, "--dtype", "f64")
+        self.refuse(2, ["does not fit"], path, out, "--rows", 1 << 62, "--cols", 5, "--dtype", "f64")
+
+    def header(self, text, version=1, data=b"", length=None):
+        text = text if isinstance(text, bytes) else text.encode("latin1")
+        size = len(text) if length is None else length
+        path = self.folder / "in.npy"
+        path.write_bytes(b"\x93NUMPY" + bytes([version, 0]) + size.to_bytes(2 if version == 1 else 4, "little") + text + data)
+        return path
+
+    def test_headers(self):
+        out = self.folder / "out.npy"
+        good = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }"
+        self.succeed(self.header(good, data=bytes(48)), out)
+        out.unlink()
+        wrong = {
+            "it does not begin as one": [b"", b"PK\x03\x04", b"\x93NUMP"],
+            "it ends within its header": [b"\x93NUMPY", b"\x93NUMPY\x01\x00", b"\x93NUMPY\x02\x00\x10\x00",
+                                          b"\x93NUMPY\x01\x00\x76\x00{"],
+            "version 4.0": [b"\x93NUMPY\x04\x00\x10\x00\x00\x00"],
+        }
+        for what, all_bytes in wrong.items():
+            for data in all_bytes:
+                (self.folder / "in.npy").write_bytes(data)
+                self.refuse(1, [what, "in.npy"], self.folder / "in.npy", out)
+        for text, what in [
+            ("{'descr': '|O', 'fortran_order': False, 'shape': (2, 3), }", "Python objects"),
+            ("{'descr': [('a', '<f8'), ('b', '|O')], 'fortran_order': False, 'shape': (2, 3), }", "Python objects"),
+            ("{'descr': '<q9', 'fortran_order': False, 'shape': (2, 3), }", "'<q9' is not known"),
+            ("{'descr': '|S0', 'fortran_order': False, 'shape': (2, 3), }", "have 0 bytes"),
+            ("{'descr': '<f8', 'fortran_order': 0, 'shape': (2, 3), }", "fortran_order is 0"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2, -3), }", "(2, -3)"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': [2, 3], }", "no tuple"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (6), }", "a comma"),
+            ("{'descr': '<f8', 'fortran_order': False}", "lacks one of"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), 'more': 1}", "the key 'more'"),
+            ("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)}", "once each"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)} x", "nothing more"),
+            ("{'descr': '<f8, 'fortran_order': False, 'shape': (2, 3)}", "where"),
+            ("{'descr': '<f8", "no end"),
+            ("[" * 5000, "nests"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", "does not fit 64 bits"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 1), }", "does not fit 64 bits"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3, 4), }", "3 dimensions"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 30), }", "too short"),
+        ]:
+            with self.subTest(text[:80]):
+                self.refuse(1, [what, "in.npy"], self.header(text, data=bytes(192)), out)
+        self.refuse(1, ["most that are read"], self.header(good, version=2, length=0xfffffff0), out)
+
+    def test_a_failure_leaves_the_target_as_it_was(self):
+        out = self.save("out.npy", array_of("u1", (3, 3)))
+        self.refuse(1, ["too short"], self.header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 30), }"), out)
+
+
+class Targets(Case):
+    def test_in_place(self):
+        array = array_of("<f8", (300, 200))
+        path = self.save("a.npy", array)
+        self.succeed(path, path)
+        self.expect_transposed(path, array)
+        link = self.folder / "link.npy"
+        link.symlink_to("a.npy")
+        self.succeed(link, link)
+        self.assertTrue(link.is_symlink())
+        self.expect_transposed(path, array.T)
+
+    def test_permissions(self):
+        path = self.save("a.npy", array_of("u1", (30, 20)))
+        path.chmod(0o640)
+        self.succeed(path, path)
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o640)
+        mask = os.umask(0)
+        os.umask(mask)
+        self.succeed(path, self.folder / "new.npy")
+        self.assertEqual(stat.S_IMODE((self.folder / "new.npy").stat().st_mode), 0o666 & ~mask)
+
+    def end_it(self, how, array):
+        """Ends a run at a random moment. Returns its exit status, and whether the target was replaced."""
+        source, target = self.folder / "in.npy", self.folder / "out.npy"
+        if not source.exists():
+            self.save("in.npy", array)
+        old = self.save("out.npy", array_of("u1", (3, 3))).read_bytes()
+        process = subprocess.Popen([PROGRAM, "transpose", str(source), str(target), "--memory", "32MiB"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(random.uniform(0, 0.15))
+        process.send_signal(how)
+        said = process.communicate()[1]
+        replaced = target.read_bytes() != old
+        if replaced:
+            self.expect_transposed(target, array)
+        self.assertEqual({p.name for p in self.folder.iterdir()}, {"in.npy", "out.npy"}, "no litter")
+        return process.returncode, replaced, said
+
+    def test_killed_at_random_moments(self):
+        array = array_of("<f4", (5000, 3001))
+        ended = [self.end_it(signal.SIGKILL, array) for _ in range(25)]
+        self.assertTrue(any(status == -signal.SIGKILL and not replaced for status, replaced, _ in ended))
+
+    def test_interrupted(self):
+        array = array_of("<f4", (5000, 3001))
+        ended = [self.end_it(signal.SIGINT, array) for _ in range(15)]
+        stopped = [said for status, _, said in ended if status == 1]
+        self.assertTrue(stopped)
+        self.assertEqual(set(stopped), {"cornerturn: interrupted\n"})
+        for status, replaced, said in ended:
+            self.assertIn(status, (0, 1, -signal.SIGINT), said)
+            self.assertEqual(replaced, status == 0)
+
+    def test_full_disk(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no small file system to fill: {mounted.stderr.strip()}")
+        try:
+            path = self.save("in.npy", array_of("<f8", (1000, 1000)))
+            old = b"what was there"
+            (disk / "out.npy").write_bytes(old)
+            ran = self.run_it(path, disk / "out.npy")
+            self.assertEqual(ran.returncode, 1)
+            self.assertRegex(ran.stderr, r"\Acornerturn: [^\n]*No space left[^\n]*\n\Z")
+            self.assertEqual({p.name: p.read_bytes() for p in disk.iterdir()}, {"out.npy": old})
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
