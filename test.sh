@@ -6,10 +6,10 @@ set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
 PATH=$PATH:/usr/local/cuda/bin
-selection=(--label-exclude '^long$')
+selection=(--label-exclude '^long$') needed=--tests
 case "$*" in
     '') ;;
-    --all) selection=() ;;
+    --all) selection=() needed=--all ;;
     *)
         echo "usage: ./test.sh [--all]" >&2
         exit 2
@@ -83,7 +83,7 @@ run_tests() {
     fi
 }
 
-stage install scripts/install.sh --tests
+stage install scripts/install.sh "$needed"
 stage format check_format
 preset=cpu
 if command -v nvcc > /dev/null; then preset=cuda; fi

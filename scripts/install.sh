@@ -2,13 +2,14 @@
 # Installs the Debian or Ubuntu packages that cornerturn needs, those that are missing alone.
 #   scripts/install.sh            to build and run the program
 #   scripts/install.sh --tests    to run the tests too, and to build the `device` preset
+#   scripts/install.sh --all      and the long ones
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git
           libcli11-dev libfmt-dev nlohmann-json3-dev libboost-context-dev libdw-dev libelf-dev
           libtbb-dev libhwy-dev)
 # The last three are what a static libdw needs. On Ubuntu it needs zstd as well, which libelf-dev brings there.
-test_packages=(libgtest-dev libgmock-dev python3 pkgconf clang-format-14 ccache
+test_packages=(libgtest-dev libgmock-dev python3 python3-numpy pkgconf clang-format-14 ccache
                liblzma-dev libbz2-dev zlib1g-dev)
 
 fail() {
@@ -19,7 +20,8 @@ fail() {
 case "$*" in
     '') ;;
     --tests) packages+=("${test_packages[@]}") ;;
-    *) fail "usage: scripts/install.sh [--tests]" 2 ;;
+    --all) packages+=("${test_packages[@]}" clang) ;;
+    *) fail "usage: scripts/install.sh [--tests | --all]" 2 ;;
 esac
 
 command -v apt-get > /dev/null ||
