@@ -14,6 +14,7 @@ import shlex
 import statistics
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(os.environ.get("CORNERTURN_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[1]))
 COMMANDED = ["README.md", "HACKING.md"]
@@ -59,7 +60,13 @@ def run(program, command):
     # Without a GPU, as the documents say: on one, times would stand in the tables.
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
     arguments = [program, *shlex.split(command)[1:]]
-    return subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300)
+    with tempfile.TemporaryDirectory() as folder:
+        # The files that the documents speak of.
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (300, 200), }\n".encode()
+        elements = bytes(300 * 200 * 4)
+        pathlib.Path(folder, "matrix.npy").write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + elements)
+        pathlib.Path(folder, "matrix.bin").write_bytes(elements)
+        return subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300, cwd=folder)
 
 
 def check_command(program, command, pasted):
