@@ -158,7 +158,7 @@ class Formats(Case):
             array = array_of(dtype, (rows, cols), seed)
             source = fortran(array) if draw.random() < 0.5 else array
             path = self.save("in.npy", source)
-            self.succeed(path, self.folder / "out.npy", "--memory", "14MiB")
+            self.succeed(path, self.folder / "out.npy", "--memory", "18MiB")
             self.expect_transposed(self.folder / "out.npy", array)
 
     def test_what_is_printed(self):

@@ -83,6 +83,7 @@ public:
                              .seed = what.seed});
         problem_shape matrix = cell.shape;
         matrix.seed = what.seed;
+        for (const kernel* peer : what.peers) matrix.numbers = matrix.numbers || peer->arithmetic;
         host_problem matrices(matrix);
         for (const host_problem* p : {&copies, &matrices}) {
             ask_for_huge_pages(p->source());
@@ -90,7 +91,7 @@ public:
         }
         std::vector<contestant> all;
         const auto enter = [&](const kernel& k, bench_entry& entry) {
-            if (entry.skipped.empty() && k.run(backend::host) == nullptr) entry.skipped = "does not run on the host";
+            if (entry.skipped.empty() && k.run(backend::host) == nullptr) entry.skipped = "is not in this program";
             contestant c{k, k.does == operation::copy ? copies : matrices, entry};
             if (entry.skipped.empty() && c.verify()) all.push_back(c);
         };
