@@ -1,10 +1,13 @@
 // cornerturn::transpose on host memory: every element moves, bit for bit, and nothing else is touched.
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <complex>
 #include <cstring>
-#include <map>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -13,13 +16,12 @@
 #include "core/problem.hpp"
 #include "cornerturn/transpose.hpp"
 #include "describe.hpp"
+#include "host/kernels.hpp"
 #include "host/paths.hpp"
 
 using namespace cornerturn;
 
 namespace {
-
-std::map<std::string, int> runs;  // by path
 
 void transpose_work(const matrix_work& w, host_options options = {}) {
     const auto view = [&](const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
@@ -34,13 +36,8 @@ void transpose_work(const matrix_work& w, host_options options = {}) {
 void expect_right(const problem_shape& shape, host_options options = {}) {
     host_problem problem(shape);
     problem.prepare();
-    const problem_shape& s = problem.shape();
-    if (s.elements() > 0) {
-        const std::string how = host::explain(problem.work());
-        ++runs[how.substr(0, how.find(','))];
-    }
     transpose_work(problem.work(), options);
-    ASSERT_EQ(problem.check().fault, "") << tests::describe(s);
+    ASSERT_EQ(problem.check().fault, "") << tests::describe(problem.shape());
 }
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16};
@@ -61,6 +58,30 @@ TEST(host_transpose, edges_of_every_block) {
             }
         }
     }
+}
+
+// Those of the processor at hand, down to none.
+TEST(host_transpose, every_set_of_instructions) {
+    const auto all = hwy::SupportedTargets();
+    std::string seen;
+    for (auto left = all | HWY_SCALAR; left != 0; left &= left - 1) {
+        hwy::SetSupportedTargetsForTest(left & ~(left - 1));
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+        const std::string target = host::kernels_for(1).target;
+        if (seen.find(target) != std::string::npos) continue;
+        seen += target + " ";
+        for (int size : kSizes) {
+            for (std::int64_t rows : {1, 2, 3, 7, 16, 33, 65, 257}) {
+                for (std::int64_t cols : {1, 2, 3, 4, 6, 8, 15, 17, 64, 129}) {
+                    EXPECT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size})) << target;
+                }
+            }
+            EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 3001, .cols = 3 * kMiB / 1000 / size, .element_size = size}));
+        }
+    }
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    std::printf("%s\n", seen.c_str());
 }
 
 // Past the caches: what is moved in bands, and in images of whole rows.
@@ -243,8 +264,96 @@ TEST(host_transpose, each_mistake_is_named_with_its_value) {
     EXPECT_EQ(std::count(out.begin(), out.end(), 0.0f), 100) << "nothing was written";
 }
 
+// ---- Where nothing else may be touched ------------------------------------------------------------------------------
+
+// Memory that ends, or begins, where no page is.
+class fenced {
+public:
+    explicit fenced(std::int64_t bytes) : bytes_(bytes), page_(sysconf(_SC_PAGESIZE)) {
+        inner_ = (bytes + page_ - 1) / page_ * page_;
+        mapping_ = static_cast<unsigned char*>(
+            mmap(nullptr, static_cast<std::size_t>(inner_ + 2 * page_), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        mprotect(mapping_ + page_, static_cast<std::size_t>(inner_), PROT_READ | PROT_WRITE);
+    }
+    ~fenced() { munmap(mapping_, static_cast<std::size_t>(inner_ + 2 * page_)); }
+    fenced(const fenced&) = delete;
+    fenced& operator=(const fenced&) = delete;
+
+    unsigned char* at(bool end) const { return mapping_ + page_ + (end ? inner_ - bytes_ : 0); }
+
+private:
+    std::int64_t bytes_, page_, inner_;
+    unsigned char* mapping_;
+};
+
+TEST(host_transpose, touches_nothing_before_or_behind) {
+    for (int size : {1, 2, 4, 8, 16, 3}) {
+        for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                                  {3, 5},
+                                  {5, 3},
+                                  {63, 7},
+                                  {7, 63},
+                                  {64, 15},
+                                  {15, 64},
+                                  {200, 2},
+                                  {2, 200},
+                                  {100, 100},
+                                  {9 * kMiB / 7 / size, 7},
+                                  {7, 9 * kMiB / 7 / size},
+                                  {13, 9 * kMiB / 13 / size},
+                                  {3001, 9 * kMiB / 3001 / size}}) {
+            for (const std::int64_t gap : {0, 3}) {
+                const fenced source(((rows - 1) * (cols + gap) + cols) * size);
+                const fenced destination(((cols - 1) * (rows + gap) + rows) * size);
+                for (const bool end : {false, true}) {
+                    const matrix_work work{source.at(end), destination.at(end), rows, cols,
+                                           cols + gap,     rows + gap,          size};
+                    ASSERT_NO_THROW(transpose_work(work));
+                }
+            }
+        }
+    }
+}
+
 TEST(host_transpose, takes_every_path) {
-    for (const char* path : {"direct", "bands", "image", "in_place"}) EXPECT_GT(runs[path], 0) << path;
+    const std::pair<problem_shape, const char*> paths[] = {
+        {{.rows = 100, .cols = 100}, "direct"},
+        {{.rows = 3000, .cols = 3000}, "bands"},
+        {{.rows = 3, .cols = 3 * kMiB}, "image"},
+        {{.rows = 32, .cols = 32, .count = 4096}, "image"},
+        {{.rows = 3, .cols = 3 * kMiB, .destination_ld = 4}, "direct"},
+        {{.rows = 30, .cols = 30, .in_place = true}, "in_place"},
+        {{.rows = 3, .cols = 5, .element_size = kMostElementBytes}, "direct"}};
+    for (const auto& [shape, path] : paths) {
+        const host_problem problem(shape);
+        EXPECT_EQ(host::explain(problem.work()).find(path), 0u) << host::explain(problem.work());
+    }
+}
+
+// Larger ones than the verifier fills.
+TEST(host_transpose, large_elements) {
+    constexpr std::int64_t kSize = 100'003, kRows = 9, kCols = 11;
+    std::vector<unsigned char> in(kRows * kCols * kSize), out(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<unsigned char>(i * 2654435761u >> 24);
+    const auto expect_turned = [&](const unsigned char* turned, std::int64_t rows, std::int64_t cols) {
+        for (std::int64_t i = 0; i < rows * cols; ++i) {
+            const std::int64_t row = i / cols, col = i % cols;
+            ASSERT_EQ(std::memcmp(turned + (col * rows + row) * kSize, in.data() + i * kSize, kSize), 0) << i;
+        }
+    };
+    transpose_work({in.data(), out.data(), kRows, kCols, kCols, kRows, kSize});
+    expect_turned(out.data(), kRows, kCols);
+    out = in;
+    transpose_work({out.data(), out.data(), kRows, kRows, kRows, kRows, kSize});
+    expect_turned(out.data(), kRows, kRows);
+}
+
+TEST(host_transpose, a_single_row_may_have_any_leading_dimension) {
+    const std::vector<double> in = {1, 2, 3};
+    std::vector<double> out(3);
+    constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+    transpose(matrix_view<const double>{in.data(), 1, 3, kHuge}, matrix_view<double>{out.data(), 3, 1, 1});
+    EXPECT_EQ(out, in);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 //    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fast, any other size is correct. It is done when the call
 //    returns, and other threads see it as they see any write of the calling one.
 //  - Threads: any number may call at once. The work is shared out by oneTBB: to the cores of the arena that the caller
-//    is in, or to as many as host_options says. Each of them keeps some hundreds of KiB for the next call.
+//    is in, or to as many as host_options says. Each of them keeps up to 2 MiB for the next call.
 //  - Aliasing: source and destination share no element, with one exception: the same square matrix (or batch) with the
 //    same leading dimension (and stride) as source and destination is transposed in place.
 //  - Gaps behind the rows are never read or written.

@@ -66,6 +66,7 @@ void write_out(const std::optional<std::string>& to, const std::string& text) {
     }
     files::new_file file(path);
     file.write(text.data(), static_cast<std::int64_t>(text.size()), 0);
+    file.sync();
     file.commit();
 }
 

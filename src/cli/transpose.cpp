@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/output.hpp"
 #include "cli/words.hpp"
@@ -48,18 +49,21 @@ public:
         struct sigaction action = {};
         action.sa_handler = [](int) { interrupted = true; };
         action.sa_flags = static_cast<int>(SA_RESETHAND);
-        sigaction(SIGINT, &action, &before_int_);
-        sigaction(SIGTERM, &action, &before_term_);
+        for (auto& [signal, before] : before_) {
+            sigaction(signal, &action, &before);
+            if (before.sa_handler == SIG_IGN) sigaction(signal, &before, nullptr);  // as whoever started it wants
+        }
+        // A file beyond the limit on its size is an error as others are.
+        std::signal(SIGXFSZ, SIG_IGN);
     }
     ~interrupt_scope() {
-        sigaction(SIGINT, &before_int_, nullptr);
-        sigaction(SIGTERM, &before_term_, nullptr);
+        for (const auto& [signal, before] : before_) sigaction(signal, &before, nullptr);
     }
     interrupt_scope(const interrupt_scope&) = delete;
     interrupt_scope& operator=(const interrupt_scope&) = delete;
 
 private:
-    struct sigaction before_int_ = {}, before_term_ = {};
+    std::pair<int, struct sigaction> before_[2] = {{SIGINT, {}}, {SIGTERM, {}}};
 };
 
 // A line on the terminal: how far it is, how fast, and how long it will take. Four times a second.
@@ -107,10 +111,21 @@ std::string show(const transpose_options& o, const files::file_result& r, lab::f
     return t.print(as);
 }
 
+// What is said must not take the place of what was made.
+void require_other(const std::string& output, const std::string& file) {
+    std::error_code none;
+    const auto name = [&](const std::string& path) { return std::filesystem::weakly_canonical(path, none); };
+    if (name(output) != name(file) && !std::filesystem::equivalent(output, file, none)) return;
+    throw invalid_argument(fmt::format("--output is {}, which is a matrix of this transpose", output));
+}
+
 }  // namespace
 
 void transpose(const transpose_options& o, lab::format as, const std::optional<std::string>& output) {
     files::file_request what = read_request(o);
+    for (const std::string& file : {o.source, o.destination}) {
+        if (output) require_other(*output, file);
+    }
     files::file_result result;
     {
         const interrupt_scope scope;

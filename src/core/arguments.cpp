@@ -51,8 +51,10 @@ struct side {
     }
 
     lattice bytes_at(std::uintptr_t address, std::int64_t element_size) const {
-        return {
-            address, {count, count > 1 ? stride * element_size : 0}, {rows, ld * element_size}, cols * element_size};
+        return {address,
+                {count, count > 1 ? stride * element_size : 0},
+                {rows, rows > 1 ? ld * element_size : 0},
+                cols * element_size};
     }
 };
 
@@ -136,8 +138,8 @@ matrix_work work_of(const transpose_layout& l, std::uintptr_t source, std::uintp
             reinterpret_cast<void*>(destination),
             l.rows,
             l.cols,
-            l.source_ld,
-            l.destination_ld,
+            l.rows > 1 ? l.source_ld : l.cols,
+            l.cols > 1 ? l.destination_ld : l.rows,
             static_cast<int>(l.element_size),
             l.count,
             l.count > 1 ? l.source_stride : 0,

@@ -15,6 +15,8 @@
 namespace cornerturn::files {
 namespace {
 
+constexpr const char* kTemporary = "/.cornerturn-";
+
 [[noreturn]] void fail(const char* what, const std::string& path) {
     throw error(fmt::format("cannot {} {}: {}", what, path, std::strerror(errno)));
 }
@@ -32,6 +34,12 @@ bool move_all(std::int64_t bytes, Call call) {
     return true;
 }
 
+void require_regular(const char* what, const std::string& path, const struct stat& found) {
+    if (S_ISREG(found.st_mode)) return;
+    throw error(fmt::format("cannot {} {}: {}", what, path,
+                            S_ISDIR(found.st_mode) ? std::strerror(EISDIR) : "it is not a regular file"));
+}
+
 std::string folder_of(const std::string& path) {
     const std::filesystem::path parent = std::filesystem::path(path).parent_path();
     return parent.empty() ? "." : parent.string();
@@ -42,19 +50,17 @@ std::string folder_of(const std::string& path) {
 descriptor::~descriptor() {
     if (number_ >= 0) close(number_);
 }
-bool descriptor::close_now() { return close(std::exchange(number_, -1)) == 0; }
 
 temporary_name::~temporary_name() {
     if (!path.empty()) unlink(path.c_str());
 }
 
-input_file::input_file(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+// O_NONBLOCK: a pipe that nobody writes to is refused, not waited for.
+input_file::input_file(const std::string& path)
+    : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat found;
     if (file_.get() < 0 || fstat(file_.get(), &found) != 0) fail("read", path);
-    if (!S_ISREG(found.st_mode)) {
-        errno = S_ISDIR(found.st_mode) ? EISDIR : ESPIPE;
-        fail("read", path);
-    }
+    require_regular("read", path, found);
     size_ = found.st_size;
 }
 
@@ -68,25 +74,27 @@ void input_file::read(void* to, std::int64_t bytes, std::int64_t offset) const {
 }
 
 new_file::new_file(const std::string& path) : target_(path) {
+    if (path.empty()) throw error("cannot write a file without a name");
     struct stat present;
     const bool exists = stat(path.c_str(), &present) == 0;
-    if (exists && !S_ISREG(present.st_mode)) {
-        errno = S_ISDIR(present.st_mode) ? EISDIR : EINVAL;
-        fail();
-    }
+    if (exists) require_regular("write", path, present);
     if (exists) target_ = std::filesystem::canonical(path).string();
     const mode_t mask = umask(0);
     umask(mask);
     const mode_t mode = exists ? present.st_mode & 07777 : 0666 & ~mask;
 #if defined(O_TMPFILE)
-    file_ = descriptor(open(folder_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    // It gets its name by way of /proc.
+    if (access("/proc/self/fd", X_OK) == 0)
+        file_ = descriptor(open(folder_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 #endif
     if (file_.get() < 0) {  // a file system that has none, or an error that this meets again
-        std::string name = target_ + ".XXXXXX";
+        std::string name = folder_of(target_) + kTemporary + "XXXXXX";
         file_ = descriptor(mkostemp(name.data(), O_CLOEXEC));
         if (file_.get() < 0) fail();
         partial_.path = name;
     }
+    // Only root can give a file to others, and need not be able to here.
+    if (exists && fchown(file_.get(), present.st_uid, present.st_gid) != 0) errno = 0;
     if (fchmod(file_.get(), mode) != 0) fail();
 }
 
@@ -94,11 +102,11 @@ void new_file::fail() const { files::fail("write", target_); }
 
 void new_file::reserve(std::int64_t bytes) {
     if (bytes == 0) return;
-    const int result = posix_fallocate(file_.get(), 0, bytes);
-    // A file system that cannot is no reason to stop: the writes will tell.
-    if (result == 0 || result == EOPNOTSUPP || result == EINVAL) return;
-    errno = result;
-    fail();
+    // A file system that cannot is no reason to stop: the writes will tell. (posix_fallocate() would write all of it.)
+    while (fallocate(file_.get(), 0, 0, bytes) != 0) {
+        if (errno == EOPNOTSUPP || errno == ENOSYS) return;
+        if (errno != EINTR) fail();
+    }
 }
 
 void new_file::write(const void* from, std::int64_t bytes, std::int64_t offset) {
@@ -108,26 +116,29 @@ void new_file::write(const void* from, std::int64_t bytes, std::int64_t offset) 
     if (!whole) fail();
 }
 
-void new_file::commit() {
+void new_file::sync() {
     if (fsync(file_.get()) != 0) fail();
-    if (partial_.path.empty()) {
-        // A name of its own first: no call gives a file a name that is taken.
-        const std::string self = fmt::format("/proc/self/fd/{}", file_.get());
+}
+
+void new_file::commit() {
+    const std::string self = fmt::format("/proc/self/fd/{}", file_.get());
+    const auto link_as = [&](const std::string& name) {
+        if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+        if (errno != EEXIST) fail();
+        return false;
+    };
+    // No call gives a file without a name one that is taken: it gets another first, and for that moment has it.
+    if (!partial_.path.empty() || !link_as(target_)) {
         for (int attempt = 0; partial_.path.empty(); ++attempt) {
-            const std::string name = fmt::format("{}.{:06x}", target_, (getpid() * 7919 + attempt) & 0xffffff);
-            if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-                partial_.path = name;
-            } else if (errno != EEXIST || attempt > 100) {
-                fail();
-            }
+            const std::string name = fmt::format("{}{}{}-{}", folder_of(target_), kTemporary, getpid(), attempt);
+            if (link_as(name)) partial_.path = name;
         }
+        if (std::rename(partial_.path.c_str(), target_.c_str()) != 0) fail();
+        partial_.path.clear();
     }
-    if (std::rename(partial_.path.c_str(), target_.c_str()) != 0) fail();
-    partial_.path.clear();
     // The name, too, is to outlast a crash. Some file systems cannot sync a folder.
     const descriptor folder(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.get() >= 0) fsync(folder.get());
-    if (!file_.close_now()) fail();
 }
 
 }  // namespace cornerturn::files

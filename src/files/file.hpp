@@ -18,8 +18,6 @@ public:
         return *this;
     }
     int get() const { return number_; }
-    // False, with errno set, where the system could not keep what was written.
-    bool close_now();
 
 private:
     int number_;
@@ -57,7 +55,8 @@ public:
     // Asks for the space at once: a full disk is found out before the work.
     void reserve(std::int64_t bytes);
     void write(const void* from, std::int64_t bytes, std::int64_t offset);
-    // Takes the name, once all is on the disk.
+    void sync();  // until all is on the disk
+    // Takes the name. To be called after sync().
     void commit();
 
 private:

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kAlignment = 64;
-constexpr int kMostNested = 32;  // of types within types, and of brackets
+constexpr int kMostNested = 32;           // of types within types, and of brackets
+constexpr std::size_t kMostExtents = 64;  // as numpy has it
 
 [[noreturn]] void bad(const std::string& what) { throw error("not a .npy file that can be read: " + what); }
 
@@ -145,6 +146,7 @@ private:
 
 std::vector<std::int64_t> shape_of(const value& v) {
     if (v.is != value::tuple) bad(fmt::format("its shape is {}, no tuple", shown(v.text)));
+    if (v.items.size() > kMostExtents) bad(fmt::format("it has {} dimensions, and 64 are the most", v.items.size()));
     std::vector<std::int64_t> shape;
     for (const value& extent : v.items) {
         if (extent.is != value::integer || extent.number < 0)
@@ -180,6 +182,8 @@ std::int64_t size_of(const value& type, int depth = 0) {
     const auto repeated = [&](const value& base, const value& shape) {
         std::int64_t size = size_of(base, depth + 1);
         const auto extents = shape.is == value::integer ? std::vector<std::int64_t>{shape.number} : shape_of(shape);
+        if (extents.size() == 1 && extents[0] < 0)
+            bad(fmt::format("a field of its elements has {} of them", extents[0]));
         for (const std::int64_t extent : extents) size = times(size, extent, "the bytes of an element");
         return size;
     };

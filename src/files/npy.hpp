@@ -23,7 +23,7 @@ struct npy_header {
 
 // What tells how long a header is, and the longest one that is read: numpy's are a few hundred bytes.
 inline constexpr std::int64_t kNpyPrefixBytes = 12;
-inline constexpr std::int64_t kMostNpyHeaderBytes = 16 << 20;
+inline constexpr std::int64_t kMostNpyHeaderBytes = 1 << 20;
 
 // How many bytes lie before the data, by the first kNpyPrefixBytes of a file, or all it has. Throws error that says
 // what is wrong with them.

@@ -63,7 +63,7 @@ struct means {
     std::int64_t bytes = 0;  // for each worker
 };
 
-means means_of(std::int64_t memory) {
+means means_of(std::int64_t memory, std::int64_t element_size) {
     const std::int64_t thread = thread_bytes(), cores = std::max(1u, std::thread::hardware_concurrency());
     means m;
     std::int64_t left = memory;
@@ -71,7 +71,10 @@ means means_of(std::int64_t memory) {
         m.turning = 0;
         left -= cores * (thread + kTurning);
     }
-    m.workers = static_cast<int>(std::clamp<std::int64_t>(memory / 4 / thread, 1, kMostWorkers));
+    // Rather fewer workers than tiles that are narrower than a page either way.
+    const std::int64_t worth = 2 * std::max(element_size, kPage * kPage / element_size) + thread;
+    m.workers =
+        static_cast<int>(std::clamp<std::int64_t>(std::min(left / worth, memory / 4 / thread), 1, kMostWorkers));
     if (m.workers > 1) left -= m.workers * thread;
     m.bytes = left / m.workers;
     return m;
@@ -96,15 +99,12 @@ std::string describe(const npy_header& h, const std::vector<std::int64_t>& shape
                        fortran ? "Fortran" : "C");
 }
 
-void require_size(const input_file& source, std::int64_t wanted, bool raw) {
-    if (source.size() < wanted) {
-        throw error(fmt::format("{} is too short: it has {} bytes, and its {} needs {}", source.path(), source.size(),
-                                raw ? "matrix" : "header and its elements", wanted));
-    }
-    if (raw && source.size() > wanted) {
-        throw error(fmt::format("{} is too long: it has {} bytes, and a matrix of that shape {}", source.path(),
-                                source.size(), wanted));
-    }
+// What follows the header must be the elements, and nothing more: it would be lost.
+void require_size(const input_file& source, std::int64_t header, std::int64_t elements) {
+    const std::int64_t found = source.size() - header;
+    if (found == elements) return;
+    throw error(fmt::format("{} is too {}: it has {} bytes of elements, and its shape wants {}", source.path(),
+                            found < elements ? "short" : "long", found, elements));
 }
 
 plan plan_npy(const input_file& source, order layout) {
@@ -119,10 +119,10 @@ plan plan_npy(const input_file& source, order layout) {
     } catch (const error& why) {
         throw error(fmt::format("{}: {}", source.path(), why.what()));
     }
-    require_size(source, h.data_offset + h.data_bytes(), false);
+    require_size(source, h.data_offset, h.data_bytes());
     if (h.shape.size() > 2) {
-        throw error(fmt::format("{} has {} dimensions, ({}): only arrays of up to 2 can be transposed so far",
-                                source.path(), h.shape.size(), fmt::join(h.shape, ", ")));
+        throw error(fmt::format("{} has {} dimensions: only arrays of up to 2 can be transposed so far", source.path(),
+                                h.shape.size()));
     }
     // As numpy's transpose: an array of fewer dimensions is its own.
     const bool matrix = h.shape.size() == 2;
@@ -135,6 +135,7 @@ plan plan_npy(const input_file& source, order layout) {
            .copies = !matrix || fortran != h.fortran_order};
     const std::int64_t rows = matrix ? h.shape[h.fortran_order ? 1 : 0] : 1;
     const std::int64_t cols = matrix ? h.shape[h.fortran_order ? 0 : 1] : h.elements();
+    p.copies = p.copies || rows <= 1 || cols <= 1;
     p.source = {rows, cols, h.data_offset};
     p.destination = {cols, rows, static_cast<std::int64_t>(p.header.size())};
     return p;
@@ -142,7 +143,7 @@ plan plan_npy(const input_file& source, order layout) {
 
 plan plan_raw(const input_file& source, const raw_shape& shape, order layout) {
     const std::int64_t elements = checked_multiply(shape.rows, shape.cols, "rows x cols");
-    require_size(source, checked_multiply(elements, shape.element_size, "the bytes of the matrix"), true);
+    require_size(source, 0, checked_multiply(elements, shape.element_size, "the bytes of the matrix"));
     const auto text = [&](std::int64_t rows, std::int64_t cols, bool fortran) {
         return fmt::format("{} x {} of {} bytes in {} order", rows, cols, shape.element_size,
                            fortran ? "Fortran" : "C");
@@ -153,7 +154,7 @@ plan plan_raw(const input_file& source, const raw_shape& shape, order layout) {
             .source = {shape.rows, shape.cols, 0},
             .destination = {shape.cols, shape.rows, 0},
             .element_size = shape.element_size,
-            .copies = fortran};
+            .copies = fortran || shape.rows <= 1 || shape.cols <= 1};
 }
 
 // ---- The work -------------------------------------------------------------------------------------------------------
@@ -167,6 +168,9 @@ public:
         const std::lock_guard lock(mutex_);
         done_ += bytes;
         what_.progress(done_, bytes_);
+    }
+    void check() const {
+        if (stopped()) throw error("interrupted");
     }
     bool stopped() const { return what_.stop != nullptr && what_.stop->load(std::memory_order_relaxed); }
 
@@ -204,7 +208,7 @@ void run_all(std::int64_t count, int workers, const interruptible& run, Work wor
         for (int worker = 0; worker < workers; ++worker) threads.emplace_back(body, worker);
     }
     if (first) std::rethrow_exception(first);
-    if (run.stopped()) throw error("interrupted");
+    run.check();
 }
 
 std::unique_ptr<unsigned char[]> memory_of(std::int64_t bytes) {
@@ -302,7 +306,10 @@ file_result transpose_file(const file_request& what) {
     interruptible run(what, p.bytes());
     file_result result{.from = p.from, .to = p.to, .bytes = p.bytes(), .copied = p.copies};
     if (p.bytes() > 0)
-        result.tiles = (p.copies ? copy_elements : transpose_elements)(p, source, destination, means_of(left), run);
+        result.tiles = (p.copies ? copy_elements : transpose_elements)(p, source, destination,
+                                                                       means_of(left, p.element_size), run);
+    destination.sync();
+    run.check();
     destination.commit();
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;

@@ -36,8 +36,9 @@ struct file_result {
 
 // The destination appears, or is replaced, once it is whole and on the disk; it is untouched in every other case.
 //
-// The source is read once and the destination written once, in tiles of as much as the memory allows; where they are
-// narrower than a page of the file, that is left to the system's cache of files.
+// The source is read once and the destination written once, in tiles of as much as the memory allows. Where that is
+// less than some 32 MiB for an element size of 1 (16 for 2, and so on), runs of them are shorter than a page, and the
+// system's cache of files has to keep it until the next tile.
 //
 // Throws error where a file cannot be read or written, or is not what it should be; invalid_argument where the memory
 // is too little.

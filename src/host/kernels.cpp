@@ -1,4 +1,6 @@
 // Compiled once for each set of instructions: Highway includes this file again and again.
+// Vectors whose length the compiler does not know cannot stand in arrays.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "host/kernels.cpp"
 #include "host/kernels.hpp"
@@ -70,13 +72,8 @@ struct lanes<4> {
 template <int kSize>
 using lane_t = typename lanes<kSize>::type;
 
-#if HWY_HAVE_SCALABLE
-template <class T>
-using widest = hn::FixedTag<T, kBlockBytes / sizeof(T)>;
-#else
 template <class T>
 using widest = hn::ScalableTag<T>;
-#endif
 
 template <class D>
 constexpr int bytes_of(D d) {

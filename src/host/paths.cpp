@@ -20,16 +20,18 @@ constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 // docs/experiments.md has what was tried.
 constexpr std::int64_t kStreamFrom =
     8 * kMiB;  // bytes of the destination: what is smaller had better stay in the caches
-constexpr std::int64_t kTaskBytes = 256 * kKiB;  // of the source, at least: what is smaller is not worth handing out
-constexpr int kTasksPerThread = 8;               // at most, so that none waits long for the last
-constexpr std::int64_t kPieceBytes = 256;        // of a row of the destination, streamed at a time
-constexpr std::int64_t kRunBytes = 2 * kKiB;     // of a row of the source, read at a time
-constexpr std::int64_t kBandBytes = 512 * kKiB;  // between reading and streaming: a part of the second-level cache
-constexpr std::int64_t kImageBytes = 64 * kKiB;  // the same, of whole rows of the destination
-constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
-constexpr std::int64_t kStepBytes = 128;         // of a row, turned at a time
-constexpr std::int64_t kAheadBytes = 512;        // from what is turned to what is fetched
-constexpr std::int64_t kTileBytes = 512;         // of a row of a tile that is swapped in place
+constexpr std::int64_t kTaskBytes = 256 * kKiB;   // of the source, at least: what is smaller is not worth handing out
+constexpr int kTasksPerThread = 8;                // at most, so that none waits long for the last
+constexpr std::int64_t kPieceBytes = 256;         // of a row of the destination, streamed at a time
+constexpr std::int64_t kRunBytes = 2 * kKiB;      // of a row of the source, read at a time
+constexpr std::int64_t kBandBytes = 512 * kKiB;   // between reading and streaming: a part of the second-level cache
+constexpr std::int64_t kImageBytes = 64 * kKiB;   // the same, of whole rows of the destination
+constexpr std::int64_t kShortRow = 1 * kKiB;      // of the destination: streamed with its neighbours
+constexpr std::int64_t kStepBytes = 128;          // of a row, turned at a time
+constexpr std::int64_t kBlockBytes = 16;          // turned in vector registers, at the least
+constexpr std::int64_t kAheadBytes = 512;         // from what is turned to what is fetched
+constexpr std::int64_t kTileBytes = 512;          // of a row of a tile that is swapped in place
+constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -138,7 +140,8 @@ public:
           piece_(band_rows * j.size),
           pitch_(buffer_pitch(j, piece_)),
           step_cols_(std::max<std::int64_t>(1, kStepBytes / j.size)),
-          step_rows_(std::max<std::int64_t>(1, kLineBytes / j.size)),
+          // Rows of less than a block are turned by the block, of which only many of them make one.
+          step_rows_(std::max<std::int64_t>(1, kLineBytes / j.size) * (p.cols * j.size < kBlockBytes ? 4 : 1)),
           first_(scratch(2 * buffer_bytes(j, piece_, p.cols)) + kLineBytes + in_line(p.destination)),
           second_(first_ + buffer_bytes(j, piece_, p.cols)) {}
 
@@ -278,8 +281,19 @@ void run_direct(const job& j) {
     });
 }
 
+void swap_elements(const job& j) {
+    share_out(j.count * j.rows, j.bytes(), [&](std::int64_t i) {
+        const std::int64_t matrix = i / j.rows, row = i % j.rows;
+        for (std::int64_t col = row + 1; col < j.cols; ++col) {
+            byte* const one = j.destination_at(matrix, row, col);
+            std::swap_ranges(one, one + j.size, j.destination_at(matrix, col, row));
+        }
+    });
+}
+
 // Two tiles that belong in each other's place; or one on the diagonal, which is both.
 void run_in_place(const job& j) {
+    if (j.size > kLargeElement) return swap_elements(j);
     const std::int64_t side = std::max<std::int64_t>(1, kTileBytes / j.size), pitch = side * j.size;
     const std::int64_t tiles = divide_up(j.rows, side), pairs = tiles * (tiles + 1) / 2;
     share_out(j.count * pairs, j.bytes(), [&](std::int64_t i) {
@@ -308,6 +322,7 @@ struct way {
 way choose(const job& j) {
     if (j.in_place()) return {run_in_place, "in_place", "source and destination are the same"};
     if (j.bytes() < kStreamFrom) return {run_direct, "direct", "it fits the caches"};
+    if (j.size > kLargeElement) return {run_direct, "direct", "the elements are as large as rows"};
     if (j.packed_destination() && (j.rows * j.size <= kShortRow || j.matrix_bytes() <= kImageBytes))
         return {run_image, "image", "rows of the destination are short and lie behind each other"};
     if (j.rows * j.size < kPieceBytes) return {run_direct, "direct", "rows of the destination are short"};
