@@ -88,7 +88,7 @@ TEST(host_transpose, every_set_of_instructions) {
 TEST(host_transpose, large) {
     for (int size : {1, 2, 4, 8, 16, 3}) {
         const auto elements = 9 * kMiB / size;
-        for (std::int64_t side : {2, 3, 7, 13, 64, 255, 1000, 3001}) {
+        for (std::int64_t side : {2, 7, 64, 255, 3001}) {
             const std::int64_t other = elements / side + 1;
             for (std::int64_t gap : {0, 1, 64}) {
                 if (gap > side) continue;  // little but gaps
@@ -113,7 +113,7 @@ TEST(host_transpose, random_shapes_strides_offsets_and_sizes) {
     std::mt19937 random(seed);
     const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
     constexpr int kAll[] = {1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 24, 32, 100, 1000};
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < 200; ++round) {
         problem_shape s{.element_size = kAll[up_to(18)], .seed = seed};
         const std::int64_t most = round % 10 == 0 ? 24 * kMiB : kMiB;
         const auto extent = [&] { return up_to(4) == 0 ? up_to(most) : up_to(1) == 0 ? up_to(4000) : up_to(70); };

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -58,7 +59,7 @@ std::int64_t thread_bytes() {
 
 // What the work may take: threads, and memory for the tiles.
 struct means {
-    int workers = 1;         // that move tiles; the caller's thread alone where it is one
+    int workers = 1;         // threads that move tiles, the caller's among them
     int turning = 1;         // threads that turn a tile; 0: all cores
     std::int64_t bytes = 0;  // for each worker
 };
@@ -181,7 +182,7 @@ private:
     std::int64_t done_ = 0;
 };
 
-// Runs work(i, worker) for i in [0, count), on so many threads, or on this one; the first error ends all of them.
+// Runs work(i, worker) for i in [0, count), on so many threads, this one among them; the first error ends all of them.
 template <class Work>
 void run_all(std::int64_t count, int workers, const interruptible& run, Work work) {
     std::atomic<std::int64_t> next = 0;
@@ -201,11 +202,14 @@ void run_all(std::int64_t count, int workers, const interruptible& run, Work wor
             failed = true;
         }
     };
-    if (workers == 1) {
-        body(0);
-    } else {
+    {
         std::vector<std::jthread> threads;
-        for (int worker = 0; worker < workers; ++worker) threads.emplace_back(body, worker);
+        try {
+            for (int worker = 1; worker < workers; ++worker) threads.emplace_back(body, worker);
+        } catch (const std::system_error&) {
+            // Fewer threads will do.
+        }
+        body(0);
     }
     if (first) std::rethrow_exception(first);
     run.check();
