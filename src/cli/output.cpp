@@ -1,6 +1,5 @@
 #include "cli/output.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,22 +14,6 @@
 
 namespace cornerturn::cli {
 namespace {
-
-// Writes it all to a descriptor, and closes that; false, with errno set, where it cannot.
-bool write_and_close(int file, const std::string& text) {
-    for (std::size_t done = 0; done < text.size();) {
-        const ssize_t wrote = write(file, text.data() + done, text.size() - done);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) {
-            const int why = errno;
-            close(file);
-            errno = why;
-            return false;
-        }
-        done += static_cast<std::size_t>(wrote);
-    }
-    return close(file) == 0;
-}
 
 [[noreturn]] void fail(const std::string& target) {
     throw error(fmt::format("cannot write {}: {}", target, std::strerror(errno)));
@@ -60,8 +43,13 @@ void write_out(const std::optional<std::string>& to, const std::string& text) {
     const std::string& path = *to;
     struct stat present;
     if (stat(path.c_str(), &present) == 0 && !S_ISREG(present.st_mode)) {
-        const int file = open(path.c_str(), O_WRONLY);
-        check(file >= 0 && write_and_close(file, text));
+        std::FILE* const file = std::fopen(path.c_str(), "w");
+        check(file != nullptr);
+        const bool wrote = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+        const int why = errno;
+        std::fclose(file);
+        errno = why;
+        check(wrote);
         return;
     }
     files::new_file file(path);

@@ -93,8 +93,8 @@ new_file::new_file(const std::string& path) : target_(path) {
         if (file_.get() < 0) fail();
         partial_.path = name;
     }
-    // Only root can give a file to others, and need not be able to here.
-    if (exists && fchown(file_.get(), present.st_uid, present.st_gid) != 0) errno = 0;
+    // Only root can give a file to others, and not everywhere.
+    [[maybe_unused]] const bool kept_owner = !exists || fchown(file_.get(), present.st_uid, present.st_gid) == 0;
     if (fchmod(file_.get(), mode) != 0) fail();
 }
 

@@ -15,6 +15,7 @@
 #include "describe.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_problem.hpp"
+#include "random_gaps.hpp"
 #include "transpose/production/dispatch.hpp"
 #include "transpose/production/policy.hpp"
 
@@ -105,15 +106,7 @@ TEST(cuda_transpose, random_shapes_strides_offsets_and_sizes) {
         if (s.in_place) s.rows = s.cols = std::min<std::int64_t>({s.rows, s.cols, 700});
         if (up_to(2) == 0) s.count = 1 + up_to(300);
         if (s.rows * s.cols * s.element_size * s.count > 1 << 24) s.count = 1;
-        const auto gap = [&] { return up_to(1) == 0 ? 0 : up_to(1) == 0 ? 16 * up_to(3) : up_to(9); };
-        s.source_ld = s.cols + gap();
-        s.destination_ld = s.in_place ? s.source_ld : s.rows + gap();
-        if (s.count > 1) {
-            s.source_stride = s.rows * s.source_ld + gap();
-            s.destination_stride = s.in_place ? s.source_stride : s.cols * s.destination_ld + gap();
-        }
-        s.source_offset = up_to(1) == 0 ? 0 : up_to(17);
-        s.destination_offset = s.in_place ? s.source_offset : up_to(1) == 0 ? 0 : up_to(17);
+        tests::add_gaps(s, up_to, 17);
         ASSERT_NO_FATAL_FAILURE(expect_right(s));
         if (round % 4 == 0) {
             ASSERT_NO_FATAL_FAILURE(expect_right(s, transpose_untuned));
