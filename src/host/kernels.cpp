@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>  // before highway.h
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -44,7 +45,31 @@ void stream(const byte* from, byte* to, std::int64_t lines) {
     std::memcpy(to, from, static_cast<std::size_t>(lines * kLineBytes));
 }
 
+void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, byte* waiting,
+                   std::int64_t pieces, std::int64_t lines) {
+    for (std::int64_t i = 0; i < pieces; ++i, from += from_pitch, to += to_pitch, waiting += kLineBytes) {
+        const std::ptrdiff_t within = in_line(to);
+        std::memcpy(to - within, waiting, static_cast<std::size_t>(within));
+        std::memcpy(to, from, static_cast<std::size_t>(lines * kLineBytes - within));
+        std::memcpy(waiting, from - within + lines * kLineBytes, kLineBytes);
+    }
+}
+
+template <int kSize>
+constexpr turn_lines_function turn_lines = nullptr;
+template <int kSize>
+constexpr turn_joined_function turn_joined = nullptr;
+
 #else
+
+template <class T>
+T* at(byte* address) {
+    return reinterpret_cast<T*>(address);
+}
+template <class T>
+const T* at(const byte* address) {
+    return reinterpret_cast<const T*>(address);
+}
 
 // ---- Blocks of 16 bytes ---------------------------------------------------------------------------------------------
 // A vector is one block or several. kRows rows of kRows elements are 16 bytes wide: interleaving row i with row
@@ -85,7 +110,7 @@ template <class D>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const byte* from, std::ptrdiff_t step) {
     using T = hn::TFromD<D>;
     if constexpr (bytes_of(D()) == kBlockBytes) {
-        return hn::LoadU(d, reinterpret_cast<const T*>(from));
+        return hn::LoadU(d, at<T>(from));
     } else {
         const hn::Half<D> half;
         const auto low = load_blocks(half, from, step);
@@ -93,15 +118,12 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const byte* from, std::ptrdiff_t step) {
     }
 }
 
-// Turns groups of kRows rows, as many as a vector has blocks, and kRows columns of them.
+// Turns each block of kRows vectors.
 template <int kSize, class D>
-HWY_INLINE void turn_block(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch) {
+HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kBlockBytes / kSize]) {
     constexpr int kRows = kBlockBytes / kSize;
-    using T = hn::TFromD<D>;
-    hn::Vec<D> a[kRows], b[kRows];
-    HWY_UNROLL(16)
-    for (int i = 0; i < kRows; ++i) a[i] = load_blocks(d, from + i * from_pitch, kRows * from_pitch);
-    hn::Vec<D>*x = a, *y = b;
+    hn::Vec<D> other[kRows];
+    hn::Vec<D>*x = rows, *y = other;
     HWY_UNROLL(4)
     for (int half = kRows; half > 1; half /= 2) {
         HWY_UNROLL(8)
@@ -113,8 +135,22 @@ HWY_INLINE void turn_block(D d, const byte* from, std::ptrdiff_t from_pitch, byt
         y = x;
         x = turned;
     }
+    if (x == rows) return;
     HWY_UNROLL(16)
-    for (int i = 0; i < kRows; ++i) hn::StoreU(x[i], d, reinterpret_cast<T*>(to + i * to_pitch));
+    for (int i = 0; i < kRows; ++i) rows[i] = other[i];
+}
+
+// Turns groups of kRows rows, as many as a vector has blocks, and kRows columns of them.
+template <int kSize, class D>
+HWY_INLINE void turn_block(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch) {
+    constexpr int kRows = kBlockBytes / kSize;
+    using T = hn::TFromD<D>;
+    hn::Vec<D> rows[kRows];
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) rows[i] = load_blocks(d, from + i * from_pitch, kRows * from_pitch);
+    interleave<kSize>(d, rows);
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) hn::StoreU(rows[i], d, at<T>(to + i * to_pitch));
 }
 
 // The same for all columns, kRows of them or more: the last ones may be turned twice.
@@ -131,6 +167,62 @@ HWY_INLINE void turn_rows(D d, const byte* from, std::ptrdiff_t from_pitch, byte
     }
 }
 
+// ---- Squares of a line ----------------------------------------------------------------------------------------------
+// kLineBytes / kSize rows and columns. Each row is read once and whole, so that it does not matter if all of them fall
+// into one set of the nearest cache, as rows a power of two apart do.
+
+// Four groups' vectors of blocks -> for each block, the groups' blocks behind each other: a line. store(block, part,
+// vector) gets it vector by vector.
+template <class D, class F>
+HWY_INLINE void join_blocks(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2, hn::Vec<D> v3, F store) {
+    constexpr int kBlocks = bytes_of(D()) / kBlockBytes;
+    if constexpr (kBlocks == 1) {
+        store(0, 0, v0);
+        store(0, 1, v1);
+        store(0, 2, v2);
+        store(0, 3, v3);
+    } else if constexpr (kBlocks == 2) {
+        store(0, 0, hn::ConcatLowerLower(d, v1, v0));
+        store(0, 1, hn::ConcatLowerLower(d, v3, v2));
+        store(1, 0, hn::ConcatUpperUpper(d, v1, v0));
+        store(1, 1, hn::ConcatUpperUpper(d, v3, v2));
+    } else {
+        static_assert(kBlocks == 4);
+        const auto even_low = hn::ConcatLowerLower(d, v2, v0), odd_low = hn::ConcatLowerLower(d, v3, v1);
+        const auto even_high = hn::ConcatUpperUpper(d, v2, v0), odd_high = hn::ConcatUpperUpper(d, v3, v1);
+        store(0, 0, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd_low), even_low));
+        store(1, 0, hn::OddEvenBlocks(odd_low, hn::SwapAdjacentBlocks(even_low)));
+        store(2, 0, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd_high), even_high));
+        store(3, 0, hn::OddEvenBlocks(odd_high, hn::SwapAdjacentBlocks(even_high)));
+    }
+}
+
+// store(column, part, vector) gets each row of the destination vector by vector.
+template <int kSize, class D, class F>
+HWY_INLINE void turn_square(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
+    constexpr int kRows = kBlockBytes / kSize, kVectorBytes = bytes_of(D()), kGroups = kLineBytes / kBlockBytes;
+    using T = hn::TFromD<D>;
+    for (int across = 0; across < kLineBytes / kVectorBytes; ++across) {
+        hn::Vec<D> turned[kGroups][kRows];
+        HWY_UNROLL(4)
+        for (int group = 0; group < kGroups; ++group) {
+            const byte* const first = from + group * kRows * from_pitch + across * kVectorBytes;
+            hn::Vec<D> rows[kRows];
+            HWY_UNROLL(16)
+            for (int i = 0; i < kRows; ++i) rows[i] = hn::LoadU(d, at<T>(first + i * from_pitch));
+            interleave<kSize>(d, rows);
+            HWY_UNROLL(16)
+            for (int i = 0; i < kRows; ++i) turned[group][i] = rows[i];
+        }
+        HWY_UNROLL(16)
+        for (int i = 0; i < kRows; ++i) {
+            join_blocks(d, turned[0][i], turned[1][i], turned[2][i], turned[3][i], [&](int block, int part, auto v) {
+                store((across * (kVectorBytes / kBlockBytes) + block) * kRows + i, part, v);
+            });
+        }
+    }
+}
+
 // ---- Two, three or four packed rows or columns ----------------------------------------------------------------------
 
 // Packed columns: each vector of a row of the destination is every kCols-th element. Returns how many rows it did.
@@ -140,12 +232,12 @@ HWY_INLINE std::int64_t split(D d, const byte* from, byte* to, std::ptrdiff_t to
     constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
     std::int64_t row = 0;
     for (; row + kLanes <= rows; row += kLanes) {
-        const T* const source = reinterpret_cast<const T*>(from) + row * kCols;
+        const T* const source = at<T>(from) + row * kCols;
         hn::Vec<D> v[4];
         if constexpr (kCols == 2) hn::LoadInterleaved2(d, source, v[0], v[1]);
         if constexpr (kCols == 3) hn::LoadInterleaved3(d, source, v[0], v[1], v[2]);
         if constexpr (kCols == 4) hn::LoadInterleaved4(d, source, v[0], v[1], v[2], v[3]);
-        for (int col = 0; col < kCols; ++col) hn::StoreU(v[col], d, reinterpret_cast<T*>(to + col * to_pitch) + row);
+        for (int col = 0; col < kCols; ++col) hn::StoreU(v[col], d, at<T>(to + col * to_pitch) + row);
     }
     return row;
 }
@@ -159,8 +251,8 @@ HWY_INLINE std::int64_t join(D d, const byte* from, std::ptrdiff_t from_pitch, b
     for (; col + kLanes <= cols; col += kLanes) {
         hn::Vec<D> v[4];
         for (int row = 0; row < kRows; ++row)
-            v[row] = hn::LoadU(d, reinterpret_cast<const T*>(from + row * from_pitch) + col);
-        T* const destination = reinterpret_cast<T*>(to) + col * kRows;
+            v[row] = hn::LoadU(d, at<T>(from + row * from_pitch) + col);
+        T* const destination = at<T>(to) + col * kRows;
         if constexpr (kRows == 2) hn::StoreInterleaved2(v[0], v[1], d, destination);
         if constexpr (kRows == 3) hn::StoreInterleaved3(v[0], v[1], v[2], d, destination);
         if constexpr (kRows == 4) hn::StoreInterleaved4(v[0], v[1], v[2], v[3], d, destination);
@@ -216,7 +308,23 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
     const hn::FixedTag<T, kBlockBytes / sizeof(T)> one;
     constexpr int kAtATime = kRows * bytes_of(widest<T>()) / kBlockBytes;
     if (rows >= kRows && cols >= kRows) {
+        constexpr int kSide = kLineBytes / kSize;
+        const std::int64_t square_cols = rows < kSide ? 0 : cols / kSide * kSide;
         std::int64_t row = 0;
+        for (; square_cols > 0 && row + kSide <= rows; row += kSide) {
+            const byte* const source = from + row * from_pitch;
+            byte* const destination = to + row * kSize;
+            for (std::int64_t col = 0; col < square_cols; col += kSide) {
+                turn_square<kSize>(d, source + col * kSize, from_pitch, [&](int column, int part, auto v) {
+                    hn::StoreU(v, d, at<T>(destination + (col + column) * to_pitch + part * bytes_of(d)));
+                });
+            }
+            if (square_cols == cols) continue;
+            const std::int64_t col = std::min<std::int64_t>(square_cols, cols - kRows);
+            for (int i = 0; i < kSide; i += kAtATime)
+                turn_rows<kSize>(d, source + i * from_pitch + col * kSize, from_pitch,
+                                 destination + i * kSize + col * to_pitch, to_pitch, cols - col);
+        }
         for (; row + kAtATime <= rows; row += kAtATime)
             turn_rows<kSize>(d, from + row * from_pitch, from_pitch, to + row * kSize, to_pitch, cols);
         for (; row + kRows <= rows; row += kRows)
@@ -252,10 +360,78 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
                          size);
 }
 
+// Into the second-level cache: the nearest has other uses for its places, and for what waits on memory.
+HWY_INLINE void fetch(const byte* line) { __builtin_prefetch(line, 0, 2); }
+
+template <int kSize>
+void turn_lines(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t squares,
+                std::ptrdiff_t ahead) {
+    constexpr int kSide = kLineBytes / kSize;
+    using T = lane_t<kSize>;
+    const widest<T> d;
+    for (std::int64_t i = 0; i < squares; ++i, from += kLineBytes, to += kSide * to_pitch) {
+        HWY_UNROLL(4)
+        for (int row = 0; row < kSide; ++row) fetch(from + row * from_pitch + ahead);
+        turn_square<kSize>(d, from, from_pitch, [&](int column, int part, auto v) {
+            hn::Stream(v, d, at<T>(to + column * to_pitch + part * bytes_of(d)));
+        });
+    }
+}
+
 void stream(const byte* from, byte* to, std::int64_t lines) {
     const widest<std::uint8_t> d;
     constexpr int kBytes = bytes_of(widest<std::uint8_t>());
     for (std::int64_t i = 0; i < lines * kLineBytes; i += kBytes) hn::Stream(hn::Load(d, from + i), d, to + i);
+}
+
+// One piece of stream_joined().
+HWY_INLINE void stream_piece(const byte* from, byte* to, byte* waiting, std::int64_t lines) {
+    const widest<std::uint8_t> d;
+    constexpr int kBytes = bytes_of(widest<std::uint8_t>());
+    const std::ptrdiff_t within = in_line(to);
+    const byte* const first = from - within;
+    byte* const line = to - within;
+    for (int i = 0; i < kLineBytes; i += kBytes) {
+        const auto waits = hn::FirstN(d, static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(within - i, 0, kBytes)));
+        hn::Stream(hn::IfThenElse(waits, hn::Load(d, waiting + i), hn::Load(d, first + i)), d, line + i);
+    }
+    stream(first + kLineBytes, line + kLineBytes, lines - 1);
+    for (int i = 0; i < kLineBytes; i += kBytes)
+        hn::Store(hn::Load(d, first + lines * kLineBytes + i), d, waiting + i);
+}
+
+void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, byte* waiting,
+                   std::int64_t pieces, std::int64_t lines) {
+    for (std::int64_t i = 0; i < pieces; ++i, from += from_pitch, to += to_pitch, waiting += kLineBytes)
+        stream_piece(from, to, waiting, lines);
+}
+
+// Squares that are joined: one is streamed while the next is turned.
+template <int kSize>
+void turn_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t squares,
+                 std::ptrdiff_t ahead, byte* waiting) {
+    constexpr int kSide = kLineBytes / kSize, kPitch = 2 * kLineBytes;
+    using T = lane_t<kSize>;
+    const widest<T> d;
+    alignas(kLineBytes) byte tiles[2][kSide * kPitch];
+    for (std::int64_t i = 0; i <= squares; ++i) {
+        byte *const tile = tiles[i % 2], *const other = tiles[(i + 1) % 2];
+        if (i < squares) {
+            HWY_UNROLL(4)
+            for (int row = 0; row < kSide; ++row) fetch(from + row * from_pitch + ahead);
+            turn_square<kSize>(d, from, from_pitch, [&](int column, int part, auto v) {
+                hn::StoreU(v, d,
+                           at<T>(tile + column * kPitch + in_line(to + column * to_pitch) + part * bytes_of(d)));
+            });
+        }
+        if (i > 0) {
+            byte* piece = to - kSide * to_pitch;
+            for (int column = 0; column < kSide; ++column, piece += to_pitch, waiting += kLineBytes)
+                stream_piece(other + column * kPitch + in_line(piece), piece, waiting, 1);
+        }
+        from += kLineBytes;
+        to += kSide * to_pitch;
+    }
 }
 
 #endif
@@ -280,7 +456,31 @@ turn_function turn_of(std::int64_t size) {
     }
 }
 
-kernels kernels_for(std::int64_t size) { return {turn_of(size), stream, target()}; }
+turn_lines_function turn_lines_of(std::int64_t size) {
+    switch (size) {
+        case 1: return turn_lines<1>;
+        case 2: return turn_lines<2>;
+        case 4: return turn_lines<4>;
+        case 8: return turn_lines<8>;
+        case 16: return turn_lines<16>;
+        default: return nullptr;
+    }
+}
+
+turn_joined_function turn_joined_of(std::int64_t size) {
+    switch (size) {
+        case 1: return turn_joined<1>;
+        case 2: return turn_joined<2>;
+        case 4: return turn_joined<4>;
+        case 8: return turn_joined<8>;
+        case 16: return turn_joined<16>;
+        default: return nullptr;
+    }
+}
+
+kernels kernels_for(std::int64_t size) {
+    return {turn_of(size), turn_lines_of(size), turn_joined_of(size), stream, stream_joined, target()};
+}
 
 }  // namespace cornerturn::host::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,4 +1,4 @@
-// The two things that the host transpose does in vectors, chosen for the processor at run time.
+// What the host transpose does in vectors, chosen for the processor at run time.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,38 @@ inline constexpr int kLineBytes = 64;
 using turn_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                std::int64_t rows, std::int64_t cols, std::int64_t size);
 
+// The same for squares of as many rows and columns as a line has elements, so many of them side by side, straight past
+// the caches: `to` and to_pitch are aligned to a line. Fetches the lines `ahead` bytes further on. End with
+// end_stream(). Null where elements do not divide a line evenly, or it would be no quicker.
+using turn_lines_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
+                                     std::int64_t squares, std::ptrdiff_t ahead);
+
 // Copies whole lines past the caches. `from` and `to` are aligned to a line. End with end_stream().
 using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines);
 
+// Copies so many lines of each piece past the caches, beginning with the line that `from` and `to` are in, equally far;
+// what lies before them in it is taken from the piece's line in `waiting`, which the line behind the last one replaces.
+// End with end_stream().
+using stream_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
+                                        byte* waiting, std::int64_t pieces, std::int64_t lines);
+
+// As turn_lines_function and stream_joined_function in one: each row of the destination gets a line of what waits for it
+// and of what is turned.
+using turn_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
+                                      std::int64_t squares, std::ptrdiff_t ahead, byte* waiting);
+
 struct kernels {
     turn_function turn;
+    turn_lines_function turn_lines;
+    turn_joined_function turn_joined;
     stream_function stream;
+    stream_joined_function stream_joined;
     const char* target;  // the instructions that they use, in Highway's words
 };
+
+inline std::ptrdiff_t in_line(const byte* address) {
+    return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
+}
 
 // For elements of so many bytes.
 kernels kernels_for(std::int64_t size);

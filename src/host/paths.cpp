@@ -5,6 +5,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -20,24 +21,21 @@ constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 // docs/experiments.md has what was tried.
 constexpr std::int64_t kStreamFrom =
     8 * kMiB;  // bytes of the destination: what is smaller had better stay in the caches
-constexpr std::int64_t kTaskBytes = 256 * kKiB;   // of the source, at least: what is smaller is not worth handing out
-constexpr int kTasksPerThread = 8;                // at most, so that none waits long for the last
-constexpr std::int64_t kPieceBytes = 256;         // of a row of the destination, streamed at a time
-constexpr std::int64_t kRunBytes = 2 * kKiB;      // of a row of the source, read at a time
-constexpr std::int64_t kBandBytes = 512 * kKiB;   // between reading and streaming: a part of the second-level cache
-constexpr std::int64_t kImageBytes = 64 * kKiB;   // the same, of whole rows of the destination
+constexpr std::int64_t kTaskBytes = 256 * kKiB;   // moved by a thread before it takes the next
+constexpr std::int64_t kPanelBytes = 4 * kKiB;   // of a row of the source: what waits for its line stays in the caches
+constexpr std::int64_t kPanelStrips = 16;         // at least: the lines at either end of a panel are shared with others
+constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at least
+constexpr std::int64_t kBlockBytes = 4 * kKiB;    // turned at a time
+constexpr int kTasksPerThread = 8;                // where what it costs to begin one matters
+constexpr std::int64_t kImageBytes = 64 * kKiB;   // of whole rows of the destination, before they are streamed
 constexpr std::int64_t kShortRow = 1 * kKiB;      // of the destination: streamed with its neighbours
-constexpr std::int64_t kStepBytes = 128;          // of a row, turned at a time
-constexpr std::int64_t kBlockBytes = 16;          // turned in vector registers, at the least
-constexpr std::int64_t kAheadBytes = 512;         // from what is turned to what is fetched
+constexpr std::int64_t kLeastRow = 256;           // of the destination: what is shorter is not streamed alone
+constexpr std::int64_t kDirectBytes = 256;        // of a row of the destination, written at a time
+constexpr std::int64_t kAheadBytes = 512;         // from what is turned to what is fetched, in a row of the source
 constexpr std::int64_t kTileBytes = 512;          // of a row of a tile that is swapped in place
 constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-std::ptrdiff_t in_line(const byte* address) {
-    return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
-}
 
 void copy(const byte* from, byte* to, std::int64_t bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
 
@@ -57,19 +55,23 @@ byte* scratch(std::int64_t bytes) {
     return memory.get();
 }
 
-// Calls body(i) for i in [0, count), where all of it moves `bytes`.
+// Calls body(i) for i in [0, count), where all of it moves `bytes`; in turn, so that what is done at the same time lies
+// close together.
 template <class Body>
 void share_out(std::int64_t count, std::int64_t bytes, Body body) {
-    const std::int64_t tasks = std::clamp<std::int64_t>(
-        bytes / kTaskBytes, 1,
-        std::min<std::int64_t>(count, kTasksPerThread * tbb::this_task_arena::max_concurrency()));
-    const auto task = [&](std::int64_t t) {
-        for (std::int64_t i = count * t / tasks; i < count * (t + 1) / tasks; ++i) body(i);
+    const std::int64_t tasks = std::clamp<std::int64_t>(bytes / kTaskBytes, 1, count);
+    std::atomic<std::int64_t> next = 0;
+    const auto take = [&](std::int64_t) {
+        for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+            for (std::int64_t i = count * t / tasks; i < count * (t + 1) / tasks; ++i) body(i);
+        }
+        end_stream();
     };
-    if (tasks == 1) {
-        task(0);
+    const std::int64_t workers = std::min<std::int64_t>(tasks, tbb::this_task_arena::max_concurrency());
+    if (workers == 1) {
+        take(0);
     } else {
-        tbb::parallel_for(std::int64_t{0}, tasks, task, tbb::simple_partitioner());
+        tbb::parallel_for(std::int64_t{0}, workers, take, tbb::simple_partitioner());
     }
 }
 
@@ -104,6 +106,11 @@ struct job {
         return destination + matrix * destination_stride + row * destination_pitch + col * size;
     }
     bool in_place() const { return source == destination; }
+    // Each row of the destination begins with a line, and elements divide one.
+    bool in_lines() const {
+        return use.turn_lines != nullptr && in_line(destination) == 0 && destination_pitch % kLineBytes == 0 &&
+               destination_stride % kLineBytes == 0 && rows * size >= kLineBytes;
+    }
     // Nothing lies between the destination's elements.
     bool packed_destination() const {
         return (destination_pitch == rows * size || cols == 1) && (count == 1 || destination_stride == matrix_bytes());
@@ -121,128 +128,141 @@ void stream_run(const kernels& use, const byte* from, byte* to, std::int64_t byt
     copy(from + done, to + done, bytes - done);
 }
 
-// Rows and columns of one matrix that a thread moves, band after band of so many rows.
+// Squares of lines, straight from the source to the destination, whose rows begin with a line each.
+void run_lines(const job& j) {
+    const std::int64_t side = kLineBytes / j.size, strips = divide_up(j.rows, side);
+    const std::int64_t across = divide_up(j.cols * kLineBytes, kTaskBytes);
+    const std::int64_t cols = divide_up(divide_up(j.cols, across), side) * side;
+    share_out(j.count * across * strips, j.bytes(), [&](std::int64_t i) {
+        // Down the source: neighbours along the rows of the destination are written at the same time.
+        const std::int64_t row = i % strips * side, col = i / strips % across * cols, matrix = i / strips / across;
+        if (col >= j.cols) return;
+        const std::int64_t these_rows = std::min(side, j.rows - row), these_cols = std::min(cols, j.cols - col);
+        const std::int64_t squares = these_rows == side ? these_cols / side : 0;
+        j.use.turn_lines(j.source_at(matrix, row, col), j.source_pitch, j.destination_at(matrix, col, row),
+                         j.destination_pitch, squares, kAheadBytes);
+        const std::int64_t done = squares * side;
+        j.use.turn(j.source_at(matrix, row, col + done), j.source_pitch, j.destination_at(matrix, col + done, row),
+                   j.destination_pitch, these_rows, these_cols - done, j.size);
+    });
+}
+
+// Rows and columns of one matrix that a thread moves.
 struct panel {
     const byte* source;
     byte* destination;
     std::int64_t rows, cols;
 };
 
-// A band is turned into a buffer, in which a row of the destination has its piece of whole lines; meanwhile the band
-// before is streamed from another. Pieces need not begin with a line: what the last line of one lacks comes with the
-// next, so that it waits in front of that.
-class band_stream {
+// Strips of the source are turned, a few columns at a time, into a tile, in which each row of the destination has its
+// piece, as far into a line as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the
+// next strip.
+class strip_stream {
 public:
-    band_stream(const job& j, const panel& p, std::int64_t band_rows)
+    strip_stream(const job& j, const panel& p, std::int64_t strip_rows)
         : j_(j),
           p_(p),
-          band_rows_(band_rows),
-          piece_(band_rows * j.size),
-          pitch_(buffer_pitch(j, piece_)),
-          step_cols_(std::max<std::int64_t>(1, kStepBytes / j.size)),
-          // Rows of less than a block are turned by the block, of which only many of them make one.
-          step_rows_(std::max<std::int64_t>(1, kLineBytes / j.size) * (p.cols * j.size < kBlockBytes ? 4 : 1)),
-          first_(scratch(2 * buffer_bytes(j, piece_, p.cols)) + kLineBytes + in_line(p.destination)),
-          second_(first_ + buffer_bytes(j, piece_, p.cols)) {}
+          strip_rows_(strip_rows),
+          piece_(strip_rows * j.size),
+          pitch_(piece_ + kLineBytes + j.destination_pitch % kLineBytes),
+          step_cols_(std::max<std::int64_t>(1, std::max<std::int64_t>(kLineBytes, kBlockBytes / strip_rows) / j.size)),
+          waiting_(scratch(p.cols * kLineBytes + 2 * tile_bytes())),
+          tile_(waiting_ + p.cols * kLineBytes),
+          other_tile_(tile_ + tile_bytes()) {}
 
     void run() {
-        for (std::int64_t row = 0; row < p_.rows; row += band_rows_) {
-            fill(row, std::min(band_rows_, p_.rows - row));
-            std::swap(first_, second_);
+        for (std::int64_t row = 0; row < p_.rows; row += strip_rows_) {
+            const std::int64_t rows = std::min(strip_rows_, p_.rows - row);
+            std::int64_t begin = 0;
+            if (j_.use.turn_joined != nullptr && piece_ == kLineBytes && row > 0 && row + rows < p_.rows) {
+                const std::int64_t squares = p_.cols / strip_rows_;
+                j_.use.turn_joined(p_.source + row * j_.source_pitch, j_.source_pitch, destination_at(row, 0),
+                                   j_.destination_pitch, squares, kAheadBytes, waiting_);
+                begin = squares * strip_rows_;
+                if (begin == p_.cols) continue;
+            }
+            for (std::int64_t col = begin; col < p_.cols; col += step_cols_) {
+                const byte* const from = p_.source + row * j_.source_pitch + col * j_.size;
+                fetch(from, (p_.cols - col) * j_.size);
+                j_.use.turn(from, j_.source_pitch, in_tile(col), pitch_, rows, std::min(step_cols_, p_.cols - col),
+                            j_.size);
+                std::swap(tile_, other_tile_);
+                // What was written a moment ago had better not be read yet: one step later.
+                if (col > begin) flush(row, rows, col - step_cols_, tile_);
+            }
+            flush(row, rows, begin + (p_.cols - begin - 1) / step_cols_ * step_cols_, other_tile_);
         }
-        flush_until(p_.cols);
     }
 
-    // Whole lines, and as long as many of the destination's rows allow.
+    // Elements that are whole lines of a row of the destination, and more of them where there are few columns.
     static std::int64_t rows_of(const job& j, std::int64_t cols) {
         const std::int64_t least = kLineBytes / std::gcd(static_cast<std::int64_t>(kLineBytes), j.size);
-        const std::int64_t piece = std::max(kPieceBytes, kBandBytes / 2 / cols - 2 * kLineBytes);
-        return std::max<std::int64_t>(1, piece / (least * j.size)) * least;
+        return least * std::max<std::int64_t>(1, kStripBytes / (least * cols * j.size));
     }
 
 private:
-    // As far into a line as the destination's rows are.
-    static std::ptrdiff_t buffer_pitch(const job& j, std::int64_t piece) {
-        return piece + 2 * kLineBytes + j.destination_pitch % kLineBytes;
+    std::int64_t tile_bytes() const { return divide_up(step_cols_ * pitch_, kLineBytes) * kLineBytes + 2 * kLineBytes; }
+    byte* destination_at(std::int64_t row, std::int64_t col) const {
+        return p_.destination + col * j_.destination_pitch + row * j_.size;
     }
-    static std::int64_t buffer_bytes(const job& j, std::int64_t piece, std::int64_t cols) {
-        return divide_up(cols * buffer_pitch(j, piece), kLineBytes) * kLineBytes + 2 * kLineBytes;
-    }
+    // Where the pieces begin of the step's columns, the first of which is `col`.
+    byte* in_tile(std::int64_t col) const { return tile_ + kLineBytes + in_line(destination_at(0, col)); }
 
-    // Turns rows of the source into the first buffer, and streams the second.
-    void fill(std::int64_t band, std::int64_t rows) {
-        const std::int64_t steps = divide_up(rows, step_rows_) * divide_up(p_.cols, step_cols_);
-        std::int64_t step = 0;
-        for (std::int64_t row = 0; row < rows; row += step_rows_) {
-            const byte* const source = p_.source + (band + row) * j_.source_pitch;
-            const std::int64_t these_rows = std::min(step_rows_, rows - row);
-            for (std::int64_t col = 0; col < p_.cols; col += step_cols_) {
-                const std::int64_t these_cols = std::min(step_cols_, p_.cols - col);
-                fetch(source + col * j_.size, these_rows, (p_.cols - col) * j_.size);
-                j_.use.turn(source + col * j_.size, j_.source_pitch, first_ + col * pitch_ + row * j_.size, pitch_,
-                            these_rows, these_cols, j_.size);
-                if (held_rows_ > 0) flush_until(p_.cols * ++step / steps);
-            }
-        }
-        if (held_rows_ > 0) flush_until(p_.cols);
-        held_ = band;
-        held_rows_ = rows;
-        flushed_ = 0;
-    }
-
-    // What lies a little further on in the same rows, and at their end what comes first in the next.
-    void fetch(const byte* at, std::int64_t rows, std::int64_t left_in_row) const {
+    // What lies a little further on in the same rows, and at their end what comes first in the next ones.
+    void fetch(const byte* at, std::int64_t left_in_row) const {
+        if (j_.source_pitch < kLineBytes) return;  // rows that follow each other so closely are fetched unasked
         const byte* const ahead = left_in_row > kAheadBytes
                                       ? at + kAheadBytes
-                                      : at + step_rows_ * j_.source_pitch + kAheadBytes - p_.cols * j_.size;
-        for (std::int64_t row = 0; row < rows; ++row) {
+                                      : at + strip_rows_ * j_.source_pitch + kAheadBytes - p_.cols * j_.size;
+        for (std::int64_t row = 0; row < strip_rows_; ++row) {
             const byte* const from = ahead + row * j_.source_pitch;
-            for (std::int64_t byte = 0; byte < kStepBytes; byte += kLineBytes) __builtin_prefetch(from + byte);
+            for (std::int64_t byte = 0; byte < step_cols_ * j_.size; byte += kLineBytes)
+                __builtin_prefetch(from + byte, 0, 2);
         }
     }
 
-    // Streams the band before, up to this column of the source.
-    void flush_until(std::int64_t col) {
-        const bool begins = held_ == 0, ends = held_ + held_rows_ == p_.rows;
-        for (; flushed_ < col; ++flushed_) {
-            const byte* const from = second_ + flushed_ * pitch_;
-            byte* const to = p_.destination + flushed_ * j_.destination_pitch + held_ * j_.size;
+    // Streams the pieces of a step's columns, of which `col` is the first, and of the strip that begins at `row`.
+    void flush(std::int64_t row, std::int64_t rows, std::int64_t col, byte* tile) {
+        const bool begins = row == 0, ends = row + rows == p_.rows;
+        byte *to = destination_at(row, col), *from = tile + kLineBytes + in_line(to);
+        byte* waiting = waiting_ + col * kLineBytes;
+        const std::int64_t cols = std::min(step_cols_, p_.cols - col);
+        if (!begins && !ends) {
+            j_.use.stream_joined(from, pitch_, to, j_.destination_pitch, waiting, cols, piece_ / kLineBytes);
+            return;
+        }
+        for (std::int64_t i = 0; i < cols; ++i, from += pitch_, to += j_.destination_pitch, waiting += kLineBytes) {
             const std::ptrdiff_t within = in_line(to), before = begins ? 0 : within;
-            if (ends) {
-                stream_run(j_.use, from - before, to - before, before + held_rows_ * j_.size);
-                continue;
-            }
-            stream_run(j_.use, from - before, to - before, before + piece_ - within);
-            if (within > 0) copy(from + piece_ - within, first_ + flushed_ * pitch_ - within, within);
+            copy(waiting, from - before, before);
+            stream_run(j_.use, from - before, to - before, before + (ends ? rows * j_.size : piece_ - within));
+            copy(from + piece_ - within, waiting, within);
         }
     }
 
     const job& j_;
     const panel& p_;
-    const std::int64_t band_rows_, piece_;
+    const std::int64_t strip_rows_, piece_;
     const std::ptrdiff_t pitch_;
-    const std::int64_t step_cols_, step_rows_;
-    byte *first_, *second_;
-    std::int64_t held_ = 0, held_rows_ = 0, flushed_ = 0;  // the band in the second buffer, if any
+    const std::int64_t step_cols_;
+    byte* const waiting_;  // a line for each column: what its piece of the strip before lacked
+    byte *tile_, *other_tile_;
 };
 
-// Bands of the source, streamed in pieces of the destination's rows.
-void run_bands(const job& j) {
-    const std::int64_t widest = std::max<std::int64_t>(1, kRunBytes / j.size);
-    const std::int64_t across = divide_up(j.cols, widest), cols = divide_up(j.cols, across);
-    const std::int64_t band_rows = band_stream::rows_of(j, cols), bands = divide_up(j.rows, band_rows);
+void run_strips(const job& j) {
+    const std::int64_t across = divide_up(j.cols * j.size, kPanelBytes), cols = divide_up(j.cols, across);
+    const std::int64_t strip_rows = strip_stream::rows_of(j, cols), strips = divide_up(j.rows, strip_rows);
     // Panels are cut where there are too few of them.
     const std::int64_t wanted = kTasksPerThread * tbb::this_task_arena::max_concurrency();
-    const std::int64_t down = std::clamp<std::int64_t>(divide_up(wanted, j.count * across), 1, divide_up(bands, 4));
+    const std::int64_t down =
+        std::clamp<std::int64_t>(divide_up(wanted, j.count * across), 1, divide_up(strips, kPanelStrips));
     share_out(j.count * across * down, j.bytes(), [&](std::int64_t i) {
         const std::int64_t matrix = i / (across * down), col = i / down % across * cols;
-        const std::int64_t first = bands * (i % down) / down * band_rows;
-        const std::int64_t last = std::min(j.rows, bands * (i % down + 1) / down * band_rows);
+        const std::int64_t first = strips * (i % down) / down * strip_rows;
+        const std::int64_t last = std::min(j.rows, strips * (i % down + 1) / down * strip_rows);
         if (col >= j.cols) return;
         const panel p{j.source_at(matrix, first, col), j.destination_at(matrix, col, first), last - first,
                       std::min(cols, j.cols - col)};
-        band_stream(j, p, band_rows).run();
-        end_stream();
+        strip_stream(j, p, strip_rows).run();
     });
 }
 
@@ -262,7 +282,6 @@ void run_image(const job& j) {
             row += cols;
         }
         stream_run(j.use, image, to, (last - first) * row_bytes);
-        end_stream();
     });
 }
 
@@ -270,7 +289,7 @@ void run_image(const job& j) {
 
 // Straight into the destination, tile by tile.
 void run_direct(const job& j) {
-    const std::int64_t side = std::max<std::int64_t>(1, kPieceBytes / j.size);
+    const std::int64_t side = std::max<std::int64_t>(1, kDirectBytes / j.size);
     const std::int64_t across = divide_up(j.cols, side);
     share_out(j.count * across, j.bytes(), [&](std::int64_t i) {
         const std::int64_t matrix = i / across, col = i % across * side, cols = std::min(side, j.cols - col);
@@ -323,10 +342,11 @@ way choose(const job& j) {
     if (j.in_place()) return {run_in_place, "in_place", "source and destination are the same"};
     if (j.bytes() < kStreamFrom) return {run_direct, "direct", "it fits the caches"};
     if (j.size > kLargeElement) return {run_direct, "direct", "the elements are as large as rows"};
+    if (j.in_lines()) return {run_lines, "lines", "too large for the caches: past them, line by line of the destination"};
     if (j.packed_destination() && (j.rows * j.size <= kShortRow || j.matrix_bytes() <= kImageBytes))
         return {run_image, "image", "rows of the destination are short and lie behind each other"};
-    if (j.rows * j.size < kPieceBytes) return {run_direct, "direct", "rows of the destination are short"};
-    return {run_bands, "bands", "too large for the caches: past them, in pieces of the destination's rows"};
+    if (j.rows * j.size < kLeastRow) return {run_direct, "direct", "rows of the destination are short"};
+    return {run_strips, "strips", "too large for the caches: past them, each line when it is whole"};
 }
 
 }  // namespace
