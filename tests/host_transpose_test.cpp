@@ -311,9 +311,10 @@ TEST(host_transpose, touches_nothing_before_or_behind) {
 TEST(host_transpose, takes_every_path) {
     const std::pair<problem_shape, const char*> paths[] = {
         {{.rows = 100, .cols = 100}, "direct"},
-        {{.rows = 3000, .cols = 3000}, "bands"},
+        {{.rows = 3000, .cols = 3008}, "strips"},
+        {{.rows = 3008, .cols = 3000}, "lines"},
         {{.rows = 3, .cols = 3 * kMiB}, "image"},
-        {{.rows = 32, .cols = 32, .count = 4096}, "image"},
+        {{.rows = 32, .cols = 31, .element_size = 3, .count = 4096}, "image"},
         {{.rows = 3, .cols = 3 * kMiB, .destination_ld = 4}, "direct"},
         {{.rows = 30, .cols = 30, .in_place = true}, "in_place"},
         {{.rows = 3, .cols = 5, .element_size = kMostElementBytes}, "direct"}};

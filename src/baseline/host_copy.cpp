@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include "core/sizes.hpp"
+#include "cornerturn/error.hpp"
 #include "device/registry.hpp"
+#include "host/kernels.hpp"
 
 namespace cornerturn {
 namespace {
@@ -18,7 +16,7 @@ constexpr rung_notes kCopy{
     .id = "host/copy",
     .idea = "A copy on all cores, a MiB at a time: past the caches, and as memcpy does it.",
     .change = "A peer, not a rung.",
-    .contract = "A matrix without gaps behind its rows, of any elements.",
+    .contract = "A matrix without gaps behind its rows, of any elements; to be streamed it begins with a line.",
     .bytes = "2 * rows * cols * e",
     .limit = "The host's memory.",
     .source = "Stores that fetch no line before they overwrite it are the least that a copy can move.",
@@ -27,20 +25,14 @@ constexpr rung_notes kCopy{
 constexpr std::int64_t kPiece = 1 << 20;
 
 void stream(unsigned char* to, const unsigned char* from, std::size_t bytes) {
-#if defined(__SSE2__)
-    constexpr std::size_t kVector = sizeof(__m128i);
-    const std::size_t head = std::min(bytes, (kVector - reinterpret_cast<std::uintptr_t>(to) % kVector) % kVector);
-    std::memcpy(to, from, head);
-    std::size_t done = head;
-    for (; done + kVector <= bytes; done += kVector) {
-        _mm_stream_si128(reinterpret_cast<__m128i*>(to + done),
-                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + done)));
-    }
-    std::memcpy(to + done, from + done, bytes - done);
-    _mm_sfence();
-#else
-    std::memcpy(to, from, bytes);
-#endif
+    static const host::kernels use = host::kernels_for(1);
+    const auto lines = static_cast<std::int64_t>(bytes / host::kLineBytes);
+    const std::size_t streamed = static_cast<std::size_t>(lines) * host::kLineBytes;
+    if (host::in_line(to) != 0 || host::in_line(from) != 0)
+        throw unsupported("copies what begins with a line of 64 bytes");
+    use.stream(from, to, lines);
+    std::memcpy(to + streamed, from + streamed, bytes - streamed);
+    host::end_stream();
 }
 
 template <class Copy>

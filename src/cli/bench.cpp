@@ -25,7 +25,7 @@ struct bench_place {
 };
 constexpr bench_place kPlaces[] = {
     {"cuda", "transpose/production", "baseline/memcpy", "baseline/", "memcpy,copy,geam", lab::cuda_bencher},
-    {"host", "host/production", "host/copy@streamed", "host/", "copy@memcpy,openblas,eigen", lab::host_bencher}};
+    {"host", "host/production", "host/copy@memcpy", "host/", "copy@streamed,openblas,eigen", lab::host_bencher}};
 
 const bench_place& find_place(const std::string& name) {
     for (const bench_place& place : kPlaces) {

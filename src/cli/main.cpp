@@ -219,7 +219,7 @@ int run(int argc, char** argv) {
     bench->add_option("--subject", o.bench.subject,
                       "the kernel to measure, as list shows it (transpose/production; host/production on the host)");
     bench->add_option("--peers", o.bench.peers,
-                      "what to measure beside it (memcpy,copy,geam; copy@memcpy,openblas,eigen)");
+                      "what to measure beside it (memcpy,copy,geam; copy@streamed,openblas,eigen)");
     bench->add_option("--seconds", o.bench.seconds, "to sample each cell")->capture_default_str();
     bench->add_flag("--warm", o.bench.warm, "do not flush the caches between samples");
     bench->add_option("--commit", o.bench.commit, "of the source, to be stored with the result");

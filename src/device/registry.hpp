@@ -41,6 +41,7 @@ struct variant {
     void (*run)(const matrix_work& work);
     hardware_needs needs = {};
     bool batches = false;     // takes work of more than one matrix
+    bool in_place = false;    // takes square matrices that are their own destination
     bool arithmetic = false;  // takes elements for numbers: a NaN, infinity or denormal may come back altered
     // How it would do the work on a GPU of that compute capability (90 for 9.0), and why, in a line; null where it has
     // but one way.
@@ -56,7 +57,7 @@ struct kernel {
     std::string origin;
     unsigned element_sizes;
     hardware_needs needs;
-    bool batches, arithmetic;
+    bool batches, in_place, arithmetic;
     std::string (*explain)(const matrix_work& work, int compute_capability);
     std::array<void (*)(const matrix_work&), 3> runs{};  // by backend; null where this build has none
 

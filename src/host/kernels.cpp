@@ -250,8 +250,7 @@ HWY_INLINE std::int64_t join(D d, const byte* from, std::ptrdiff_t from_pitch, b
     std::int64_t col = 0;
     for (; col + kLanes <= cols; col += kLanes) {
         hn::Vec<D> v[4];
-        for (int row = 0; row < kRows; ++row)
-            v[row] = hn::LoadU(d, at<T>(from + row * from_pitch) + col);
+        for (int row = 0; row < kRows; ++row) v[row] = hn::LoadU(d, at<T>(from + row * from_pitch) + col);
         T* const destination = at<T>(to) + col * kRows;
         if constexpr (kRows == 2) hn::StoreInterleaved2(v[0], v[1], d, destination);
         if constexpr (kRows == 3) hn::StoreInterleaved3(v[0], v[1], v[2], d, destination);
@@ -396,8 +395,7 @@ HWY_INLINE void stream_piece(const byte* from, byte* to, byte* waiting, std::int
         hn::Stream(hn::IfThenElse(waits, hn::Load(d, waiting + i), hn::Load(d, first + i)), d, line + i);
     }
     stream(first + kLineBytes, line + kLineBytes, lines - 1);
-    for (int i = 0; i < kLineBytes; i += kBytes)
-        hn::Store(hn::Load(d, first + lines * kLineBytes + i), d, waiting + i);
+    for (int i = 0; i < kLineBytes; i += kBytes) hn::Store(hn::Load(d, first + lines * kLineBytes + i), d, waiting + i);
 }
 
 void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, byte* waiting,
@@ -420,8 +418,7 @@ void turn_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptr
             HWY_UNROLL(4)
             for (int row = 0; row < kSide; ++row) fetch(from + row * from_pitch + ahead);
             turn_square<kSize>(d, from, from_pitch, [&](int column, int part, auto v) {
-                hn::StoreU(v, d,
-                           at<T>(tile + column * kPitch + in_line(to + column * to_pitch) + part * bytes_of(d)));
+                hn::StoreU(v, d, at<T>(tile + column * kPitch + in_line(to + column * to_pitch) + part * bytes_of(d)));
             });
         }
         if (i > 0) {

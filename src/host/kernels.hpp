@@ -29,8 +29,8 @@ using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines)
 using stream_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                         byte* waiting, std::int64_t pieces, std::int64_t lines);
 
-// As turn_lines_function and stream_joined_function in one: each row of the destination gets a line of what waits for it
-// and of what is turned.
+// As turn_lines_function and stream_joined_function in one: each row of the destination gets a line of what waits for
+// it and of what is turned.
 using turn_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                       std::int64_t squares, std::ptrdiff_t ahead, byte* waiting);
 

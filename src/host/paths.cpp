@@ -21,23 +21,29 @@ constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 // docs/experiments.md has what was tried.
 constexpr std::int64_t kStreamFrom =
     8 * kMiB;  // bytes of the destination: what is smaller had better stay in the caches
-constexpr std::int64_t kTaskBytes = 256 * kKiB;   // moved by a thread before it takes the next
+constexpr std::int64_t kTaskBytes = 1 * kMiB;    // moved by a thread before it takes the next
 constexpr std::int64_t kPanelBytes = 4 * kKiB;   // of a row of the source: what waits for its line stays in the caches
-constexpr std::int64_t kPanelStrips = 16;         // at least: the lines at either end of a panel are shared with others
-constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at least
-constexpr std::int64_t kBlockBytes = 4 * kKiB;    // turned at a time
-constexpr int kTasksPerThread = 8;                // where what it costs to begin one matters
-constexpr std::int64_t kImageBytes = 64 * kKiB;   // of whole rows of the destination, before they are streamed
-constexpr std::int64_t kShortRow = 1 * kKiB;      // of the destination: streamed with its neighbours
-constexpr std::int64_t kLeastRow = 256;           // of the destination: what is shorter is not streamed alone
-constexpr std::int64_t kDirectBytes = 256;        // of a row of the destination, written at a time
-constexpr std::int64_t kAheadBytes = 512;         // from what is turned to what is fetched, in a row of the source
-constexpr std::int64_t kTileBytes = 512;          // of a row of a tile that is swapped in place
-constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
+constexpr std::int64_t kPanelStrips = 16;        // at least: the lines at either end of a panel are shared with others
+constexpr std::int64_t kStripBytes = 16 * kKiB;  // of the source, at least
+constexpr std::int64_t kBlockBytes = 4 * kKiB;   // turned at a time
+constexpr int kTasksPerThread = 8;               // where what it costs to begin one matters
+constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
+constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
+constexpr std::int64_t kLeastRow = 256;          // of the destination: what is shorter is not streamed alone
+constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
+constexpr std::int64_t kAheadBytes = 512;  // at most: from what is turned to what is fetched, in a row of the source
+constexpr std::int64_t kFetchedBytes = 16 * kKiB;  // at most: so much is under way
+constexpr std::int64_t kSwapBytes = 512;           // of a row of a tile that is swapped in place
+constexpr std::int64_t kLargeElement = 4 * kKiB;   // in itself as good as a row: moved straight to its place
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 void copy(const byte* from, byte* to, std::int64_t bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
+
+// How far ahead to fetch of so many rows at a time.
+std::ptrdiff_t ahead(std::int64_t rows) {
+    return std::min(kAheadBytes, kFetchedBytes / rows / kLineBytes * kLineBytes);
+}
 
 // Memory that a thread keeps from one call to the next. Aligned to a line.
 byte* scratch(std::int64_t bytes) {
@@ -109,7 +115,7 @@ struct job {
     // Each row of the destination begins with a line, and elements divide one.
     bool in_lines() const {
         return use.turn_lines != nullptr && in_line(destination) == 0 && destination_pitch % kLineBytes == 0 &&
-               destination_stride % kLineBytes == 0 && rows * size >= kLineBytes;
+               destination_stride % kLineBytes == 0 && rows * size >= kLineBytes && cols * size >= kLineBytes;
     }
     // Nothing lies between the destination's elements.
     bool packed_destination() const {
@@ -140,7 +146,7 @@ void run_lines(const job& j) {
         const std::int64_t these_rows = std::min(side, j.rows - row), these_cols = std::min(cols, j.cols - col);
         const std::int64_t squares = these_rows == side ? these_cols / side : 0;
         j.use.turn_lines(j.source_at(matrix, row, col), j.source_pitch, j.destination_at(matrix, col, row),
-                         j.destination_pitch, squares, kAheadBytes);
+                         j.destination_pitch, squares, ahead(side));
         const std::int64_t done = squares * side;
         j.use.turn(j.source_at(matrix, row, col + done), j.source_pitch, j.destination_at(matrix, col + done, row),
                    j.destination_pitch, these_rows, these_cols - done, j.size);
@@ -154,9 +160,8 @@ struct panel {
     std::int64_t rows, cols;
 };
 
-// Strips of the source are turned, a few columns at a time, into a tile, in which each row of the destination has its
-// piece, as far into a line as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the
-// next strip.
+// A strip of the source is turned into a tile, in which each row of the destination has its piece, as far into a line
+// as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the next strip.
 class strip_stream {
 public:
     strip_stream(const job& j, const panel& p, std::int64_t strip_rows)
@@ -166,31 +171,23 @@ public:
           piece_(strip_rows * j.size),
           pitch_(piece_ + kLineBytes + j.destination_pitch % kLineBytes),
           step_cols_(std::max<std::int64_t>(1, std::max<std::int64_t>(kLineBytes, kBlockBytes / strip_rows) / j.size)),
-          waiting_(scratch(p.cols * kLineBytes + 2 * tile_bytes())),
-          tile_(waiting_ + p.cols * kLineBytes),
-          other_tile_(tile_ + tile_bytes()) {}
+          ahead_(ahead(strip_rows)),
+          waiting_(scratch(p.cols * (kLineBytes + pitch_) + 3 * kLineBytes)),
+          tile_(waiting_ + (p.cols + 1) * kLineBytes) {}
 
     void run() {
         for (std::int64_t row = 0; row < p_.rows; row += strip_rows_) {
             const std::int64_t rows = std::min(strip_rows_, p_.rows - row);
-            std::int64_t begin = 0;
+            std::int64_t col = 0;
             if (j_.use.turn_joined != nullptr && piece_ == kLineBytes && row > 0 && row + rows < p_.rows) {
                 const std::int64_t squares = p_.cols / strip_rows_;
                 j_.use.turn_joined(p_.source + row * j_.source_pitch, j_.source_pitch, destination_at(row, 0),
-                                   j_.destination_pitch, squares, kAheadBytes, waiting_);
-                begin = squares * strip_rows_;
-                if (begin == p_.cols) continue;
+                                   j_.destination_pitch, squares, ahead_, waiting_);
+                col = squares * strip_rows_;
             }
-            for (std::int64_t col = begin; col < p_.cols; col += step_cols_) {
-                const byte* const from = p_.source + row * j_.source_pitch + col * j_.size;
-                fetch(from, (p_.cols - col) * j_.size);
-                j_.use.turn(from, j_.source_pitch, in_tile(col), pitch_, rows, std::min(step_cols_, p_.cols - col),
-                            j_.size);
-                std::swap(tile_, other_tile_);
-                // What was written a moment ago had better not be read yet: one step later.
-                if (col > begin) flush(row, rows, col - step_cols_, tile_);
-            }
-            flush(row, rows, begin + (p_.cols - begin - 1) / step_cols_ * step_cols_, other_tile_);
+            if (col == p_.cols) continue;
+            turn(row, rows, col);
+            flush(row, rows, col);
         }
     }
 
@@ -201,19 +198,29 @@ public:
     }
 
 private:
-    std::int64_t tile_bytes() const { return divide_up(step_cols_ * pitch_, kLineBytes) * kLineBytes + 2 * kLineBytes; }
     byte* destination_at(std::int64_t row, std::int64_t col) const {
         return p_.destination + col * j_.destination_pitch + row * j_.size;
     }
-    // Where the pieces begin of the step's columns, the first of which is `col`.
-    byte* in_tile(std::int64_t col) const { return tile_ + kLineBytes + in_line(destination_at(0, col)); }
+    // Where a column's piece begins; `col` is the first of those in the tile.
+    byte* in_tile(std::int64_t col) const { return tile_ + in_line(destination_at(0, col)); }
+
+    // The strip's columns from `first` on.
+    void turn(std::int64_t row, std::int64_t rows, std::int64_t first) {
+        const byte* const from = p_.source + row * j_.source_pitch;
+        byte* const tile = in_tile(first);
+        for (std::int64_t col = first; col < p_.cols; col += step_cols_) {
+            fetch(from + col * j_.size, (p_.cols - col) * j_.size);
+            j_.use.turn(from + col * j_.size, j_.source_pitch, tile + (col - first) * pitch_, pitch_, rows,
+                        std::min(step_cols_, p_.cols - col), j_.size);
+        }
+    }
 
     // What lies a little further on in the same rows, and at their end what comes first in the next ones.
     void fetch(const byte* at, std::int64_t left_in_row) const {
         if (j_.source_pitch < kLineBytes) return;  // rows that follow each other so closely are fetched unasked
-        const byte* const ahead = left_in_row > kAheadBytes
-                                      ? at + kAheadBytes
-                                      : at + strip_rows_ * j_.source_pitch + kAheadBytes - p_.cols * j_.size;
+        const std::int64_t row_bytes = p_.cols * j_.size;
+        const std::int64_t strips = left_in_row > ahead_ ? 0 : (ahead_ - left_in_row) / row_bytes + 1;
+        const byte* const ahead = at + ahead_ + strips * (strip_rows_ * j_.source_pitch - row_bytes);
         for (std::int64_t row = 0; row < strip_rows_; ++row) {
             const byte* const from = ahead + row * j_.source_pitch;
             for (std::int64_t byte = 0; byte < step_cols_ * j_.size; byte += kLineBytes)
@@ -221,12 +228,12 @@ private:
         }
     }
 
-    // Streams the pieces of a step's columns, of which `col` is the first, and of the strip that begins at `row`.
-    void flush(std::int64_t row, std::int64_t rows, std::int64_t col, byte* tile) {
+    // Streams what turn() turned.
+    void flush(std::int64_t row, std::int64_t rows, std::int64_t first) {
         const bool begins = row == 0, ends = row + rows == p_.rows;
-        byte *to = destination_at(row, col), *from = tile + kLineBytes + in_line(to);
-        byte* waiting = waiting_ + col * kLineBytes;
-        const std::int64_t cols = std::min(step_cols_, p_.cols - col);
+        byte *to = destination_at(row, first), *from = in_tile(first);
+        byte* waiting = waiting_ + first * kLineBytes;
+        const std::int64_t cols = p_.cols - first;
         if (!begins && !ends) {
             j_.use.stream_joined(from, pitch_, to, j_.destination_pitch, waiting, cols, piece_ / kLineBytes);
             return;
@@ -244,13 +251,14 @@ private:
     const std::int64_t strip_rows_, piece_;
     const std::ptrdiff_t pitch_;
     const std::int64_t step_cols_;
-    byte* const waiting_;  // a line for each column: what its piece of the strip before lacked
-    byte *tile_, *other_tile_;
+    const std::ptrdiff_t ahead_;
+    byte *const waiting_, *const tile_;  // a line for each column: what its piece of the strip before lacked
 };
 
 void run_strips(const job& j) {
     const std::int64_t across = divide_up(j.cols * j.size, kPanelBytes), cols = divide_up(j.cols, across);
-    const std::int64_t strip_rows = strip_stream::rows_of(j, cols), strips = divide_up(j.rows, strip_rows);
+    const std::int64_t strip_rows = strip_stream::rows_of(j, cols);
+    const std::int64_t strips = divide_up(j.rows, strip_rows);
     // Panels are cut where there are too few of them.
     const std::int64_t wanted = kTasksPerThread * tbb::this_task_arena::max_concurrency();
     const std::int64_t down =
@@ -313,7 +321,7 @@ void swap_elements(const job& j) {
 // Two tiles that belong in each other's place; or one on the diagonal, which is both.
 void run_in_place(const job& j) {
     if (j.size > kLargeElement) return swap_elements(j);
-    const std::int64_t side = std::max<std::int64_t>(1, kTileBytes / j.size), pitch = side * j.size;
+    const std::int64_t side = std::max<std::int64_t>(1, kSwapBytes / j.size), pitch = side * j.size;
     const std::int64_t tiles = divide_up(j.rows, side), pairs = tiles * (tiles + 1) / 2;
     share_out(j.count * pairs, j.bytes(), [&](std::int64_t i) {
         const std::int64_t matrix = i / pairs;
@@ -342,7 +350,8 @@ way choose(const job& j) {
     if (j.in_place()) return {run_in_place, "in_place", "source and destination are the same"};
     if (j.bytes() < kStreamFrom) return {run_direct, "direct", "it fits the caches"};
     if (j.size > kLargeElement) return {run_direct, "direct", "the elements are as large as rows"};
-    if (j.in_lines()) return {run_lines, "lines", "too large for the caches: past them, line by line of the destination"};
+    if (j.in_lines())
+        return {run_lines, "lines", "too large for the caches: past them, line by line of the destination"};
     if (j.packed_destination() && (j.rows * j.size <= kShortRow || j.matrix_bytes() <= kImageBytes))
         return {run_image, "image", "rows of the destination are short and lie behind each other"};
     if (j.rows * j.size < kLeastRow) return {run_direct, "direct", "rows of the destination are short"};

@@ -62,8 +62,14 @@ std::vector<problem_shape> batched(std::int64_t element_size) {
     return all;
 }
 
-constexpr grid_group kGroups[] = {{"squares", squares}, {"odd", odd},       {"skinny", skinny},
-                                  {"padded", padded},   {"offset", offset}, {"batched", batched}};
+std::vector<problem_shape> in_place(std::int64_t) {
+    std::vector<problem_shape> all;
+    for (std::int64_t side : {8192, 10007, 16384}) all.push_back({.rows = side, .cols = side, .in_place = true});
+    return all;
+}
+
+constexpr grid_group kGroups[] = {{"squares", squares}, {"odd", odd},         {"skinny", skinny},    {"padded", padded},
+                                  {"offset", offset},   {"batched", batched}, {"in_place", in_place}};
 
 }  // namespace
 
@@ -71,6 +77,7 @@ std::string bench_cell::text() const {
     std::string out = fmt::format("{} x {}", shape.rows, shape.cols);
     if (shape.count > 1) out = fmt::format("{} of {}", shape.count, out);
     if (shape.source_ld > shape.cols) out += fmt::format(", ld + {}", shape.source_ld - shape.cols);
+    if (shape.in_place) out += ", in place";
     if (shape.source_offset > 0) out += fmt::format(", offset {}", shape.source_offset);
     return out;
 }
@@ -146,6 +153,8 @@ bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
             e.skipped = fmt::format("does not take {}-byte elements", cell.shape.element_size);
         } else if (cell.shape.count > 1 && !k.batches) {
             e.skipped = "takes one matrix, not a batch";
+        } else if (cell.shape.in_place && !k.in_place) {
+            e.skipped = "takes a source and a destination";
         }
         return e;
     };

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // read plus written: a second or two for all of a cell
 constexpr std::int64_t kLeastCache = 32 << 20;
+constexpr double kPatience = 1;  // seconds for a contestant in a cell: some are a hundred times slower than others
 
 // What /proc/cpuinfo calls the processor; empty where it says nothing.
 std::string processor_name() {
@@ -99,12 +100,15 @@ public:
         enter(*what.subject, r.subject);
         for (std::size_t i = 0; i < what.peers.size(); ++i) enter(*what.peers[i], r.peers[i]);
         r.method = what.warm ? "warm, single calls" : "caches flushed, single calls";
-        const std::vector<timing> times = sample_in_turn(all.size(), what.seconds, what.seed, [&](std::size_t i) {
-            if (!what.warm) flush();
-            const auto start = std::chrono::steady_clock::now();
-            all[i].work();
-            return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        });
+        const std::vector<timing> times = sample_in_turn(
+            all.size(), what.seconds, what.seed,
+            [&](std::size_t i) {
+                if (!what.warm) flush();
+                const auto start = std::chrono::steady_clock::now();
+                all[i].work();
+                return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            },
+            std::max(what.seconds, kPatience));
         for (std::size_t i = 0; i < all.size(); ++i) {
             all[i].entry.time = times[i];
             all[i].verify();

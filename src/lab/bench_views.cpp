@@ -165,6 +165,7 @@ ordered_json cell_json(const bench_report& report, const bench_result& r) {
                         {"count", s.count},
                         {"bytes", r.cell.bytes()},
                         {"sector_bytes", r.cell.sector_bytes()}};
+    if (s.in_place) out["in_place"] = true;
     if (!r.skipped.empty()) {
         out["status"] = "skipped";
         out["reason"] = r.skipped;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -29,13 +30,19 @@ inline timing summarize(const std::vector<double>& seconds) {
 
 // What sample(i) returns, in seconds, for each of `count` contestants. Every round samples all of them once, in an
 // order drawn from the seed, so that all see the same clocks and the same neighbours: at least 20 rounds, and more
-// until `seconds` or 200 are full.
+// until `seconds` or 200 are full. Who has had three samples and took longer than `patience` for them all, in seconds,
+// sits out the rest.
 template <class Sample>
-std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint64_t seed, Sample sample) {
-    constexpr int kWarmUps = 3, kLeastRounds = 20, kMostRounds = 200;
+std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint64_t seed, Sample sample,
+                                   double patience = std::numeric_limits<double>::infinity()) {
+    constexpr int kWarmUps = 3, kLeastRounds = 20, kMostRounds = 200, kLeastSamples = 3;
+    std::vector<double> spent(count);
     for (int i = 0; i < kWarmUps; ++i) {
-        for (std::size_t k = 0; k < count; ++k) sample(k);
+        for (std::size_t k = 0; k < count; ++k) {
+            if (spent[k] <= patience) spent[k] += sample(k);
+        }
     }
+    std::fill(spent.begin(), spent.end(), 0);
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), 0);
     std::mt19937_64 random(seed);
@@ -46,7 +53,11 @@ std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint6
     };
     for (int round = 0; round < kLeastRounds || (round < kMostRounds && elapsed() < seconds); ++round) {
         std::shuffle(order.begin(), order.end(), random);
-        for (std::size_t k : order) samples[k].push_back(sample(k));
+        for (std::size_t k : order) {
+            if (samples[k].size() >= kLeastSamples && spent[k] > patience) continue;
+            samples[k].push_back(sample(k));
+            spent[k] += samples[k].back();
+        }
     }
     std::vector<timing> result;
     for (const std::vector<double>& its : samples) result.push_back(summarize(its));

@@ -27,7 +27,7 @@ void run(const matrix_work& w) {
 }
 
 constexpr variant kVariants[] = {
-    {.name = "", .origin = "-", .element_sizes = kAnyElementSize, .run = &run, .batches = true}};
+    {.name = "", .origin = "-", .element_sizes = kAnyElementSize, .run = &run, .batches = true, .in_place = true}};
 const bool kRegistered =
     (register_rung(kHostProduction, operation::transpose, backend::host, __FILE__, "", kVariants, 1), true);
 

@@ -26,6 +26,6 @@ void run_production(const matrix_work& work) {
 }  // namespace
 
 CORNERTURN_RUNG(kNotes, operation::transpose,
-                {"", "-", kAnyElementSize, &run_production, {}, true, false, &production::explain})
+                {"", "-", kAnyElementSize, &run_production, {}, true, true, false, &production::explain})
 
 }  // namespace CORNERTURN_KERNELS
