@@ -33,7 +33,7 @@ constexpr std::int64_t kLeastRow = 256;          // of the destination: what is 
 constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
 constexpr std::int64_t kAheadBytes = 512;  // at most: from what is turned to what is fetched, in a row of the source
 constexpr std::int64_t kFetchedBytes = 16 * kKiB;  // at most: so much is under way
-constexpr std::int64_t kSwapBytes = 512;           // of a row of a tile that is swapped in place
+constexpr std::int64_t kSwapBytes = 256;           // of a row of a tile that is swapped in place
 constexpr std::int64_t kLargeElement = 4 * kKiB;   // in itself as good as a row: moved straight to its place
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -43,6 +43,13 @@ void copy(const byte* from, byte* to, std::int64_t bytes) { std::memcpy(to, from
 // How far ahead to fetch of so many rows at a time.
 std::ptrdiff_t ahead(std::int64_t rows) {
     return std::min(kAheadBytes, kFetchedBytes / rows / kLineBytes * kLineBytes);
+}
+
+void fetch_tile(const byte* from, std::ptrdiff_t pitch, std::int64_t rows, std::int64_t row_bytes) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t byte = 0; byte < row_bytes; byte += kLineBytes)
+            __builtin_prefetch(from + row * pitch + byte, 0, 2);
+    }
 }
 
 // Memory that a thread keeps from one call to the next. Aligned to a line.
@@ -221,11 +228,7 @@ private:
         const std::int64_t row_bytes = p_.cols * j_.size;
         const std::int64_t strips = left_in_row > ahead_ ? 0 : (ahead_ - left_in_row) / row_bytes + 1;
         const byte* const ahead = at + ahead_ + strips * (strip_rows_ * j_.source_pitch - row_bytes);
-        for (std::int64_t row = 0; row < strip_rows_; ++row) {
-            const byte* const from = ahead + row * j_.source_pitch;
-            for (std::int64_t byte = 0; byte < step_cols_ * j_.size; byte += kLineBytes)
-                __builtin_prefetch(from + byte, 0, 2);
-        }
+        fetch_tile(ahead, j_.source_pitch, strip_rows_, step_cols_ * j_.size);
     }
 
     // Streams what turn() turned.
@@ -318,26 +321,55 @@ void swap_elements(const job& j) {
     });
 }
 
+// Tile i of those on the diagonal and above of tiles x tiles, so that the next one is mostly the next in its row: rows
+// that are as long together as the first are put one behind the other.
+struct place {
+    std::int64_t row, col;
+};
+place upper_tile(std::int64_t i, std::int64_t tiles) {
+    const std::int64_t length = tiles | 1, row = i / length, along = i % length;
+    if (along < tiles - row) return {row, row + along};
+    const std::int64_t other = tiles - 1 - row + tiles % 2;
+    return {other, other + along - (tiles - row)};
+}
+
 // Two tiles that belong in each other's place; or one on the diagonal, which is both.
 void run_in_place(const job& j) {
     if (j.size > kLargeElement) return swap_elements(j);
     const std::int64_t side = std::max<std::int64_t>(1, kSwapBytes / j.size), pitch = side * j.size;
     const std::int64_t tiles = divide_up(j.rows, side), pairs = tiles * (tiles + 1) / 2;
+    const bool in_lines = j.in_lines() && pitch % kLineBytes == 0;
     share_out(j.count * pairs, j.bytes(), [&](std::int64_t i) {
         const std::int64_t matrix = i / pairs;
-        std::int64_t upper = 0, lower = i % pairs;  // tile (upper, lower): the rows of tiles grow shorter
-        for (; lower >= tiles - upper; ++upper) lower -= tiles - upper;
-        lower += upper;
-        const std::int64_t row = upper * side, col = lower * side;
+        const place at = upper_tile(i % pairs, tiles);
+        const std::int64_t row = at.row * side, col = at.col * side;
         const std::int64_t rows = std::min(side, j.rows - row), cols = std::min(side, j.rows - col);
         byte *const one = scratch(2 * side * pitch), *const other = one + side * pitch;
-        j.use.turn(j.source_at(matrix, row, col), j.source_pitch, one, pitch, rows, cols, j.size);
-        if (row != col) j.use.turn(j.source_at(matrix, col, row), j.source_pitch, other, pitch, cols, rows, j.size);
-        for (std::int64_t k = 0; k < cols; ++k)
-            copy(one + k * pitch, j.destination_at(matrix, col + k, row), rows * j.size);
-        if (row == col) return;
-        for (std::int64_t k = 0; k < rows; ++k)
-            copy(other + k * pitch, j.destination_at(matrix, row + k, col), cols * j.size);
+        const byte *const upper = j.source_at(matrix, row, col), *const lower = j.source_at(matrix, col, row);
+        byte *const for_upper = j.destination_at(matrix, col, row), *const for_lower =
+                                                                        j.destination_at(matrix, row, col);
+        fetch_tile(upper + pitch, j.source_pitch, side, pitch);
+        j.use.turn(upper, j.source_pitch, one, pitch, rows, cols, j.size);
+        if (row != col) {
+            fetch_tile(lower + side * j.source_pitch, j.source_pitch, side, pitch);
+            if (in_lines && rows == side && cols == side) {
+                const std::int64_t strip = kLineBytes / j.size;
+                for (std::int64_t k = 0; k < side; k += strip)
+                    j.use.turn_lines(lower + k * j.source_pitch, j.source_pitch, for_lower + k * j.size,
+                                     j.destination_pitch, side / strip, 0);
+            } else {
+                j.use.turn(lower, j.source_pitch, other, pitch, cols, rows, j.size);
+                for (std::int64_t k = 0; k < rows; ++k)
+                    copy(other + k * pitch, for_lower + k * j.destination_pitch, cols * j.size);
+            }
+        }
+        for (std::int64_t k = 0; k < cols; ++k) {
+            if (in_lines) {
+                stream_run(j.use, one + k * pitch, for_upper + k * j.destination_pitch, rows * j.size);
+            } else {
+                copy(one + k * pitch, for_upper + k * j.destination_pitch, rows * j.size);
+            }
+        }
     });
 }
 
