@@ -32,9 +32,9 @@ constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed
 constexpr std::int64_t kLeastRow = 256;          // of the destination: what is shorter is not streamed alone
 constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
 constexpr std::int64_t kAheadBytes = 512;  // at most: from what is turned to what is fetched, in a row of the source
-constexpr std::int64_t kFetchedBytes = 16 * kKiB;  // at most: so much is under way
-constexpr std::int64_t kSwapBytes = 256;           // of a row of a tile that is swapped in place
-constexpr std::int64_t kLargeElement = 4 * kKiB;   // in itself as good as a row: moved straight to its place
+constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // at most: of all rows
+constexpr std::int64_t kSwapBytes = 256;          // of a row of a tile that is swapped in place
+constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -224,7 +224,8 @@ private:
 
     // What lies a little further on in the same rows, and at their end what comes first in the next ones.
     void fetch(const byte* at, std::int64_t left_in_row) const {
-        if (j_.source_pitch < kLineBytes) return;  // rows that follow each other so closely are fetched unasked
+        // Rows that follow each other closely, or that are many at a time, are fetched unasked.
+        if (j_.source_pitch < kLineBytes || ahead_ == 0) return;
         const std::int64_t row_bytes = p_.cols * j_.size;
         const std::int64_t strips = left_in_row > ahead_ ? 0 : (ahead_ - left_in_row) / row_bytes + 1;
         const byte* const ahead = at + ahead_ + strips * (strip_rows_ * j_.source_pitch - row_bytes);
@@ -338,38 +339,23 @@ void run_in_place(const job& j) {
     if (j.size > kLargeElement) return swap_elements(j);
     const std::int64_t side = std::max<std::int64_t>(1, kSwapBytes / j.size), pitch = side * j.size;
     const std::int64_t tiles = divide_up(j.rows, side), pairs = tiles * (tiles + 1) / 2;
-    const bool in_lines = j.in_lines() && pitch % kLineBytes == 0;
     share_out(j.count * pairs, j.bytes(), [&](std::int64_t i) {
         const std::int64_t matrix = i / pairs;
         const place at = upper_tile(i % pairs, tiles);
         const std::int64_t row = at.row * side, col = at.col * side;
         const std::int64_t rows = std::min(side, j.rows - row), cols = std::min(side, j.rows - col);
+        const byte *const source = j.source_at(matrix, row, col), *const mirrored = j.source_at(matrix, col, row);
         byte *const one = scratch(2 * side * pitch), *const other = one + side * pitch;
-        const byte *const upper = j.source_at(matrix, row, col), *const lower = j.source_at(matrix, col, row);
-        byte *const for_upper = j.destination_at(matrix, col, row), *const for_lower =
-                                                                        j.destination_at(matrix, row, col);
-        fetch_tile(upper + pitch, j.source_pitch, side, pitch);
-        j.use.turn(upper, j.source_pitch, one, pitch, rows, cols, j.size);
+        fetch_tile(source + pitch, j.source_pitch, side, pitch);
+        j.use.turn(source, j.source_pitch, one, pitch, rows, cols, j.size);
         if (row != col) {
-            fetch_tile(lower + side * j.source_pitch, j.source_pitch, side, pitch);
-            if (in_lines && rows == side && cols == side) {
-                const std::int64_t strip = kLineBytes / j.size;
-                for (std::int64_t k = 0; k < side; k += strip)
-                    j.use.turn_lines(lower + k * j.source_pitch, j.source_pitch, for_lower + k * j.size,
-                                     j.destination_pitch, side / strip, 0);
-            } else {
-                j.use.turn(lower, j.source_pitch, other, pitch, cols, rows, j.size);
-                for (std::int64_t k = 0; k < rows; ++k)
-                    copy(other + k * pitch, for_lower + k * j.destination_pitch, cols * j.size);
-            }
+            fetch_tile(mirrored + side * j.source_pitch, j.source_pitch, side, pitch);
+            j.use.turn(mirrored, j.source_pitch, other, pitch, cols, rows, j.size);
+            for (std::int64_t k = 0; k < rows; ++k)
+                copy(other + k * pitch, j.destination_at(matrix, row + k, col), cols * j.size);
         }
-        for (std::int64_t k = 0; k < cols; ++k) {
-            if (in_lines) {
-                stream_run(j.use, one + k * pitch, for_upper + k * j.destination_pitch, rows * j.size);
-            } else {
-                copy(one + k * pitch, for_upper + k * j.destination_pitch, rows * j.size);
-            }
-        }
+        for (std::int64_t k = 0; k < cols; ++k)
+            copy(one + k * pitch, j.destination_at(matrix, col + k, row), rows * j.size);
     });
 }
 
