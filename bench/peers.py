@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Measures what PyTorch and JAX give in the cells of a stored `cornerturn bench transpose`, and adds them to it.
+"""Measures what PyTorch, JAX and numpy give in the cells of a stored `cornerturn bench transpose`, and adds them to it.
 
     cornerturn bench transpose --format json --commit ID --output bench.json
     bench/peers.py torch bench.json    eager: out.copy_(x.transpose(-2, -1)); and the same through torch.compile
     bench/peers.py jax bench.json      jit of jnp.swapaxes(x, -2, -1); needs PyTorch too, for the yardstick
+    bench/peers.py host bench.json     of a bench `--on host`: numpy, and PyTorch on all cores
 
-Two runs, because each framework keeps the memory that it once had. The cells come from the file alone. One that has the
+A run each, because each framework keeps the memory that it once had. The cells come from the file alone. One that has the
 peer already is left as it is (--again: not), so that a run that --minutes ended can go on. The yardstick, memcpy of the
 same bytes as in the file, is measured again in turn with each peer: "ratio" is to that, "ratio_to_bench" to the file's.
 
 PyTorch is timed as the program times: CUDA events around single calls, the L2 cache flushed before each; launch-bound
 cells warm, as one CUDA graph of 100 calls. JAX shows its stream to nobody: a sample is the wall time of 20 calls in a
 row, on sources that take turns so that none is still in the L2; in launch-bound cells of 100 calls. Calls that are over
-before the next one is dispatched are timed with that. "method" says it.
+before the next one is dispatched are timed with that. In host memory it is the wall time of single calls, the caches
+flushed before each, and the yardstick PyTorch's copy on all cores. "method" says it.
 """
 
 import argparse
@@ -32,6 +34,7 @@ import torch
 
 DTYPES = {1: "uint8", 2: "float16", 4: "float32", 8: "float64", 16: "complex128"}
 LEAST_SAMPLES, MOST_SAMPLES, WARM_UPS = 20, 200, 3
+SLOW_SAMPLES, PATIENCE = 3, 1  # who took longer than that for so many, in seconds, sits out the rest
 LAUNCH_BOUND_BYTES, GRAPH_CALLS, JAX_CALLS = 8 << 20, 100, 20
 POISON = 99
 
@@ -60,15 +63,20 @@ def summary(seconds):
 
 def sample_in_turn(samplers, seconds, shuffle):
     """Calls each of `samplers`, which return seconds, once a round, in an order shuffled every round."""
-    for sampler in samplers * WARM_UPS:
-        sampler()
+    patience = max(seconds, PATIENCE)
+    for sampler in samplers:
+        spent = [sampler()]
+        while len(spent) < WARM_UPS and sum(spent) <= patience:
+            spent.append(sampler())
     taken = [[] for _ in samplers]
     order = list(range(len(samplers)))
-    start = time.monotonic()
-    while len(taken[0]) < LEAST_SAMPLES or (len(taken[0]) < MOST_SAMPLES and time.monotonic() - start < seconds):
+    start, rounds = time.monotonic(), 0
+    while rounds < LEAST_SAMPLES or (rounds < MOST_SAMPLES and time.monotonic() - start < seconds):
         shuffle.shuffle(order)
+        rounds += 1
         for i in order:
-            taken[i].append(samplers[i]())
+            if len(taken[i]) < SLOW_SAMPLES or sum(taken[i]) <= patience:
+                taken[i].append(samplers[i]())
     return [summary(each) for each in taken]
 
 
@@ -120,13 +128,13 @@ def strided(flat, count, rows, cols, ld, offset):
     return torch.as_strided(flat, sizes[first:], strides[first:], offset)
 
 
-def torch_matrices(cell):
+def torch_matrices(cell, device="cuda"):
     """The source, filled, and the destination, poisoned, as the cell has them."""
     dtype = getattr(torch, DTYPES[cell["element_size"]])
     count, rows, cols = cell["count"], cell["rows"], cell["cols"]
-    source = torch.empty(cell["source_offset"] + count * rows * cell["source_ld"], dtype=dtype, device="cuda")
+    source = torch.empty(cell["source_offset"] + count * rows * cell["source_ld"], dtype=dtype, device=device)
     source.random_(0, 256) if dtype == torch.uint8 else source.normal_()
-    destination = torch.full([cell["destination_offset"] + count * cols * cell["destination_ld"]], POISON, dtype=dtype, device="cuda")
+    destination = torch.full([cell["destination_offset"] + count * cols * cell["destination_ld"]], POISON, dtype=dtype, device=device)
     return (strided(source, count, rows, cols, cell["source_ld"], cell["source_offset"]),
             strided(destination, count, cols, rows, cell["destination_ld"], cell["destination_offset"]))
 
@@ -135,9 +143,9 @@ def transpose_into(out, x):
     out.copy_(x.transpose(-2, -1))
 
 
-def memcpy_of(cell):
-    """The yardstick: contiguous tensors of bytes, which PyTorch copies with cudaMemcpyAsync."""
-    source, destination = (torch.zeros(cell["sector_bytes"] // 2, dtype=torch.uint8, device="cuda") for _ in range(2))
+def memcpy_of(cell, device="cuda"):
+    """The yardstick: contiguous tensors of bytes, which PyTorch copies with cudaMemcpyAsync, or on all cores."""
+    source, destination = (torch.ones(cell["sector_bytes"] // 2, dtype=torch.uint8, device=device) for _ in range(2))
     return lambda: destination.copy_(source)
 
 
@@ -225,6 +233,48 @@ def jax_peers(seconds, shuffle):
     return {"jax": ("jax.jit of jnp.swapaxes(x, -2, -1)", entry)}
 
 
+# ---- Host memory --------------------------------------------------------------------------------------------------
+
+def host_cache_bytes():
+    try:
+        return max(os.sysconf("SC_LEVEL3_CACHE_SIZE"), 32 << 20)
+    except (ValueError, OSError):
+        return 32 << 20
+
+
+def host_peers(seconds, shuffle):
+    cold = torch.ones(2 * host_cache_bytes(), dtype=torch.uint8)
+
+    def wall(work):
+        def sample():
+            cold.max()
+            begin = time.perf_counter()
+            work()
+            return time.perf_counter() - begin
+        return sample
+
+    def entry(cell, transpose):
+        if cell.get("in_place"):
+            raise Skipped("takes a source and a destination")
+        x, out = torch_matrices(cell, "cpu")
+
+        def checked():
+            out.fill_(POISON)
+            transpose(out, x)
+            require(torch.equal(out.transpose(-2, -1), x))
+
+        checked()
+        timed, yardstick = sample_in_turn([wall(lambda: transpose(out, x)), wall(memcpy_of(cell, "cpu"))], seconds, shuffle)
+        checked()
+        return {"method": "caches flushed, single calls", "time": timed, "yardstick": yardstick}
+
+    def numpy_into(out, x):
+        out.numpy()[...] = x.numpy().swapaxes(-2, -1)
+
+    return {"numpy": ("out[...] = x.swapaxes(-2, -1)", lambda cell: entry(cell, numpy_into)),
+            "torch_host": ("out.copy_(x.transpose(-2, -1))", lambda cell: entry(cell, transpose_into))}
+
+
 # ---- The file -----------------------------------------------------------------------------------------------------
 
 def finished(cell, kernel, entry):
@@ -249,7 +299,8 @@ def measure(cell, run):
     except Exception as failure:  # memory above all: frameworks have an exception of their own each
         return {"reason": f"{type(failure).__name__}: {str(failure).strip().splitlines()[0] if str(failure).strip() else ''}"}
     finally:
-        torch.cuda.empty_cache()
+        if torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
 
 
 def store(path, document):
@@ -263,7 +314,7 @@ def store(path, document):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("framework", choices=["torch", "jax"])
+    parser.add_argument("framework", choices=["torch", "jax", "host"])
     parser.add_argument("file", type=pathlib.Path, help="of `cornerturn bench --format json`; what is measured is added to it")
     parser.add_argument("--peers", help="of the framework, with commas between them (all of them)")
     parser.add_argument("--seconds-per-cell", type=float, default=0.3)
@@ -273,13 +324,18 @@ def main():
     args = parser.parse_args()
     document = json.loads(args.file.read_text())
     torch.manual_seed(args.seed)
-    peers = {"torch": torch_peers, "jax": jax_peers}[args.framework](args.seconds_per_cell, random.Random(args.seed))
+    if (args.framework == "host") != (document["device"]["kind"] == "host"):
+        sys.exit(f"peers.py: {args.file} was measured on {document['device']['kind']}; {args.framework} measures elsewhere")
+    find = {"torch": torch_peers, "jax": jax_peers, "host": host_peers}[args.framework]
+    peers = find(args.seconds_per_cell, random.Random(args.seed))
     wanted = args.peers.split(",") if args.peers else list(peers)
     unknown = [name for name in wanted if name not in peers]
     if unknown:
         sys.exit(f"peers.py: {args.framework} has no peer {', '.join(unknown)}; it has {', '.join(peers)}")
-    version = torch.__version__ if args.framework == "torch" else sys.modules["jax"].__version__
-    made = {"version": version, "date": datetime.date.today().isoformat(), "device": torch.cuda.get_device_name(0),
+    version = {"torch": lambda: torch.__version__, "jax": lambda: sys.modules["jax"].__version__,
+               "host": lambda: f"{torch.__version__}, numpy {numpy.__version__}"}[args.framework]()
+    device = document["device"]["name"] if args.framework == "host" else torch.cuda.get_device_name(0)
+    made = {"version": version, "date": datetime.date.today().isoformat(), "device": device,
             "command": " ".join(["bench/peers.py"] + sys.argv[1:])}
     todo = [(cell, name) for cell in document["cells"] if cell["status"] == "ran" for name in wanted
             if args.again or name not in cell["peers"]]

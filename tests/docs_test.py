@@ -21,7 +21,9 @@ COMMANDED = ["README.md", "HACKING.md"]
 # HACKING.md's example is no kernel of this program: drop_in_test.py runs the commands that name it.
 EXAMPLE = "transpose/turned_write"
 # Who stands in the bench's table and chart: the key in a stored cell, and the name there.
-CONTESTANTS = {"subject": "cornerturn", "geam": "cuBLAS geam", "torch": "PyTorch", "torch_compile": "PyTorch compiled", "jax": "JAX"}
+CONTESTANTS = {"subject": "cornerturn", "geam": "cuBLAS geam", "torch": "PyTorch", "torch_compile": "PyTorch compiled", "jax": "JAX",
+               "copy@streamed": "streamed copy", "openblas": "OpenBLAS", "eigen": "Eigen", "numpy": "numpy", "torch_host": "PyTorch"}
+FRAMEWORKS = {"torch": "PyTorch", "jax": "JAX", "host": "PyTorch"}
 
 
 def fenced_blocks(text):
@@ -124,7 +126,8 @@ def check_links(path):
 
 def measured_where(stored, device, yardsticks):
     made = stored["provenance"]
-    return ["", f"{device['name']}, driver {device['driver']}, CUDA {device['cuda']}, {made['date']}, commit {made['commit']}; "
+    with_what = f"{device['cores']} cores" if device["kind"] == "host" else f"driver {device['driver']}, CUDA {device['cuda']}"
+    return ["", f"{device['name']}, {with_what}, {made['date']}, commit {made['commit']}; "
                 f"memcpy {min(yardsticks):,.0f} to {max(yardsticks):,.0f} GB/s."]
 
 
@@ -152,6 +155,11 @@ def ratio_of(cell, contestant):
     return entry.get("ratio")
 
 
+def host_bench_table(stored):
+    """Matrices of 64 MiB and more, about: smaller ones stay in the caches."""
+    return bench_table(stored | {"cells": [cell for cell in stored["cells"] if cell["bytes"] >= 2 * 64e6]})
+
+
 def bench_table(stored):
     """One row a group of shapes and element size: worst and median ratio of everyone, then where it was measured."""
     present = [c for c in CONTESTANTS if any(ratio_of(cell, c) is not None for cell in stored["cells"])]
@@ -169,13 +177,14 @@ def bench_table(stored):
     where = measured_where(stored, stored["device"], yardsticks)
     for name, runs in stored.get("frameworks", {}).items():
         dates = sorted({run["date"] for run in runs})
-        where[-1] += f" {CONTESTANTS[name]} {', '.join(sorted({run['version'] for run in runs}))}: {', '.join(dates)}."
+        where[-1] += f" {FRAMEWORKS[name]} {', '.join(sorted({run['version'] for run in runs}))}: {', '.join(dates)}."
     return lines + where
 
 
 # README's tables: the file in results/, what makes the lines of it, and the line of README that they follow.
 TABLES = [("ladder_transpose_16384x16384_f32.json", ladder_table, "<!-- ladder:16384x16384:f32 -->"),
-          ("bench_transpose.json", bench_table, "<!-- bench:transpose -->")]
+          ("bench_transpose.json", bench_table, "<!-- bench:transpose -->"),
+          ("bench_transpose_host.json", host_bench_table, "<!-- bench:transpose:host -->")]
 
 
 def replace_table(text, marker, lines):
