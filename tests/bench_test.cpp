@@ -25,8 +25,8 @@ TEST(bench_grid, has_every_group_for_every_size) {
         ++cells[{c.shape.element_size, c.group}];
         EXPECT_TRUE(names.insert(std::to_string(c.shape.element_size) + ": " + c.text()).second) << c.text();
     }
-    const std::map<std::string, int> each = {{"squares", 8}, {"odd", 2},    {"skinny", 10},
-                                             {"padded", 2},  {"offset", 1}, {"batched", 3}};
+    const std::map<std::string, int> each = {{"squares", 8}, {"odd", 2},     {"skinny", 10}, {"padded", 2},
+                                             {"offset", 1},  {"batched", 3}, {"in_place", 3}};
     ASSERT_EQ(bench_groups().size(), each.size());
     for (int size : {1, 2, 4, 8, 16}) {
         for (const auto& [group, count] : each) EXPECT_EQ((cells[{size, group}]), count) << group;

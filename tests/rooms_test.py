@@ -26,7 +26,7 @@ ROOMS = {
     "src/emulator": ([PUBLIC, "src/core"], "emulator may include core"),
     "src/host": ([PUBLIC, "src/core"], "host may include core"),
     "src/files": ([PUBLIC, "src/core"], "files may include public and core"),
-    "src/baseline": ([PUBLIC, "src/device", "src/core"], "baseline may include device and core"),
+    "src/baseline": ([PUBLIC, "src/device", "src/host", "src/core"], "baseline may include device, host and core"),
     "src/lab": ([PUBLIC, "src/core", "src/device/registry.hpp"], "lab may include the registry and core"),
     "src/cli": ([PUBLIC, "src/lab", "src/emulator", "src/files"], "cli may include public, lab, emulator and files"),
     "python": ([PUBLIC], "python may include the public API only"),

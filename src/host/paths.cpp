@@ -18,23 +18,23 @@ namespace {
 
 constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 
-// docs/experiments.md has what was tried.
-constexpr std::int64_t kStreamFrom =
-    8 * kMiB;  // bytes of the destination: what is smaller had better stay in the caches
-constexpr std::int64_t kTaskBytes = 1 * kMiB;    // moved by a thread before it takes the next
-constexpr std::int64_t kPanelBytes = 4 * kKiB;   // of a row of the source: what waits for its line stays in the caches
-constexpr std::int64_t kPanelStrips = 16;        // at least: the lines at either end of a panel are shared with others
-constexpr std::int64_t kStripBytes = 16 * kKiB;  // of the source, at least
-constexpr std::int64_t kBlockBytes = 4 * kKiB;   // turned at a time
-constexpr int kTasksPerThread = 8;               // where what it costs to begin one matters
-constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
-constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
-constexpr std::int64_t kLeastRow = 256;          // of the destination: what is shorter is not streamed alone
-constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
-constexpr std::int64_t kAheadBytes = 512;  // at most: from what is turned to what is fetched, in a row of the source
-constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // at most: of all rows
+// Bytes; docs/experiments.md has what was tried.
+constexpr std::int64_t kStreamFrom = 8 * kMiB;    // of the destination: what is smaller had better stay in the caches
+constexpr std::int64_t kTaskBytes = 256 * kKiB;   // at least: moved by a thread before it takes what comes next
+constexpr std::int64_t kUnitBytes = 1 * kMiB;     // at most: of a strip of whole lines
+constexpr std::int64_t kPanelBytes = 4 * kKiB;    // of a row of the source: what waits for its line stays in the caches
+constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at least
+constexpr std::int64_t kBlockBytes = 4 * kKiB;    // turned at a time
+constexpr std::int64_t kImageBytes = 64 * kKiB;   // of whole rows of the destination, before they are streamed
+constexpr std::int64_t kShortRow = 1 * kKiB;      // of the destination: streamed with its neighbours
+constexpr std::int64_t kLeastRow = 256;           // of the destination: what is shorter is not streamed alone
+constexpr std::int64_t kDirectBytes = 256;        // of a row of the destination, written at a time
 constexpr std::int64_t kSwapBytes = 256;          // of a row of a tile that is swapped in place
+constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is turned to what is fetched
+constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are turned at a time, at most, the same
 constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
+constexpr int kPanelStrips = 16;                  // at least: the lines at either end of a panel are shared with others
+constexpr int kTasksPerThread = 8;                // where what it costs to begin one matters
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -144,7 +144,7 @@ void stream_run(const kernels& use, const byte* from, byte* to, std::int64_t byt
 // Squares of lines, straight from the source to the destination, whose rows begin with a line each.
 void run_lines(const job& j) {
     const std::int64_t side = kLineBytes / j.size, strips = divide_up(j.rows, side);
-    const std::int64_t across = divide_up(j.cols * kLineBytes, kTaskBytes);
+    const std::int64_t across = divide_up(j.cols * kLineBytes, kUnitBytes);
     const std::int64_t cols = divide_up(divide_up(j.cols, across), side) * side;
     share_out(j.count * across * strips, j.bytes(), [&](std::int64_t i) {
         // Down the source: neighbours along the rows of the destination are written at the same time.
@@ -263,11 +263,12 @@ void run_strips(const job& j) {
     const std::int64_t across = divide_up(j.cols * j.size, kPanelBytes), cols = divide_up(j.cols, across);
     const std::int64_t strip_rows = strip_stream::rows_of(j, cols);
     const std::int64_t strips = divide_up(j.rows, strip_rows);
-    // Panels are cut where there are too few of them.
-    const std::int64_t wanted = kTasksPerThread * tbb::this_task_arena::max_concurrency();
-    const std::int64_t down =
-        std::clamp<std::int64_t>(divide_up(wanted, j.count * across), 1, divide_up(strips, kPanelStrips));
-    share_out(j.count * across * down, j.bytes(), [&](std::int64_t i) {
+    // Panels are cut where there are too few of them, into as many for each thread.
+    const std::int64_t threads = tbb::this_task_arena::max_concurrency(), panels = j.count * across;
+    std::int64_t down = std::clamp<std::int64_t>(divide_up(kTasksPerThread * threads, panels), 1,
+                                                 divide_up(strips, std::int64_t{kPanelStrips}));
+    if (panels * down > threads) down = std::max<std::int64_t>(1, panels * down / threads * threads / panels);
+    share_out(panels * down, j.bytes(), [&](std::int64_t i) {
         const std::int64_t matrix = i / (across * down), col = i / down % across * cols;
         const std::int64_t first = strips * (i % down) / down * strip_rows;
         const std::int64_t last = std::min(j.rows, strips * (i % down + 1) / down * strip_rows);

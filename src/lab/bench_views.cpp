@@ -15,7 +15,7 @@ using nlohmann::ordered_json;
 constexpr double kMustReach[] = {0.90, 0.98};
 
 std::string yardstick_text(const bench_report& report) {
-    const char* const copy = report.device.kind == "cuda" ? "memcpy" : "a parallel copy";
+    const char* const copy = report.device.kind == "cuda" ? "memcpy" : "memcpy on all cores";
     return fmt::format("{} of half the bytes in the 32-byte sectors that must be read and written", copy);
 }
 
