@@ -329,6 +329,21 @@ class Explain(Case):
             with self.subTest(arguments=arguments):
                 self.assertRegex(self.explain(*arguments), rf"\Atranspose/production: {wanted}\b[^\n]*: [a-z][^\n]+\n\Z")
 
+    def test_in_host_memory(self):
+        for wanted, arguments in [
+            ("lines", ["--rows", 4096, "--cols", 4096]),
+            ("strips", ["--rows", 4097, "--cols", 4096]),
+            ("direct", ["--rows", 100, "--cols", 100]),
+            ("in_place", ["--rows", 4097, "--cols", 4097, "--in-place"]),
+            ("nothing", ["--rows", 0, "--cols", 5]),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.assertRegex(self.explain("--on", "host", *arguments), rf"\Ahost/production: {wanted}\b[^\n]*: [a-z][^\n]+\n\Z")
+        said = json.loads(self.explain("--on", "host", "--rows", 6, "--cols", 4, "--format", "json"))
+        self.assertEqual(said["on"], "host")
+        self.assertNotIn("compute_capability", said)
+        self.refuse(2, ["--on is 'mars'"], "explain", "transpose", "--on", "mars")
+
     def test_json(self):
         said = json.loads(self.explain("--rows", 6, "--cols", 4, "--format", "json"))
         self.assertEqual((said["rows"], said["cols"], said["element_size"], said["source_ld"]), (6, 4, 4, 4))

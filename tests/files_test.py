@@ -150,6 +150,19 @@ class Formats(Case):
         self.succeed(self.folder / "in.bin", self.folder / "out.bin", *size, "--layout", "f")
         self.assertEqual((self.folder / "out.bin").read_bytes(), array.tobytes())
 
+    def test_elements_that_have_no_name(self):
+        array = array_of("S5", (123, 77))
+        (self.folder / "in.bin").write_bytes(array.tobytes())
+        self.succeed(self.folder / "in.bin", self.folder / "out.bin", "--rows", 123, "--cols", 77, "--element-size", 5)
+        self.assertEqual((self.folder / "out.bin").read_bytes(), array.T.tobytes())
+
+    def test_few_threads(self):
+        array = array_of("<f4", (3000, 2000))
+        path = self.save("in.npy", array)
+        for threads in (1, 2, 3, 100):
+            self.succeed(path, self.folder / "out.npy", "--threads", threads)
+            self.expect_transposed(self.folder / "out.npy", array)
+
     def test_random_shapes_types_and_memory(self):
         seed = random.randrange(1 << 32)
         print(f"seed {seed}")
@@ -234,7 +247,10 @@ class Mistakes(Case):
         self.refuse(2, ["--memory", "much"], path, out, "--memory", "much")
         self.refuse(2, ["--memory", "does not fit"], path, out, "--memory", "9223372036854775807TiB")
         self.refuse(2, ["--layout", "z"], path, out, "--layout", "z")
-        self.refuse(2, ["--rows, --cols and --dtype"], path, out, "--rows", 4)
+        self.refuse(2, ["--rows, --cols and one of --dtype and --element-size"], path, out, "--rows", 4)
+        self.refuse(2, ["--rows, --cols and one of"], path, out, "--rows", 4, "--cols", 5, "--dtype", "u8", "--element-size", 1)
+        self.refuse(2, ["--element-size is 0"], path, out, "--rows", 4, "--cols", 5, "--element-size", 0)
+        self.refuse(2, ["--threads is 0"], path, out, "--threads", 0)
         self.refuse(2, ["OUT"], path)
         self.refuse(2, ["--output", "in.npy"], path, out, "--output", path)
         self.refuse(2, ["--output", "out.npy"], path, out, "--output", self.folder / "." / "out.npy")

@@ -33,16 +33,21 @@ std::string explain(const explain_options& o, lab::format as) {
     work.source = address(std::uintptr_t{1} << 40, shape.source_offset);
     work.destination = address(std::uintptr_t{shape.in_place ? 1u : 2u} << 40, shape.destination_offset);
     const auto capability = static_cast<int>(parse_size("--compute-capability", o.compute_capability));
-    const std::string text = lab::explain(o.family, work, capability);
+    if (o.on != "cuda" && o.on != "host")
+        throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", o.on));
+    const backend on = o.on == "cuda" ? backend::cuda : backend::host;
+    const std::string text = lab::explain(o.family, on, work, capability);
     if (as != lab::format::json) return text + "\n";
-    const nlohmann::ordered_json out = {{"rows", shape.rows},
-                                        {"cols", shape.cols},
-                                        {"element_size", shape.element_size},
-                                        {"source_ld", shape.source_ld},
-                                        {"destination_ld", shape.destination_ld},
-                                        {"count", shape.count},
-                                        {"compute_capability", capability},
-                                        {"choice", text}};
+    nlohmann::ordered_json out = {{"rows", shape.rows},
+                                  {"cols", shape.cols},
+                                  {"element_size", shape.element_size},
+                                  {"source_ld", shape.source_ld},
+                                  {"destination_ld", shape.destination_ld},
+                                  {"count", shape.count},
+                                  {"on", o.on},
+                                  {"compute_capability", capability},
+                                  {"choice", text}};
+    if (on == backend::host) out.erase("compute_capability");
     return out.dump(2) + "\n";
 }
 

@@ -11,7 +11,7 @@ namespace cornerturn::cli {
 
 // As words, with what is taken where nobody says.
 struct explain_options {
-    std::string family;
+    std::string family, on = "cuda";
     std::string rows = "4096", cols = "4096", dtype = "f32", compute_capability = "90", count = "1";
     std::string source_offset = "0", destination_offset = "0";
     std::optional<std::string> element_size, source_ld, destination_ld;

@@ -186,6 +186,7 @@ int run(int argc, char** argv) {
     CLI::App* const explain =
         add("explain", "Which kernel the library would choose for a matrix, and why", run_explain);
     explain->add_option("FAMILY", o.explain.family, "transpose")->required();
+    explain->add_option("--on", o.explain.on, "cuda or host")->capture_default_str();
     explain->add_option("--rows", o.explain.rows, "of the source")->capture_default_str();
     explain->add_option("--cols", o.explain.cols, "of the source")->capture_default_str();
     explain->add_option("--dtype", o.explain.dtype, "of the elements")->capture_default_str();
@@ -208,9 +209,11 @@ int run(int argc, char** argv) {
     files->add_option("--memory", o.transpose.memory, "that may be used")->capture_default_str();
     files->add_option("--layout", o.transpose.layout, "of the result: c or f (Fortran)")->capture_default_str();
     files->add_option("--on", o.transpose.on, "host")->capture_default_str();
+    files->add_option("--threads", o.transpose.threads, "that may be used at a time (all cores)");
     files->add_option("--rows", o.transpose.rows, "of a file without a header, whose elements lie row by row");
     files->add_option("--cols", o.transpose.cols, "of it");
     files->add_option("--dtype", o.transpose.dtype, "of its elements");
+    files->add_option("--element-size", o.transpose.element_size, "in bytes, in place of --dtype");
     CLI::App* const bench = add("bench", "A transpose beside its peers over a grid of shapes", run_bench);
     bench->add_option("FAMILY", o.bench.family, "transpose")->required();
     bench->add_option("--sizes", o.bench.sizes, "of elements, in bytes")->capture_default_str();

@@ -28,11 +28,17 @@ files::file_request read_request(const transpose_options& o) {
         throw invalid_argument(fmt::format("--layout is '{}': it can be c or f", o.layout));
     what.layout = o.layout == "c" ? files::order::c : files::order::fortran;
     if (o.on != "host") throw invalid_argument(fmt::format("--on is '{}': it can be host", o.on));
-    if (o.rows || o.cols || o.dtype) {
-        if (!o.rows || !o.cols || !o.dtype)
-            throw invalid_argument("a file without a header needs all of --rows, --cols and --dtype");
-        what.raw =
-            files::raw_shape{parse_size("--rows", *o.rows), parse_size("--cols", *o.cols), find_dtype(*o.dtype).size};
+    if (o.threads) {
+        what.threads = parse_size("--threads", *o.threads);
+        if (what.threads == 0) throw invalid_argument("--threads is 0: it must be 1 or more");
+    }
+    if (o.rows || o.cols || o.dtype || o.element_size) {
+        if (!o.rows || !o.cols || o.dtype.has_value() == o.element_size.has_value())
+            throw invalid_argument(
+                "a file without a header needs --rows, --cols and one of --dtype and --element-size");
+        const std::int64_t size = o.dtype ? find_dtype(*o.dtype).size : parse_size("--element-size", *o.element_size);
+        if (size == 0) throw invalid_argument("--element-size is 0: it must be 1 or more");
+        what.raw = files::raw_shape{parse_size("--rows", *o.rows), parse_size("--cols", *o.cols), size};
     }
     return what;
 }

@@ -11,7 +11,8 @@ namespace cornerturn::cli {
 // As words, with what is taken where nobody says.
 struct transpose_options {
     std::string source, destination, memory = "1GiB", layout = "c", on = "host";
-    std::optional<std::string> rows, cols, dtype;  // of a file without a header
+    std::optional<std::string> rows, cols, dtype, element_size;  // of a file without a header
+    std::optional<std::string> threads;
 };
 
 // Throws error where a file cannot be read or written.

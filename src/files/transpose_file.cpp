@@ -64,8 +64,10 @@ struct means {
     std::int64_t bytes = 0;  // for each worker
 };
 
-means means_of(std::int64_t memory, std::int64_t element_size) {
-    const std::int64_t thread = thread_bytes(), cores = std::max(1u, std::thread::hardware_concurrency());
+means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_size) {
+    const std::int64_t thread = thread_bytes(), all_cores = std::max(1u, std::thread::hardware_concurrency());
+    const std::int64_t cores = threads > 0 ? std::min(threads, all_cores) : all_cores;
+    const std::int64_t most_workers = threads > 0 ? std::min<std::int64_t>(threads, kMostWorkers) : kMostWorkers;
     means m;
     std::int64_t left = memory;
     if (memory / 4 >= cores * (thread + kTurning)) {
@@ -75,7 +77,8 @@ means means_of(std::int64_t memory, std::int64_t element_size) {
     // Rather fewer workers than tiles that are narrower than a page either way.
     const std::int64_t worth = 2 * std::max(element_size, kPage * kPage / element_size) + thread;
     m.workers =
-        static_cast<int>(std::clamp<std::int64_t>(std::min(left / worth, memory / 4 / thread), 1, kMostWorkers));
+        static_cast<int>(std::clamp<std::int64_t>(std::min(left / worth, memory / 4 / thread), 1, most_workers));
+    if (threads > 0 && m.turning == 0) m.turning = static_cast<int>(std::max<std::int64_t>(1, cores / m.workers));
     if (m.workers > 1) left -= m.workers * thread;
     m.bytes = left / m.workers;
     return m;
@@ -310,8 +313,8 @@ file_result transpose_file(const file_request& what) {
     interruptible run(what, p.bytes());
     file_result result{.from = p.from, .to = p.to, .bytes = p.bytes(), .copied = p.copies};
     if (p.bytes() > 0)
-        result.tiles = (p.copies ? copy_elements : transpose_elements)(p, source, destination,
-                                                                       means_of(left, p.element_size), run);
+        result.tiles = (p.copies ? copy_elements : transpose_elements)(
+            p, source, destination, means_of(left, what.threads, p.element_size), run);
     destination.sync();
     run.check();
     destination.commit();

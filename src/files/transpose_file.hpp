@@ -21,6 +21,7 @@ struct file_request {
     std::optional<raw_shape> raw = {};  // else both are .npy
     order layout = order::c;            // of the result
     std::int64_t memory = 1 << 30;      // bytes: what the process may use
+    std::int64_t threads = 0;           // at a time, at most; 0: as many as there are cores
     // Called now and then, from any thread but from one at a time, with the bytes that were written.
     std::function<void(std::int64_t done, std::int64_t of)> progress = {};
     const std::atomic<bool>* stop = nullptr;  // becoming true ends it, with the error interrupted

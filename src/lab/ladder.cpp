@@ -28,9 +28,12 @@ std::vector<const kernel*> ladder_of(const std::string& family) {
     return rungs;
 }
 
-std::string explain(const std::string& family, const matrix_work& work, int compute_capability) {
-    for (const kernel* k : ladder_of(family)) {
-        if (k->explain != nullptr) return fmt::format("{}: {}", k->id, k->explain(work, compute_capability));
+std::string explain(const std::string& family, backend on, const matrix_work& work, int compute_capability) {
+    ladder_of(family);  // or there is none
+    for (const kernel& k : kernels()) {
+        const bool on_host = k.run(backend::host) != nullptr;
+        if (k.explain != nullptr && on_host == (on == backend::host))
+            return fmt::format("{}: {}", k.id, k.explain(work, compute_capability));
     }
     throw invalid_argument(fmt::format("no kernel of {} has more than one way", family));
 }

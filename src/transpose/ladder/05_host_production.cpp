@@ -1,13 +1,14 @@
 #include "cornerturn/transpose.hpp"
 #include "device/registry.hpp"
+#include "host/paths.hpp"
 
 namespace cornerturn {
 namespace {
 
 constexpr rung_notes kHostProduction{
     .id = "host/production",
-    .idea = "What cornerturn::transpose does: blocks turned in vector registers, bands streamed past the caches.",
-    .change = "All cores; whole cache lines on both sides, none of them fetched in vain.",
+    .idea = "What cornerturn::transpose does: squares of cache lines turned in vector registers, past the caches.",
+    .change = "All cores; whole lines on both sides, none of the destination's fetched.",
     .contract =
         "Any rows x cols, any element size, any leading dimensions, batches; square matrices in place, else source "
         "and destination must not overlap.",
@@ -26,8 +27,17 @@ void run(const matrix_work& w) {
                       {});
 }
 
-constexpr variant kVariants[] = {
-    {.name = "", .origin = "-", .element_sizes = kAnyElementSize, .run = &run, .batches = true, .in_place = true}};
+std::string explain(const matrix_work& w, int) {
+    return w.rows * w.cols * w.count == 0 ? "nothing: the matrix is empty" : host::explain(w);
+}
+
+constexpr variant kVariants[] = {{.name = "",
+                                  .origin = "-",
+                                  .element_sizes = kAnyElementSize,
+                                  .run = &run,
+                                  .batches = true,
+                                  .in_place = true,
+                                  .explain = &explain}};
 const bool kRegistered =
     (register_rung(kHostProduction, operation::transpose, backend::host, __FILE__, "", kVariants, 1), true);
 
