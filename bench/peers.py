@@ -254,8 +254,6 @@ def host_peers(seconds, shuffle):
         return sample
 
     def entry(cell, transpose):
-        if cell.get("in_place"):
-            raise Skipped("takes a source and a destination")
         x, out = torch_matrices(cell, "cpu")
 
         def checked():
@@ -291,6 +289,8 @@ def finished(cell, kernel, entry):
 
 def measure(cell, run):
     try:
+        if cell.get("in_place"):
+            raise Skipped("takes a source and a destination")
         return run(cell)
     except Wrong as wrong:
         sys.exit(f"peers.py: {cell['shape']} of {cell['element_size']}: {wrong}")

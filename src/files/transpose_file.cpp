@@ -30,9 +30,10 @@ constexpr std::int64_t kLater = 3 * kMiB;          // of the program, which is n
 constexpr std::int64_t kMostOfATile = 256 * kMiB;  // more gains nothing, and keeps threads waiting for each other
 constexpr std::int64_t kMostOfACopy = 8 * kMiB;
 constexpr std::int64_t kPage = 4096;
-constexpr int kMostWorkers = 4;              // tiles at a time: some are read while others are turned or written
-constexpr std::int64_t kStack = kMiB / 4;    // and whatever else a thread has of its own
-constexpr std::int64_t kTurning = 2 * kMiB;  // what a thread takes to turn its part of a tile
+constexpr int kMostWorkers = 4;                    // tiles at a time: some are read while others are turned or written
+constexpr std::int64_t kStack = kMiB / 4;          // and whatever else a thread has of its own
+constexpr std::int64_t kTurnedAtOnce = 16 * kMiB;  // a smaller tile and its transpose need no more memory to be turned
+constexpr std::int64_t kTurning = 2 * kMiB;        // what a thread takes to turn its part of a tile
 
 // Bytes of memory that the process has in use.
 std::int64_t resident_bytes() {
@@ -79,8 +80,9 @@ means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_s
     m.workers =
         static_cast<int>(std::clamp<std::int64_t>(std::min(left / worth, memory / 4 / thread), 1, most_workers));
     if (threads > 0 && m.turning == 0) m.turning = static_cast<int>(std::max<std::int64_t>(1, cores / m.workers));
-    if (m.workers > 1) left -= m.workers * thread;
+    if (m.workers > 1) left -= m.workers * thread + (m.turning != 1 ? (m.workers - 1) * kTurning : 0);
     m.bytes = left / m.workers;
+    if (m.turning == 1 && m.bytes > kTurnedAtOnce) m.bytes -= kTurning;
     return m;
 }
 

@@ -25,6 +25,10 @@ template <int kSize>
 void turn_elements(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
                    std::int64_t cols, std::int64_t run_time_size) {
     const std::int64_t size = kSize > 0 ? kSize : run_time_size;
+    if ((cols == 1 && from_pitch == size) || (rows == 1 && to_pitch == size)) {
+        std::memcpy(to, from, static_cast<std::size_t>(rows * cols * size));
+        return;
+    }
     for (std::int64_t col = 0; col < cols; ++col) {
         const byte* source = from + col * size;
         byte* destination = to + col * to_pitch;

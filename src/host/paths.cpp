@@ -24,7 +24,7 @@ constexpr std::int64_t kTaskBytes = 256 * kKiB;   // at least: moved by a thread
 constexpr std::int64_t kUnitBytes = 1 * kMiB;     // at most: of a strip of whole lines
 constexpr std::int64_t kPanelBytes = 4 * kKiB;    // of a row of the source: what waits for its line stays in the caches
 constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at least
-constexpr std::int64_t kBlockBytes = 4 * kKiB;    // turned at a time
+constexpr std::int64_t kStepBytes = 4 * kKiB;     // turned at a time
 constexpr std::int64_t kImageBytes = 64 * kKiB;   // of whole rows of the destination, before they are streamed
 constexpr std::int64_t kShortRow = 1 * kKiB;      // of the destination: streamed with its neighbours
 constexpr std::int64_t kLeastRow = 256;           // of the destination: what is shorter is not streamed alone
@@ -45,7 +45,9 @@ std::ptrdiff_t ahead(std::int64_t rows) {
     return std::min(kAheadBytes, kFetchedBytes / rows / kLineBytes * kLineBytes);
 }
 
-void fetch_tile(const byte* from, std::ptrdiff_t pitch, std::int64_t rows, std::int64_t row_bytes) {
+// Always inlined: a call of what does nothing else has no effect to the compiler, which drops it.
+[[gnu::always_inline]] inline void fetch_tile(const byte* from, std::ptrdiff_t pitch, std::int64_t rows,
+                                              std::int64_t row_bytes) {
     for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t byte = 0; byte < row_bytes; byte += kLineBytes)
             __builtin_prefetch(from + row * pitch + byte, 0, 2);
@@ -177,7 +179,7 @@ public:
           strip_rows_(strip_rows),
           piece_(strip_rows * j.size),
           pitch_(piece_ + kLineBytes + j.destination_pitch % kLineBytes),
-          step_cols_(std::max<std::int64_t>(1, std::max<std::int64_t>(kLineBytes, kBlockBytes / strip_rows) / j.size)),
+          step_cols_(std::max<std::int64_t>(1, std::max<std::int64_t>(kLineBytes, kStepBytes / strip_rows) / j.size)),
           ahead_(ahead(strip_rows)),
           waiting_(scratch(p.cols * (kLineBytes + pitch_) + 3 * kLineBytes)),
           tile_(waiting_ + (p.cols + 1) * kLineBytes) {}
@@ -223,7 +225,7 @@ private:
     }
 
     // What lies a little further on in the same rows, and at their end what comes first in the next ones.
-    void fetch(const byte* at, std::int64_t left_in_row) const {
+    [[gnu::always_inline]] void fetch(const byte* at, std::int64_t left_in_row) const {
         // Rows that follow each other closely, or that are many at a time, are fetched unasked.
         if (j_.source_pitch < kLineBytes || ahead_ == 0) return;
         const std::int64_t row_bytes = p_.cols * j_.size;
@@ -347,10 +349,11 @@ void run_in_place(const job& j) {
         const std::int64_t rows = std::min(side, j.rows - row), cols = std::min(side, j.rows - col);
         const byte *const source = j.source_at(matrix, row, col), *const mirrored = j.source_at(matrix, col, row);
         byte *const one = scratch(2 * side * pitch), *const other = one + side * pitch;
-        fetch_tile(source + pitch, j.source_pitch, side, pitch);
+        const std::int64_t next_cols = std::clamp<std::int64_t>(j.rows - col - side, 0, side);
+        fetch_tile(source + pitch, j.source_pitch, rows, next_cols * j.size);
         j.use.turn(source, j.source_pitch, one, pitch, rows, cols, j.size);
         if (row != col) {
-            fetch_tile(mirrored + side * j.source_pitch, j.source_pitch, side, pitch);
+            fetch_tile(mirrored + side * j.source_pitch, j.source_pitch, next_cols, rows * j.size);
             j.use.turn(mirrored, j.source_pitch, other, pitch, cols, rows, j.size);
             for (std::int64_t k = 0; k < rows; ++k)
                 copy(other + k * pitch, j.destination_at(matrix, row + k, col), cols * j.size);

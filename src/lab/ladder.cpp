@@ -32,7 +32,8 @@ std::string explain(const std::string& family, backend on, const matrix_work& wo
     ladder_of(family);  // or there is none
     for (const kernel& k : kernels()) {
         const bool on_host = k.run(backend::host) != nullptr;
-        if (k.explain != nullptr && on_host == (on == backend::host))
+        const bool its = on_host ? k.does == operation::transpose : family_of(k) == family;
+        if (k.explain != nullptr && its && on_host == (on == backend::host))
             return fmt::format("{}: {}", k.id, k.explain(work, compute_capability));
     }
     throw invalid_argument(fmt::format("no kernel of {} has more than one way", family));
