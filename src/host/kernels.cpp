@@ -441,46 +441,30 @@ const char* target() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace
 
-turn_function turn_of(std::int64_t size) {
-    switch (size) {
-        case 1: return turn<1>;
-        case 2: return turn<2>;
-        case 4: return turn<4>;
-        case 8: return turn<8>;
-        case 16: return turn<16>;
-        case 3: return turn_elements<3>;
-        case 6: return turn_elements<6>;
-        case 12: return turn_elements<12>;
-        case 24: return turn_elements<24>;
-        case 32: return turn_elements<32>;
-        default: return turn_elements<0>;
-    }
+// Elements that divide a line evenly.
+template <int kSize>
+kernels in_squares() {
+    return {turn<kSize>, turn_lines<kSize>, turn_joined<kSize>, stream, stream_joined, target()};
 }
-
-turn_lines_function turn_lines_of(std::int64_t size) {
-    switch (size) {
-        case 1: return turn_lines<1>;
-        case 2: return turn_lines<2>;
-        case 4: return turn_lines<4>;
-        case 8: return turn_lines<8>;
-        case 16: return turn_lines<16>;
-        default: return nullptr;
-    }
-}
-
-turn_joined_function turn_joined_of(std::int64_t size) {
-    switch (size) {
-        case 1: return turn_joined<1>;
-        case 2: return turn_joined<2>;
-        case 4: return turn_joined<4>;
-        case 8: return turn_joined<8>;
-        case 16: return turn_joined<16>;
-        default: return nullptr;
-    }
+template <int kSize>
+kernels by_elements() {
+    return {turn_elements<kSize>, nullptr, nullptr, stream, stream_joined, target()};
 }
 
 kernels kernels_for(std::int64_t size) {
-    return {turn_of(size), turn_lines_of(size), turn_joined_of(size), stream, stream_joined, target()};
+    switch (size) {
+        case 1: return in_squares<1>();
+        case 2: return in_squares<2>();
+        case 4: return in_squares<4>();
+        case 8: return in_squares<8>();
+        case 16: return in_squares<16>();
+        case 3: return by_elements<3>();
+        case 6: return by_elements<6>();
+        case 12: return by_elements<12>();
+        case 24: return by_elements<24>();
+        case 32: return by_elements<32>();
+        default: return by_elements<0>();
+    }
 }
 
 }  // namespace cornerturn::host::HWY_NAMESPACE
