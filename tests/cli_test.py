@@ -324,6 +324,7 @@ class Explain(Case):
             ("blocks", ["--rows", 100, "--cols", 100, "--element-size", 256]),
             ("vector_in_place", ["--rows", 128, "--cols", 128, "--in-place"]),
             ("units_in_place", ["--rows", 127, "--cols", 127, "--in-place"]),
+            ("blocks_in_place", ["--rows", 127, "--cols", 127, "--in-place", "--element-size", 128]),
             ("nothing", ["--rows", 0, "--cols", 5]),
         ]:
             with self.subTest(arguments=arguments):

@@ -221,7 +221,20 @@ std::vector<job> jobs_for(const production::tuning& t) {
             return {j};
         }
         case path::units_in_place: {
-            job j{70, 70, e * 3, 71, 71};
+            std::vector<job> jobs;
+            for (int units : {1, 3, 5, 9}) {
+                for (int side : {1, 5, 70, 129}) {
+                    for (int gap : {0, 1}) {
+                        job j{side, side, e * units, side + gap, side + gap};
+                        j.in_place = true, j.source_offset = j.destination_offset = e;
+                        if (j.element_size < 128) jobs.push_back(j);
+                    }
+                }
+            }
+            return jobs;
+        }
+        case path::blocks_in_place: {
+            job j{40, 40, e * (128 / e + 1), 41, 41};
             j.in_place = true, j.source_offset = j.destination_offset = e;
             return {j};
         }

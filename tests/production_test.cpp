@@ -168,7 +168,14 @@ TEST(production, side_by_side_in_a_larger_matrix) {
 
 TEST(production, in_place) {
     for (int size : kSizes) {
-        for (std::int64_t n : {16, 100, 256, 272}) {
+        // Of few tiles and of many, which are taken in squares: an even and an odd number of these, and whole ones or
+        // not.
+        for (std::int64_t n : {1, 16, 100, 256, 272, 528, 1061, 1100}) {
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n, .cols = n, .element_size = size, .in_place = true}));
+        }
+    }
+    for (int size : {3, 5, 6, 7, 9, 12, 24, 33, 40, 130, 256}) {
+        for (std::int64_t n : {2, 31, 70, 150}) {
             ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n, .cols = n, .element_size = size, .in_place = true}));
         }
     }
@@ -203,7 +210,7 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
 
 TEST(production, every_way_of_moving_was_tried) {
     for (const char* path : {"direct", "vector", "vector_apart", "vector_stacked", "ragged", "tall", "wide", "small",
-                             "units", "blocks", "vector_in_place", "units_in_place"})
+                             "units", "blocks", "vector_in_place", "units_in_place", "blocks_in_place"})
         EXPECT_GT(runs[path], 0) << path;
     for (const auto& [path, count] : runs) std::printf("%6d runs of %s\n", count, path.c_str());
 }

@@ -134,7 +134,7 @@ TEST(cuda_transpose, batches) {
 }
 
 TEST(cuda_transpose, in_place) {
-    for (int size : {1, 2, 4, 8, 16, 3, 12}) {
+    for (int size : {1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 33, 130}) {
         for (std::int64_t n : {1, 2, 31, 64, 65, 128, 300, 1024}) {
             for (std::int64_t gap : {0, 1, 16}) {
                 ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n,
@@ -164,6 +164,15 @@ TEST(cuda_transpose, large_more_than_2_to_the_31_elements) {
     }
     ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 27000, .cols = 27001, .element_size = 3}));
     ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 3, .cols = 3, .element_size = 1, .count = 240000000}));
+}
+
+TEST(cuda_transpose, large_in_place) {
+    for (int size : kSizes) {
+        for (std::int64_t n : {46341, 46352, 10007})
+            ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n, .cols = n, .element_size = size, .in_place = true}));
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 27001, .cols = 27001, .element_size = 3, .in_place = true}));
+    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 4001, .cols = 4001, .element_size = 129, .in_place = true}));
 }
 
 TEST(cuda_transpose, large_more_than_65535_tiles) {

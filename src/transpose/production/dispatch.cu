@@ -26,7 +26,8 @@ files_of_path files_of(path p) {
         case path::units:
         case path::blocks: return {unit_kernels};
         case path::vector_in_place:
-        case path::units_in_place: return {in_place_kernels};
+        case path::units_in_place:
+        case path::blocks_in_place: return {in_place_kernels};
         case path::nothing: break;
     }
     return {nullptr};

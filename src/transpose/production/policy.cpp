@@ -129,9 +129,10 @@ constexpr int kFew = 8;                    // rows or columns that kernels are m
 constexpr std::int64_t kLong = 4096;       // the others, then
 constexpr std::int64_t kSmall = 40 << 10;  // bytes of a matrix that a block may hold
 constexpr int kBlocksFrom = 128;           // bytes of an element that is coalesced by itself
+constexpr int kManyUnits = 32;             // of an element: a tile of them in place would be small
 constexpr int kVector = 16, kSector = 32;  // bytes
 
-constexpr int kNarrowThreads = 256, kUnitThreads = 256, kInPlaceSide = 32;
+constexpr int kNarrowThreads = 256, kUnitThreads = 256;
 
 // What the choice hangs on, taken apart once.
 struct view_of_work {
@@ -248,7 +249,10 @@ decision decide(const matrix_work& w, int architecture) {
     if (v.in_place) {
         if (v.whole_elements && v.whole_source && v.whole_destination)
             return {in_place_tile(v.unit), "in place, every row aligned"};
-        return {{path::units_in_place, v.unit, kInPlaceSide, kInPlaceSide, kUnitThreads}, "in place, of any alignment"};
+        if (w.element_size >= kBlocksFrom || w.element_size / v.unit >= kManyUnits)
+            return {{path::blocks_in_place, v.unit, 0, 0, kUnitThreads},
+                    "in place, elements of 128 bytes or of 32 units and more, one by one"};
+        return {{path::units_in_place, v.unit, 0, 0, 0}, "in place, of any size and alignment"};
     }
     if (!v.whole_elements) {
         if (w.element_size >= kBlocksFrom)
@@ -307,6 +311,7 @@ const char* name(path p) {
         case path::blocks: return "blocks";
         case path::vector_in_place: return "vector_in_place";
         case path::units_in_place: return "units_in_place";
+        case path::blocks_in_place: return "blocks_in_place";
     }
     return "?";
 }

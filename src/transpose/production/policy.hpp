@@ -22,6 +22,7 @@ enum class path {
     blocks,           // elements of 128 bytes and more, copied one by one
     vector_in_place,  // pairs of tiles change places, 16-byte accesses
     units_in_place,   // the same, for any element and alignment
+    blocks_in_place,  // large elements change places one by one
 };
 const char* name(path p);
 

@@ -1,4 +1,4 @@
-// A tile of elements of any size, in units: what transpose_units is made of.
+// A tile of elements of any size, in units: what transpose_units and transpose_units_in_place are made of.
 //
 // Reads: a thread takes words, or, of elements of a few narrow units, as many rows and columns as have whole words in
 // both directions, which it turns in registers. Rows begin anywhere, but where they begin within a word is the same in
@@ -41,6 +41,9 @@ struct unit_work {
     bool dense;                   // without gaps behind them
 };
 
+constexpr int round_up(int value, int step) { return (value + step - 1) / step * step; }
+constexpr int divided_up(int value, int by) { return (value + by - 1) / by; }
+
 // The quotient of a dividend below 2048, by a divisor below 512 of this reciprocal; the product below 2 ** 20.
 inline constexpr unsigned kReciprocal = 1u << 20;
 constexpr unsigned reciprocal(unsigned divisor) { return (kReciprocal + divisor - 1) / divisor; }
@@ -54,14 +57,51 @@ struct unit_tile {
     using word = word_t<kUnit>;
     using unit = storage_t<kUnit>;
     static constexpr int kWord = kWordBytes<kUnit>, kPerWord = kElementsPerWord<kUnit>;
+    static constexpr int kPeriod = kPerWord;  // rows that have whole words
     static constexpr bool kTurned = kUnits > 0;
     // A group: what a thread turns, or, where it turns nothing, a word of one row.
     static constexpr int kRows = kTurned ? kPerWord : 1, kWords = kTurned ? kUnits : 1;
     static constexpr int kWidth = kWords * kWord, kRaw = kWords + (kShifted ? 1 : 0);
     static constexpr int kResident = kRows * kWords > 12 ? 1024 : 1536;  // threads, by their registers
-    static constexpr int kAtOnce = kRows * kWords < 8 ? 8 / (kRows * kWords) : 1;
-    static_assert(!kTurned || (kUnit < 4 && kUnits % 2 == 1 && kUnits >= 3));
-    static_assert(kAtOnce == 1 || kAtOnce == 8);
+    static constexpr int kWait = kUnits == 1 ? 16 : 8;  // words that a thread waits for at a time, or a group's
+    static constexpr int kAtOnce = kRows * kWords < kWait ? kWait / (kRows * kWords) : 1;
+    static_assert(!kTurned || (kUnit < 4 && kUnits % 2 == 1));
+    static_assert(kAtOnce == 1 || kAtOnce == 2 || kAtOnce == 4 || kAtOnce == 8);
+
+    // Of a tile of so many rows in shared memory: columns lie an odd number of words apart, and as their words do in a
+    // row of the source.
+    static constexpr void lay_out(unit_cut& cut, int rows) {
+        if constexpr (kTurned) {
+            cut.from_lane = (rows * cut.element / 4 | 1) * 4;
+            cut.from_col = cut.across * cut.from_lane;
+        } else {
+            constexpr int kBanks = 128 / kWord;
+            const int words = divided_up(rows * cut.element, kWord),
+                      odd = (divided_up(cut.element, kWord) | 1) % kBanks;
+            cut.from_lane = (words + (odd - words % kBanks + kBanks) % kBanks) * kWord;
+        }
+        cut.bytes = cut.cols * cut.from_lane;
+    }
+
+    static unit_work in_bytes(const matrix_work& work, const unit_cut& cut) {
+        const std::int64_t element = cut.element, pitch = work.source_ld * element, length = work.cols * element;
+        const std::int64_t step = cut.at_once * kRows * pitch;
+        return {static_cast<const byte*>(work.source),
+                static_cast<byte*>(work.destination),
+                work.rows,
+                work.cols,
+                pitch,
+                work.destination_ld * element,
+                work.source_stride * element,
+                work.destination_stride * element,
+                (work.rows - 1) * pitch + length,
+                step,
+                (cut.turns - 1) * step + (kRows - 1) * pitch + kThrough,
+                (kRows - 1) * pitch + kThrough,
+                (std::int64_t{32} >> cut.lanes_log << cut.warps_log) * work.destination_ld * element,
+                static_cast<int>(length),
+                pitch == length};
+    }
 
     // Column `c` of a tile begins `address(c)` bytes into shared memory: columns that a thread turns lie a stride of
     // their own apart, and those of neighbouring lanes an odd number of words, so that they begin in different banks.
@@ -72,6 +112,15 @@ struct unit_tile {
     // Words of columns out of a group's words.
     static __device__ __forceinline__ void turn(const word (&rows)[kRows][kWords], word (&columns)[kRows][kWords]) {
         constexpr int kElement = kUnit * kUnits;
+        if constexpr (kUnits == 1) {
+            word first[kRows], turned[kRows];
+            CORNERTURN_UNROLL
+            for (int r = 0; r < kRows; ++r) first[r] = rows[r][0];
+            turn_words<kUnit>(first, turned);
+            CORNERTURN_UNROLL
+            for (int r = 0; r < kRows; ++r) columns[r][0] = turned[r];
+            return;
+        }
         // `count` bytes of a row from byte `at` on: in one word, from byte `past` of it on.
         const auto bytes_of = [&](int row, int at, int count, int& past) {
             const unsigned low = rows[row][at / 4];
@@ -180,10 +229,11 @@ struct unit_tile {
     // What a thread reads around its words, and where the last byte lies.
     static constexpr int kBefore = kShifted ? 3 : 0, kThrough = kWidth + (kShifted ? 4 : 0);
 
-    // Stages the tile whose first row is `row`, and whose first column lies `col` bytes into it.
+    // Stages the tile whose first row is `row`, and whose first column lies `col` bytes into it; `thread` is one of
+    // those that do.
     static __device__ __forceinline__ void load(const unit_work& work, const unit_cut& cut, const byte* matrix,
-                                                std::int64_t row, int col, byte* tile) {
-        const unsigned group = divided(threadIdx.x, cut.per_across), lane = threadIdx.x - group * cut.across;
+                                                std::int64_t row, int col, byte* tile, unsigned thread) {
+        const unsigned group = divided(thread, cut.per_across), lane = thread - group * cut.across;
         const int in_row = col + static_cast<int>(lane) * kWidth, down = cut.at_once * kRows * cut.element;
         if (group >= static_cast<unsigned>(cut.at_once) || in_row >= work.length) return;
         row += group * kRows;
@@ -200,9 +250,13 @@ struct unit_tile {
             for (int r = 0; r < kRows; ++r) parts[r].begin_at(matrix + first + r * work.from_pitch);
             CORNERTURN_UNROLL_BY(1)
             for (int i = kAtOnce; i <= cut.turns; i += kAtOnce) move<kAtOnce>(parts, work.step, places, down);
-            if constexpr (kAtOnce == 8) {
+            if constexpr (kAtOnce > 4) {
                 if ((cut.turns & 4) != 0) move<4>(parts, work.step, places, down);
+            }
+            if constexpr (kAtOnce > 2) {
                 if ((cut.turns & 2) != 0) move<2>(parts, work.step, places, down);
+            }
+            if constexpr (kAtOnce > 1) {
                 if ((cut.turns & 1) != 0) move<1>(parts, work.step, places, down);
             }
             return;

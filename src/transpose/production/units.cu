@@ -18,19 +18,16 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, (unit_tile<kUnit, kUnits, kShi
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
     const std::int64_t row = index.row * cut.moved, col = index.col * cut.cols, matrix = blockIdx.z;
     tiles::load(work, cut, work.source + matrix * work.from_stride, row - cut.back, static_cast<int>(col) * cut.element,
-                tile);
+                tile, threadIdx.x);
     __syncthreads();
     tiles::store(work, cut, work.destination + matrix * work.to_stride + col * work.to_pitch + row * cut.element, row,
                  work.cols - col, tile);
 }
 
-constexpr int round_up(int value, int step) { return (value + step - 1) / step * step; }
-constexpr int divided_up(int value, int by) { return (value + by - 1) / by; }
-
 // Cuts a matrix into tiles.
 template <class Tiles, int kUnit>
 struct unit_cutter {
-    static constexpr int kPeriod = kUnit < 4 ? 4 / kUnit : 1;  // rows that have whole words
+    static constexpr int kPeriod = Tiles::kPeriod;
     const matrix_work& work;
     const bool whole_sectors;  // every row of the destination begins at one
     const int element = work.element_size, units = element / kUnit;
@@ -95,17 +92,7 @@ struct unit_cutter {
         const int staged = next.turns * at_once;
         next.moved = staged - next.back;
         if (next.moved < rows) next.moved -= next.moved % whole;
-        // Columns lie an odd number of words apart, and as their words do in a row of the source.
-        if constexpr (Tiles::kTurned) {
-            next.from_lane = (staged * element / 4 | 1) * 4;
-            next.from_col = next.across * next.from_lane;
-        } else {
-            constexpr int kBanks = 128 / Tiles::kWord;
-            const int words = divided_up(staged * element, Tiles::kWord),
-                      odd = (divided_up(element, Tiles::kWord) | 1) % kBanks;
-            next.from_lane = (words + (odd - words % kBanks + kBanks) % kBanks) * Tiles::kWord;
-        }
-        next.bytes = next.cols * next.from_lane;
+        Tiles::lay_out(next, staged);
         const int vectors = divided_up(next.moved * element + (whole_sectors ? 0 : kSectorBytes), kVectorBytes);
         next.lanes_log = 0;
         while (next.lanes_log < 3 && 1 << next.lanes_log < vectors) ++next.lanes_log;
@@ -136,26 +123,9 @@ void run_tiles(const matrix_work& work) {
     const unit_cut cut = unit_cutter<tiles, kUnit>{work, has_whole_sectors(work)}.cut();
     for_each_slab<column_major, operation::transpose>(
         work, {cut.moved, cut.cols}, dim3(cut.threads), [&](launch_shape shape, const matrix_work& part) {
-            const std::int64_t element = cut.element, pitch = part.source_ld * element, length = part.cols * element;
-            const std::int64_t step = cut.at_once * tiles::kRows * pitch;
-            const unit_work bytes{static_cast<const byte*>(part.source),
-                                  static_cast<byte*>(part.destination),
-                                  part.rows,
-                                  part.cols,
-                                  pitch,
-                                  part.destination_ld * element,
-                                  part.source_stride * element,
-                                  part.destination_stride * element,
-                                  (part.rows - 1) * pitch + length,
-                                  step,
-                                  (cut.turns - 1) * step + (tiles::kRows - 1) * pitch + tiles::kThrough,
-                                  (tiles::kRows - 1) * pitch + tiles::kThrough,
-                                  (std::int64_t{32} >> cut.lanes_log << cut.warps_log) * part.destination_ld * element,
-                                  static_cast<int>(length),
-                                  pitch == length};
             shape.dynamic_shared_bytes = static_cast<std::size_t>(cut.bytes);
             shape.tiles = nullptr;  // what a tile reads depends on what lies around it
-            launch(shape, transpose_units<kUnit, kUnits, kShifted>, bytes, cut);
+            launch(shape, transpose_units<kUnit, kUnits, kShifted>, tiles::in_bytes(part, cut), cut);
         });
 }
 
