@@ -20,8 +20,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from docs_test import CONTESTANTS, ratio_of  # what they are called, and their ratios, as in README's table
 
-MARKS = {"subject": ("o", "#0b6e4f"), "geam": ("s", "#7fb800"), "torch": ("v", "#b0413e"), "torch_compile": ("^", "#f18f01"),
-         "jax": ("D", "#5f6caf")}
+# One for each of them; those in host memory and on the GPU are in no chart together.
+GPU_MARKS = [("o", "#0b6e4f"), ("s", "#7fb800"), ("v", "#b0413e"), ("^", "#f18f01"), ("D", "#5f6caf")]
+MARKS = dict(zip(CONTESTANTS, GPU_MARKS + GPU_MARKS[1:] + [("v", "#b0413e")]))
 
 
 def place_name(cell):
@@ -62,7 +63,7 @@ def draw(document, path):
         panel.grid(axis="y", color="0.93", linewidth=0.6)
     panels[-1, 0].set_xticks(range(len(places)), places, rotation=60, ha="right", rotation_mode="anchor")
     handles = {label: handle for panel in panels[:, 0] for handle, label in zip(*panel.get_legend_handles_labels())}
-    names = [name for name in CONTESTANTS.values() if name in handles]
+    names = [name for name in dict.fromkeys(CONTESTANTS.values()) if name in handles]
     figure.legend([handles[name] for name in names], names, loc="outside upper center", ncols=len(names), frameon=False)
     figure.supylabel("ratio to memcpy, by element size")
     figure.savefig(path, dpi=160, metadata={"Date": None} if path.suffix == ".svg" else None)
