@@ -1,8 +1,9 @@
 """cornerturn transpose: files against numpy, in every type, order and version; within their memory; and what is left of
-them when something goes wrong."""
+them when something goes wrong. CORNERTURN_ON=cuda has a GPU turn them."""
 
 import os
 import random
+import re
 import signal
 import stat
 import subprocess
@@ -19,6 +20,8 @@ except ImportError:
     sys.exit(77)
 
 PROGRAM = os.environ["CORNERTURN"]
+ON = os.environ.get("CORNERTURN_ON", "host")
+TRANSPOSE = [PROGRAM, "transpose"] + ([] if ON == "host" else ["--on", ON])
 MiB = 1 << 20
 
 DTYPES = ["?", "i1", "u1", "<i2", ">i2", "<f2", ">u4", "<f4", "<i8", ">f8", "<c8", ">c16", "<M8[ns]", "<m8[25us]", "S1", "S7",
@@ -54,7 +57,7 @@ class Case(unittest.TestCase):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def run_it(self, *arguments, **options):
-        return subprocess.run([PROGRAM, "transpose", *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
+        return subprocess.run([*TRANSPOSE, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=300, **options)
 
     def succeed(self, *arguments):
@@ -73,6 +76,15 @@ class Case(unittest.TestCase):
 
     def files(self):
         return {p.name: p.read_bytes() if p.is_file() and os.access(p, os.R_OK) else None for p in self.folder.iterdir()}
+
+    def within(self, memory):
+        """So much memory, besides what CUDA takes of the host's."""
+        if ON == "host":
+            return memory
+        path = self.save("small.npy", array_of("u1", (2, 2)))
+        said = self.run_it(path, path, "--memory", "1MiB").stderr
+        path.unlink()
+        return int(re.search(r"the program itself takes (\d+)", said)[1]) + memory
 
     def save(self, name, array, version=None):
         path = self.folder / name
@@ -163,10 +175,20 @@ class Formats(Case):
             self.succeed(path, self.folder / "out.npy", "--threads", threads)
             self.expect_transposed(self.folder / "out.npy", array)
 
+    def test_on_a_gpu_or_without_one(self):
+        array = array_of("<f4", (300, 200))
+        path, out = self.save("in.npy", array), self.folder / "out.npy"
+        if self.run_it(path, out, *([] if ON == "cuda" else ["--on", "cuda"])).returncode == 0:
+            self.expect_transposed(out, array)
+        else:
+            self.assertEqual(ON, "host")
+            self.refuse(1, ["no GPU to run on: "], path, out, "--on", "cuda")
+
     def test_random_shapes_types_and_memory(self):
         seed = random.randrange(1 << 32)
         print(f"seed {seed}")
         draw = random.Random(seed)
+        memory = self.within(18 * MiB)
         for _ in range(40):
             dtype = numpy.dtype(draw.choice(DTYPES))
             rows = draw.choice([1, 2, 30, 1000, 5000])
@@ -176,7 +198,7 @@ class Formats(Case):
             array = array_of(dtype, (rows, cols), seed)
             source = fortran(array) if draw.random() < 0.5 else array
             path = self.save("in.npy", source)
-            self.succeed(path, self.folder / "out.npy", "--memory", "18MiB")
+            self.succeed(path, self.folder / "out.npy", "--memory", memory)
             self.expect_transposed(self.folder / "out.npy", array)
 
     def test_what_is_printed(self):
@@ -192,7 +214,7 @@ class Memory(Case):
         starter = """import resource, subprocess, sys
 ended = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 print(ended.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
-        ran = subprocess.run([sys.executable, "-S", "-E", "-c", starter, PROGRAM, "transpose", *map(str, arguments)],
+        ran = subprocess.run([sys.executable, "-S", "-E", "-c", starter, *TRANSPOSE, *map(str, arguments)],
                              capture_output=True, text=True, timeout=300)
         status, kibibytes = map(int, ran.stdout.split())
         self.assertEqual((status, ran.stderr), (0, ""))
@@ -201,22 +223,24 @@ print(ended.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     def test_the_bound_is_kept(self):
         array = array_of("<f8", (4001, 5003))  # 160 MB
         path = self.save("in.npy", array)
-        for memory in (16 * MiB, 32 * MiB, 64 * MiB):
+        for memory in map(self.within, (16 * MiB, 32 * MiB, 64 * MiB)):
             self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", memory), memory)
             self.expect_transposed(self.folder / "out.npy", array)
 
     def test_less_than_a_row(self):
         array = array_of("u1", (3, 40 * MiB))
         path = self.save("in.npy", array)
-        self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", "16MiB"), 16 * MiB)
+        memory = self.within(16 * MiB)
+        self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", memory), memory)
         self.expect_transposed(self.folder / "out.npy", array)
-        self.assertLessEqual(self.peak(self.folder / "out.npy", self.folder / "again.npy", "--memory", "16MiB"), 16 * MiB)
+        self.assertLessEqual(self.peak(self.folder / "out.npy", self.folder / "again.npy", "--memory", memory), memory)
         self.expect_transposed(self.folder / "again.npy", array.T)
 
     def test_large_elements(self):
         array = array_of("V5000000", (3, 4))
         path = self.save("in.npy", array)
-        self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", "48MiB"), 48 * MiB)
+        memory = self.within(48 * MiB)
+        self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", memory), memory)
         self.expect_transposed(self.folder / "out.npy", array)
 
     def test_too_little_is_refused(self):
@@ -247,6 +271,8 @@ class Mistakes(Case):
         self.refuse(2, ["--memory", "much"], path, out, "--memory", "much")
         self.refuse(2, ["--memory", "does not fit"], path, out, "--memory", "9223372036854775807TiB")
         self.refuse(2, ["--layout", "z"], path, out, "--layout", "z")
+        if ON == "host":
+            self.refuse(2, ["--on", "emulator", "host or cuda"], path, out, "--on", "emulator")
         self.refuse(2, ["--rows, --cols and one of --dtype and --element-size"], path, out, "--rows", 4)
         self.refuse(2, ["--rows, --cols and one of"], path, out, "--rows", 4, "--cols", 5, "--dtype", "u8", "--element-size", 1)
         self.refuse(2, ["--element-size is 0"], path, out, "--rows", 4, "--cols", 5, "--element-size", 0)
@@ -348,10 +374,14 @@ class Targets(Case):
         source, target = self.folder / "in.npy", self.folder / "out.npy"
         if not source.exists():
             self.save("in.npy", array)
+            self.memory = self.within(32 * MiB)
+            begun = time.monotonic()
+            self.succeed(source, target, "--memory", self.memory)
+            self.seconds = time.monotonic() - begun
         old = self.save("out.npy", array_of("u1", (3, 3))).read_bytes()
-        process = subprocess.Popen([PROGRAM, "transpose", str(source), str(target), "--memory", "32MiB"],
+        process = subprocess.Popen([*TRANSPOSE, str(source), str(target), "--memory", str(self.memory)],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        time.sleep(random.uniform(0, 0.15))
+        time.sleep(random.uniform(0, 1.1 * self.seconds))
         process.send_signal(how)
         said = process.communicate()[1]
         replaced = target.read_bytes() != old

@@ -208,7 +208,7 @@ int run(int argc, char** argv) {
         ->required();
     files->add_option("--memory", o.transpose.memory, "that may be used")->capture_default_str();
     files->add_option("--layout", o.transpose.layout, "of the result: c or f (Fortran)")->capture_default_str();
-    files->add_option("--on", o.transpose.on, "host")->capture_default_str();
+    files->add_option("--on", o.transpose.on, "host, or cuda: a GPU turns what is read")->capture_default_str();
     files->add_option("--threads", o.transpose.threads, "that may be used at a time (all cores)");
     files->add_option("--rows", o.transpose.rows, "of a file without a header, whose elements lie row by row");
     files->add_option("--cols", o.transpose.cols, "of it");

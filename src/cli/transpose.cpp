@@ -15,6 +15,7 @@
 #include "core/dtype.hpp"
 #include "cornerturn/error.hpp"
 #include "files/transpose_file.hpp"
+#include "lab/run.hpp"
 
 namespace cornerturn::cli {
 namespace {
@@ -27,7 +28,8 @@ files::file_request read_request(const transpose_options& o) {
     if (o.layout != "c" && o.layout != "f")
         throw invalid_argument(fmt::format("--layout is '{}': it can be c or f", o.layout));
     what.layout = o.layout == "c" ? files::order::c : files::order::fortran;
-    if (o.on != "host") throw invalid_argument(fmt::format("--on is '{}': it can be host", o.on));
+    if (o.on != "host" && o.on != "cuda")
+        throw invalid_argument(fmt::format("--on is '{}': it can be host or cuda", o.on));
     if (o.threads) {
         what.threads = parse_size("--threads", *o.threads);
         if (what.threads == 0) throw invalid_argument("--threads is 0: it must be 1 or more");
@@ -131,6 +133,11 @@ void transpose(const transpose_options& o, lab::format as, const std::optional<s
     files::file_request what = read_request(o);
     for (const std::string& file : {o.source, o.destination}) {
         if (output) require_other(*output, file);
+    }
+    if (o.on == "cuda") {
+        std::string reason;
+        if (!lab::cuda_available(reason)) throw unsupported("no GPU to run on: " + reason);
+        what.tiles = files::cuda_tiles();
     }
     files::file_result result;
     {

@@ -15,7 +15,7 @@ struct transpose_options {
     std::optional<std::string> threads;
 };
 
-// Throws error where a file cannot be read or written.
+// Throws error where a file cannot be read or written; unsupported where there is no GPU to run on, but should be.
 void transpose(const transpose_options& o, lab::format as, const std::optional<std::string>& output);
 
 }  // namespace cornerturn::cli

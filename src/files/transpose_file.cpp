@@ -61,17 +61,17 @@ std::int64_t thread_bytes() {
 // What the work may take: threads, and memory for the tiles.
 struct means {
     int workers = 1;         // threads that move tiles, the caller's among them
-    int turning = 1;         // threads that turn a tile; 0: all cores
+    int turning = 1;         // threads that turn a tile in host memory; 0: all cores
     std::int64_t bytes = 0;  // for each worker
 };
 
-means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_size) {
+means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_size, bool turned_elsewhere) {
     const std::int64_t thread = thread_bytes(), all_cores = std::max(1u, std::thread::hardware_concurrency());
     const std::int64_t cores = threads > 0 ? std::min(threads, all_cores) : all_cores;
     const std::int64_t most_workers = threads > 0 ? std::min<std::int64_t>(threads, kMostWorkers) : kMostWorkers;
     means m;
     std::int64_t left = memory;
-    if (memory / 4 >= cores * (thread + kTurning)) {
+    if (!turned_elsewhere && memory / 4 >= cores * (thread + kTurning)) {
         m.turning = 0;
         left -= cores * (thread + kTurning);
     }
@@ -82,7 +82,7 @@ means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_s
     if (threads > 0 && m.turning == 0) m.turning = static_cast<int>(std::max<std::int64_t>(1, cores / m.workers));
     if (m.workers > 1) left -= m.workers * thread + (m.turning != 1 ? (m.workers - 1) * kTurning : 0);
     m.bytes = left / m.workers;
-    if (m.turning == 1 && m.bytes > kTurnedAtOnce) m.bytes -= kTurning;
+    if (!turned_elsewhere && m.turning == 1 && m.bytes > kTurnedAtOnce) m.bytes -= kTurning;
     return m;
 }
 
@@ -224,6 +224,29 @@ std::unique_ptr<unsigned char[]> memory_of(std::int64_t bytes) {
     return std::make_unique_for_overwrite<unsigned char[]>(static_cast<std::size_t>(bytes));
 }
 
+class host_tile : public tile_memory {
+public:
+    host_tile(std::int64_t elements, std::int64_t element_size, int threads)
+        : element_size_(element_size),
+          threads_(threads),
+          read_(memory_of(elements * element_size)),
+          turned_(memory_of(elements * element_size)) {
+        read = read_.get();
+        turned = turned_.get();
+    }
+
+    void turn(std::int64_t rows, std::int64_t cols) override {
+        detail::transpose({reinterpret_cast<std::uintptr_t>(read), rows, cols, cols, 1, 0},
+                          {reinterpret_cast<std::uintptr_t>(turned), cols, rows, rows, 1, 0}, element_size_, 1,
+                          {.threads = threads_});
+    }
+
+private:
+    std::int64_t element_size_;
+    int threads_;
+    std::unique_ptr<unsigned char[]> read_, turned_;
+};
+
 std::int64_t copy_elements(const plan& p, const input_file& source, new_file& destination, const means& m,
                            interruptible& run) {
     const std::int64_t piece = std::min(m.bytes, kMostOfACopy), pieces = (p.bytes() + piece - 1) / piece;
@@ -268,29 +291,24 @@ void move_rows(std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch, st
 }
 
 std::int64_t transpose_elements(const plan& p, const input_file& source, new_file& destination, const means& m,
-                                interruptible& run) {
+                                const tile_place& place, interruptible& run) {
     const std::int64_t e = p.element_size;
     const tile_size t = tile_of(p, std::min(m.bytes / 2, kMostOfATile));
     const std::int64_t across = (p.source.cols + t.cols - 1) / t.cols, down = (p.source.rows + t.rows - 1) / t.rows;
-    struct worker_memory {
-        std::unique_ptr<unsigned char[]> read, turned;
-    };
-    std::vector<worker_memory> buffers(static_cast<std::size_t>(m.workers));
+    std::vector<std::unique_ptr<tile_memory>> tiles(static_cast<std::size_t>(m.workers));
     run_all(across * down, m.workers, run, [&](std::int64_t i, int worker) {
-        worker_memory& own = buffers[static_cast<std::size_t>(worker)];
-        if (!own.read) own = {memory_of(t.rows * t.cols * e), memory_of(t.rows * t.cols * e)};
+        auto& tile = tiles[static_cast<std::size_t>(worker)];
+        if (!tile) tile = place.make(t.rows * t.cols, e);
         const std::int64_t row = i / across * t.rows, col = i % across * t.cols;
         const std::int64_t rows = std::min(t.rows, p.source.rows - row), cols = std::min(t.cols, p.source.cols - col);
         move_rows(rows, cols * e, p.source.cols * e, p.source.offset + (row * p.source.cols + col) * e, run,
                   [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
-                      source.read(own.read.get() + at, bytes, offset);
+                      source.read(tile->read + at, bytes, offset);
                   });
-        detail::transpose({reinterpret_cast<std::uintptr_t>(own.read.get()), rows, cols, cols, 1, 0},
-                          {reinterpret_cast<std::uintptr_t>(own.turned.get()), cols, rows, rows, 1, 0}, e, 1,
-                          {.threads = m.turning});
+        tile->turn(rows, cols);
         move_rows(cols, rows * e, p.source.rows * e, p.destination.offset + (col * p.source.rows + row) * e, run,
                   [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
-                      destination.write(own.turned.get() + at, bytes, offset);
+                      destination.write(tile->turned + at, bytes, offset);
                   });
         run.wrote(rows * cols * e);
     });
@@ -303,7 +321,7 @@ file_result transpose_file(const file_request& what) {
     const auto start = std::chrono::steady_clock::now();
     const input_file source(what.source);
     const plan p = what.raw ? plan_raw(source, *what.raw, what.layout) : plan_npy(source, what.layout);
-    const std::int64_t used = resident_bytes() + kLater, left = what.memory - used;
+    const std::int64_t used = resident_bytes() + kLater + what.tiles.later, left = what.memory - used;
     const std::int64_t least = kLeastForTiles + 2 * p.element_size;
     if (left < least) {
         throw invalid_argument(fmt::format("the memory is {} bytes: the program itself takes {}, and it needs {} more",
@@ -314,9 +332,15 @@ file_result transpose_file(const file_request& what) {
     destination.write(p.header.data(), static_cast<std::int64_t>(p.header.size()), 0);
     interruptible run(what, p.bytes());
     file_result result{.from = p.from, .to = p.to, .bytes = p.bytes(), .copied = p.copies};
-    if (p.bytes() > 0)
-        result.tiles = (p.copies ? copy_elements : transpose_elements)(
-            p, source, destination, means_of(left, what.threads, p.element_size), run);
+    const means m = means_of(left, what.threads, p.element_size, static_cast<bool>(what.tiles.make));
+    const tile_place in_host_memory{[&](std::int64_t elements, std::int64_t element_size) {
+        return std::make_unique<host_tile>(elements, element_size, m.turning);
+    }};
+    if (p.bytes() > 0) {
+        result.tiles = p.copies ? copy_elements(p, source, destination, m, run)
+                                : transpose_elements(p, source, destination, m,
+                                                     what.tiles.make ? what.tiles : in_host_memory, run);
+    }
     destination.sync();
     run.check();
     destination.commit();

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "files/tile.hpp"
+
 namespace cornerturn::files {
 
 enum class order { c, fortran };
@@ -22,6 +24,7 @@ struct file_request {
     order layout = order::c;            // of the result
     std::int64_t memory = 1 << 30;      // bytes: what the process may use
     std::int64_t threads = 0;           // at a time, at most; 0: as many as there are cores
+    tile_place tiles = {};              // where they are turned
     // Called now and then, from any thread but from one at a time, with the bytes that were written.
     std::function<void(std::int64_t done, std::int64_t of)> progress = {};
     const std::atomic<bool>* stop = nullptr;  // becoming true ends it, with the error interrupted
@@ -42,7 +45,7 @@ struct file_result {
 // system's cache of files has to keep it until the next tile.
 //
 // Throws error where a file cannot be read or written, or is not what it should be; invalid_argument where the memory
-// is too little.
+// is too little; and what making and turning tiles throws.
 file_result transpose_file(const file_request& what);
 
 }  // namespace cornerturn::files

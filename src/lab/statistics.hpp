@@ -31,11 +31,11 @@ inline timing summarize(const std::vector<double>& seconds) {
 // What sample(i) returns, in seconds, for each of `count` contestants. Every round samples all of them once, in an
 // order drawn from the seed, so that all see the same clocks and the same neighbours: at least 20 rounds, and more
 // until `seconds` or 200 are full. Who has had three samples and took longer than `patience` for them all, in seconds,
-// sits out the rest.
+// sits out the rest; and who took four times as long, whatever it has had.
 template <class Sample>
 std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint64_t seed, Sample sample,
                                    double patience = std::numeric_limits<double>::infinity()) {
-    constexpr int kWarmUps = 3, kLeastRounds = 20, kMostRounds = 200, kLeastSamples = 3;
+    constexpr int kWarmUps = 3, kLeastRounds = 20, kMostRounds = 200, kLeastSamples = 3, kLongest = 4;
     std::vector<double> spent(count);
     for (int i = 0; i < kWarmUps; ++i) {
         for (std::size_t k = 0; k < count; ++k) {
@@ -55,6 +55,7 @@ std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint6
         std::shuffle(order.begin(), order.end(), random);
         for (std::size_t k : order) {
             if (samples[k].size() >= kLeastSamples && spent[k] > patience) continue;
+            if (spent[k] > kLongest * patience) continue;
             samples[k].push_back(sample(k));
             spent[k] += samples[k].back();
         }
