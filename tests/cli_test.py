@@ -214,6 +214,47 @@ class Ladder(Case):
         self.assertRegex(self.ladder("table", "--dtype", "f64"), r"0 failed, 4 skipped")
 
 
+class Products(Case):
+    RUNGS = ["gemm/tiled", "gemm/strided@padded", "gemm/strided@plain", "gemm/blocked@plain", "gemm/blocked@padded",
+             "gemm/quadrants", "gemm/vectorized"]
+
+    def test_the_ladder(self):
+        results = json.loads(self.succeed("ladder", "gemm", "--on", "emulator", "--m", 70, "--n", 45, "--k", 33, "--format", "json"))["results"]
+        self.assertEqual([result["kernel"] for result in results], self.RUNGS)
+        for result in results:
+            self.assertEqual([result[key] for key in ("m", "n", "k", "dtype")], [70, 45, 33, "f32"])
+            self.assertNotIn("rows", result)
+            self.assertIs(result["verified"], True)
+            self.assertEqual(result["checked"], {"elements": 70 * 45, "of": 70 * 45})
+            self.assertEqual(set(result["metrics"]), set(METRICS))
+
+    def test_exact_counters(self):
+        result = json.loads(self.succeed("profile", "gemm/tiled", "--on", "emulator", "--m", 64, "--n", 96, "--k", 128, "--format", "json"))
+        blocks, steps = 2 * 3, 4  # of 32 x 32 threads; a warp loads a row of A's tile and of B's at each step
+        self.assertEqual(result["launch"], {"grid": [3, 2, 1], "block": [32, 32, 1]})
+        self.assertEqual(result["metrics"], {
+            REQUESTS_LD: blocks * steps * 64, REQUESTS_ST: blocks * 32, SECTORS_LD: blocks * steps * 64 * 4, SECTORS_ST: blocks * 32 * 4,
+            SHARED_LD: blocks * steps * 32 * 64, SHARED_ST: blocks * steps * 64,
+            WAVEFRONTS_LD: blocks * steps * 32 * 64, WAVEFRONTS_ST: blocks * steps * 64})
+
+    def test_one_size_stands_for_all(self):
+        result = json.loads(self.succeed("profile", "gemm/blocked@plain", "--on", "emulator", "--k", 20, "--format", "json"))
+        self.assertEqual((result["m"], result["n"], result["k"]), (20, 20, 20))
+
+    def test_large_products_are_sampled(self):
+        result = json.loads(self.succeed("profile", "gemm/vectorized", "--on", "emulator", "--m", 700, "--n", 300, "--k", 200, "--format", "json"))
+        self.assertEqual(result["verified"], "sampled")
+        self.assertLess(result["checked"]["elements"], result["checked"]["of"])
+
+    def test_mistakes(self):
+        self.refuse(2, ["--rows", "--m"], "ladder", "gemm", "--on", "emulator", "--rows", 5)
+        self.refuse(2, ["--k", "--rows"], "ladder", "transpose", "--on", "emulator", "--k", 5)
+        self.refuse(2, ["--rows", "--m"], "profile", "gemm/tiled", "--on", "emulator", "--cols", 5)
+        self.refuse(2, ["gemm/tiled", "i32", "f32"], "profile", "gemm/tiled", "--on", "emulator", "--dtype", "i32")
+        self.refuse(2, ["64 bits"], "profile", "gemm/tiled", "--on", "emulator", "--m", 2**62, "--n", 4, "--k", 1)
+        self.refuse(2, ["--n", "-1", "negative"], "profile", "gemm/tiled", "--on", "emulator", "--n=-1")
+
+
 class Profile(Case):
     def test_exact_counters(self):
         result = self.profile("transpose/shared@32x32", 4096, 4096, "--dtype", "f64")

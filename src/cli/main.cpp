@@ -30,7 +30,7 @@ constexpr int kFailure = 1, kUsage = 2;
 // What the options say, as words; read() gives them meaning, so that every mistake is told in the same way.
 struct options {
     std::string format = "table", seed = "1", dtype = "f32";
-    std::optional<std::string> output, rows, cols, on;
+    std::optional<std::string> output, rows, cols, m, n, k, on;
     std::string id, family, shape, shown_dtype = "i32";
     bool full = false, lines = false, warm = false, untimed = false;
     cli::bench_options bench;
@@ -53,7 +53,7 @@ std::string device_of(const options& o) {
 
 std::uint64_t read_seed(const options& o) { return static_cast<std::uint64_t>(cli::parse_size("--seed", o.seed)); }
 
-lab::request read_request(const options& o, const std::string& device) {
+lab::request read_request(const options& o, const std::string& device, bool multiplies) {
     // Without sizes: one that shows the ladder's steps in a moment on either.
     const std::int64_t standard = device == "cuda" ? 4096 : 1024;
     lab::request r;
@@ -61,9 +61,23 @@ lab::request read_request(const options& o, const std::string& device) {
         return text ? std::optional(cli::parse_size(name, *text)) : std::nullopt;
     };
     const std::optional<std::int64_t> rows = given("--rows", o.rows), cols = given("--cols", o.cols);
-    r.rows = rows.value_or(cols.value_or(standard));
-    r.cols = cols.value_or(rows.value_or(standard));
-    checked_multiply(r.rows, r.cols, "--rows x --cols");
+    const std::optional<std::int64_t> m = given("--m", o.m), n = given("--n", o.n), k = given("--k", o.k);
+    if (multiplies && (rows || cols))
+        throw invalid_argument("a product's sizes are --m, --n and --k: leave out --rows and --cols");
+    if (!multiplies && (m || n || k))
+        throw invalid_argument("--m, --n and --k are a product's sizes; a matrix has --rows and --cols");
+    if (multiplies) {
+        // What is not given is as long as what is.
+        const std::int64_t any = m.value_or(n.value_or(k.value_or(standard)));
+        r.rows = m.value_or(any);
+        r.cols = n.value_or(any);
+        r.k = k.value_or(any);
+        checked_multiply(checked_multiply(r.rows, r.cols, "--m x --n"), r.k, "--m x --n x --k");
+    } else {
+        r.rows = rows.value_or(cols.value_or(standard));
+        r.cols = cols.value_or(rows.value_or(standard));
+        checked_multiply(r.rows, r.cols, "--rows x --cols");
+    }
     r.dtype = find_dtype(o.dtype);
     r.seed = read_seed(o);
     r.full = o.full;
@@ -90,7 +104,7 @@ int run_profile(const options& o) {
         throw invalid_argument(fmt::format("{} runs on the host alone: leave out --on cuda", k.id));
     }
     const std::string device = on_host ? "host" : device_of(o);
-    const lab::request what = read_request(o, device);
+    const lab::request what = read_request(o, device, k.does == operation::multiply);
     const lab::result r = (on_host ? lab::host_runner() : make_runner(device))->run(k, what);
     cli::write_out(o.output, lab::show_profile(r, as));
     if (r.failed()) throw error(fmt::format("{}: not verified: {}", r.kernel, r.fault));
@@ -101,7 +115,7 @@ int run_ladder(const options& o) {
     const lab::format as = lab::find_format(o.format);
     const auto rungs = lab::ladder_of(o.family);
     const std::string device = device_of(o);
-    const lab::request what = read_request(o, device);
+    const lab::request what = read_request(o, device, o.family == "gemm");
     const bool progress = isatty(STDERR_FILENO) != 0;
     std::size_t done = 0;
     const auto results = lab::run_ladder(rungs, *make_runner(device), what, [&](const kernel& k) {
@@ -164,6 +178,9 @@ int run(int argc, char** argv) {
     const auto add_run_options = [&](CLI::App* sub) {
         sub->add_option("--rows", o.rows, "of the source (1024; 4096 on a GPU)");
         sub->add_option("--cols", o.cols, "of the source (as many as rows)");
+        sub->add_option("--m", o.m, "of a product: rows of A and C (1024; 4096 on a GPU)");
+        sub->add_option("--n", o.n, "columns of B and C (as many)");
+        sub->add_option("--k", o.k, "columns of A and rows of B (as many)");
         sub->add_option("--dtype", o.dtype, "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128")
             ->capture_default_str();
         sub->add_option("--on", o.on, "emulator or cuda (cuda where a GPU answers)");
@@ -177,7 +194,7 @@ int run(int argc, char** argv) {
     show->add_option("--dtype", o.shown_dtype, "of the elements")->capture_default_str();
     CLI::App* const ladder =
         add("ladder", "Run, verify and count every rung of a ladder; time it on a GPU", run_ladder);
-    ladder->add_option("FAMILY", o.family, "transpose")->required();
+    ladder->add_option("FAMILY", o.family, "transpose or gemm")->required();
     add_run_options(ladder);
     CLI::App* const profile = add("profile", "All counters of one kernel, each with a reading", run_profile);
     profile->add_option("ID", o.id, "of the kernel, as list shows it")->required();

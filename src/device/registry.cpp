@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cornerturn/error.hpp"
+#include "emulator/launch.hpp"
 
 namespace cornerturn {
 namespace {
@@ -65,20 +66,20 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
         if (found == all.end()) {
             const std::string name = std::filesystem::path(file).filename().string();
             kernel added{id,      name,      i,          &notes,       does,      v.origin, v.element_sizes,
-                         v.needs, v.batches, v.in_place, v.arithmetic, v.explain, {}};
+                         v.needs, v.batches, v.in_place, v.arithmetic, v.explain, {},       {}};
             const auto key = [](const kernel& k) { return std::tuple(number_of(k.file), k.file, k.order); };
             found = all.insert(std::upper_bound(all.begin(), all.end(), added,
                                                 [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),
                                added);
         }
-        auto& slot = found->runs[static_cast<int>(built_for)];
-        if (slot != nullptr) {
+        if (found->is_built_for(built_for)) {
             // Before main nothing can catch an exception; this line and the exit status say what happened.
             std::fprintf(stderr, "cornerturn: two kernels are registered as %s (%s and %s)\n", id.c_str(),
                          found->file.c_str(), file);
             std::abort();
         }
-        slot = v.run;
+        found->runs[static_cast<std::size_t>(built_for)] = v.run;
+        found->multiplies[static_cast<std::size_t>(built_for)] = v.multiply;
     }
 }
 
@@ -104,6 +105,11 @@ const kernel& find_kernel(std::string_view id) {
     });
     throw invalid_argument("no kernel is called '" + std::string(id) + "'; the nearest is '" +
                            (nearest != all.end() ? nearest->id : "none") + "' (cornerturn list names them all)");
+}
+
+void run_step(const char* id, backend on, const matrix_work& work) {
+    const emulator::step_scope step;
+    find_kernel(id).run(on)(work);
 }
 
 }  // namespace cornerturn

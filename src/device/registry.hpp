@@ -46,6 +46,7 @@ struct variant {
     // How it would do the work on a GPU of that compute capability (90 for 9.0), and why, in a line; null where it has
     // but one way.
     std::string (*explain)(const matrix_work& work, int compute_capability) = nullptr;
+    void (*multiply)(const gemm_work& work) = nullptr;  // in place of run, where that is what it does
 };
 
 struct kernel {
@@ -59,7 +60,8 @@ struct kernel {
     hardware_needs needs;
     bool batches, in_place, arithmetic;
     std::string (*explain)(const matrix_work& work, int compute_capability);
-    std::array<void (*)(const matrix_work&), 3> runs{};  // by backend; null where this build has none
+    std::array<void (*)(const matrix_work&), 3> runs{};      // by backend; null where this build has none
+    std::array<void (*)(const gemm_work&), 3> multiplies{};  // likewise
 
     bool takes(int element_size) const {
         if (element_size < 1) return false;
@@ -67,6 +69,8 @@ struct kernel {
         return element_sizes == kAnyElementSize || (std::has_single_bit(size) && (element_sizes & size) != 0);
     }
     auto run(backend on) const { return runs[static_cast<int>(on)]; }
+    auto multiply(backend on) const { return multiplies[static_cast<int>(on)]; }
+    bool is_built_for(backend on) const { return run(on) != nullptr || multiply(on) != nullptr; }
 };
 
 // Called before main by the kernel files. The text behind the pointers must live as long as the program.
@@ -83,5 +87,8 @@ const std::vector<kernel>& kernels();
 
 // Throws invalid_argument that names the nearest id.
 const kernel& find_kernel(std::string_view id);
+
+// Has this program's kernel of that id, which there must be, move the work, as a step of another kernel's.
+void run_step(const char* id, backend on, const matrix_work& work);
 
 }  // namespace cornerturn

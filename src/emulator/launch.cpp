@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kSectorBytes = 32;
 thread_local session* active_session = nullptr;
+thread_local int steps = 0;  // that are alive
 
 // Workers are kept from launch to launch: their stacks are worth 17 MiB each.
 class worker_pool {
@@ -141,12 +142,12 @@ public:
     void operator()() {
         const std::uint64_t blocks = std::uint64_t{config_.grid.x} * config_.grid.y * config_.grid.z;
         report& report = session_.report_;
-        if (report.launches++ == 0) {
+        if (steps == 0 && report.launches++ == 0) {
             report.grid = config_.grid;
             report.block = config_.block;
         }
         report.blocks += blocks;
-        if (session_.options_.every_block) {
+        if (session_.options_.every_block || steps > 0) {
             run_all(blocks);
         } else if (config_.tiles != nullptr) {
             run_classes(blocks);
@@ -346,6 +347,9 @@ void launch(const launch_config& config, kernel_entry entry, const void* argumen
     if (active_session == nullptr) throw invalid_argument("a kernel was launched on the emulator outside any session");
     launch_run(*active_session, config, entry, arguments)();
 }
+
+step_scope::step_scope() { ++steps; }
+step_scope::~step_scope() { --steps; }
 
 session::session(const options& options) : options_(options) {
     if (active_session != nullptr) throw invalid_argument("this thread has an emulator session already");

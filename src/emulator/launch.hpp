@@ -59,6 +59,16 @@ fiber& leave_fiber();
 // thread (session.hpp). Throws hazard where the kernel breaks a rule of the machine. Synchronous.
 void launch(const launch_config& config, kernel_entry entry, const void* arguments);
 
+// While one is alive, launches on this thread are a step of what is launched after it: every block runs, where otherwise
+// one of each class would, and the report's grid is not theirs.
+class step_scope {
+public:
+    step_scope();
+    ~step_scope();
+    step_scope(const step_scope&) = delete;
+    step_scope& operator=(const step_scope&) = delete;
+};
+
 // The built-in indices of the thread that runs, packed x | y << 32 | z << 48 (CUDA's limits fit: x below 2^31, y and z
 // below 2^16). To kernels a constant, so that the compiler reads it as seldom as it likes, moves what depends on it
 // alone out of loops, as nvcc does, and does not report it as an access of the kernel's. The emulator knows the same

@@ -56,7 +56,7 @@ std::string cuda_machine::cannot_run(const kernel& k) const {
                            k.needs.compute_capability / 10, k.needs.compute_capability % 10, info_.name,
                            capability_ / 10, capability_ % 10);
     }
-    return k.run(backend::cuda) == nullptr ? "is not a kernel for the GPU" : "";
+    return !k.is_built_for(backend::cuda) ? "is not a kernel for the GPU" : "";
 }
 
 std::string cuda_machine::lacks_memory(std::int64_t bytes) const {

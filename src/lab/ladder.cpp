@@ -12,7 +12,7 @@ namespace {
 std::string family_of(const kernel& k) { return k.id.substr(0, k.id.find('/')); }
 
 // Families that have a ladder of their own, by what their kernels do.
-constexpr const char* kLadders[] = {"transpose"};
+constexpr const char* kLadders[] = {"transpose", "gemm"};
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::vector<const kernel*> ladder_of(const std::string& family) {
     std::vector<const kernel*> rungs;
     for (const kernel& k : kernels()) {
         const std::string its = family_of(k);
-        if (its == family || its == "copy") rungs.push_back(&k);
+        if (its == family || (family == "transpose" && its == "copy")) rungs.push_back(&k);
     }
     return rungs;
 }
@@ -54,6 +54,7 @@ std::vector<result> run_ladder(const std::vector<const kernel*>& rungs, runner& 
         skipped.dtype = what.dtype.name;
         skipped.rows = what.rows;
         skipped.cols = what.cols;
+        if (k->does == operation::multiply) skipped.k = what.k;
         skipped.device = on.device();
         skipped.skipped = fmt::format("does not take {}-byte elements", what.dtype.size);
         results.push_back(std::move(skipped));

@@ -64,8 +64,14 @@ std::string device_info::text() const {
 }
 
 ordered_json to_json(const result& r) {
-    ordered_json out = {
-        {"kernel", r.kernel}, {"rows", r.rows}, {"cols", r.cols}, {"dtype", r.dtype}, {"device", to_json(r.device)}};
+    ordered_json out = {{"kernel", r.kernel}};
+    if (r.k) {
+        out.update({{"m", r.rows}, {"n", r.cols}, {"k", *r.k}});
+    } else {
+        out.update({{"rows", r.rows}, {"cols", r.cols}});
+    }
+    out["dtype"] = r.dtype;
+    out["device"] = to_json(r.device);
     if (!r.ran()) {
         out["status"] = "skipped";
         out["reason"] = r.skipped;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -42,7 +43,8 @@ enum class verification { failed, sampled, passed };
 
 struct result {
     std::string kernel, origin, dtype;
-    std::int64_t rows = 0, cols = 0;
+    std::int64_t rows = 0, cols = 0;  // of the source; of a product m and n
+    std::optional<std::int64_t> k;    // of a product
     int element_size = 0;
     device_info device;
     std::string skipped;  // the reason; empty where it ran
@@ -59,6 +61,8 @@ struct result {
     std::vector<emulator::line_counters> lines;
     std::optional<measured_time> time;
 
+    // Elements moved, or multiply-adds.
+    std::int64_t work() const { return checked_of * std::max<std::int64_t>(k.value_or(1), 1); }
     bool ran() const { return skipped.empty(); }
     bool failed() const { return ran() && verified == verification::failed; }
 };

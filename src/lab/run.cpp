@@ -13,7 +13,7 @@ namespace {
 // Why the emulator cannot run the kernel; empty where it can.
 std::string emulator_cannot(const kernel& k) {
     if (k.needs.feature != nullptr) return fmt::format("needs {}, which the emulator does not model", k.needs.feature);
-    if (k.run(backend::emulator) == nullptr) return "is not a kernel that the emulator can run";
+    if (!k.is_built_for(backend::emulator)) return "is not a kernel that the emulator can run";
     return {};
 }
 
@@ -33,7 +33,10 @@ void note(const emulated& found, result& r) {
 }
 
 emulated run_on_emulator(const kernel& k, const request& what, bool every_block) {
-    return emulate(k, shape_of(k, what), {.every_block = every_block, .lines = what.lines, .seed = what.seed});
+    emulator::options how{.every_block = every_block, .lines = what.lines, .seed = what.seed};
+    if (k.does != operation::multiply) return emulate(k, shape_of(k, what), how);
+    how.witnesses = 4;  // a block of a product takes as long as thousands that move a tile
+    return emulate(k, product_of(what), how);
 }
 
 class emulator_run : public runner {
@@ -43,7 +46,7 @@ public:
         result r = begin_result(k, what);
         r.skipped = emulator_cannot(k);
         if (!r.ran()) return r;
-        const emulated found = run_on_emulator(k, what, what.full || r.checked_of <= kEveryBlockUpTo);
+        const emulated found = run_on_emulator(k, what, what.full || r.work() <= kEveryBlockUpTo);
         if (found.refused) {
             r.skipped = found.found.fault;
         } else {
@@ -86,16 +89,22 @@ result begin_result(const kernel& k, const request& what) {
             fmt::format("{} does not take dtype {} ({} bytes an element): it takes elements of {} bytes", k.id,
                         what.dtype.name, what.dtype.size, sizes));
     }
+    if (k.does == operation::multiply && what.dtype.name != std::string_view("f32"))
+        throw invalid_argument(fmt::format("{} does not take dtype {}: it multiplies f32", k.id, what.dtype.name));
     result r;
     r.kernel = k.id;
     r.origin = k.origin;
     r.dtype = what.dtype.name;
     r.rows = what.rows;
     r.cols = what.cols;
+    if (k.does == operation::multiply) r.k = what.k;
     r.element_size = what.dtype.size;
-    r.checked_of = shape_of(k, what).checked().elements();
+    r.checked_of =
+        k.does == operation::multiply ? product_of(what).checked().elements() : shape_of(k, what).checked().elements();
     return r;
 }
+
+gemm_shape product_of(const request& what) { return {.m = what.rows, .n = what.cols, .k = what.k, .seed = what.seed}; }
 
 problem_shape shape_of(const kernel& k, const request& what) {
     return {.does = k.does,
@@ -106,27 +115,60 @@ problem_shape shape_of(const kernel& k, const request& what) {
             .numbers = k.arithmetic};
 }
 
-emulated emulate(const kernel& k, problem_shape shape, const emulator::options& options) {
-    shape.does = k.does;
-    host_problem problem(shape);
-    emulator::session session(options);
-    session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()), false);
-    session.add_buffer("destination", problem.destination().data(),
-                       static_cast<std::size_t>(problem.destination().size()), true);
+namespace {
 
+// A problem, as emulate_problem() wants it.
+struct matrices_to_move {
+    const kernel& k;
+    host_problem problem;
+
+    void add_to(emulator::session& session) const {
+        const auto add = [&](const char* name, const guarded_buffer& buffer, bool writable) {
+            session.add_buffer(name, buffer.data(), static_cast<std::size_t>(buffer.size()), writable);
+        };
+        add("source", problem.source(), false);
+        add("destination", problem.destination(), true);
+    }
+    std::int64_t elements() const { return problem.shape().elements(); }
+    static constexpr int kOfTile = 0;  // of a tile's operands, the one that tells which it is
+    void prepare_for_tiles() {}
+    void run() const { k.run(backend::emulator)(problem.work()); }
+};
+struct product_to_compute {
+    const kernel& k;
+    host_gemm problem;
+
+    void add_to(emulator::session& session) const {
+        for (const host_gemm::named_buffer& b : problem.buffers())
+            session.add_buffer(b.name, b.buffer->data(), static_cast<std::size_t>(b.buffer->size()), b.writable);
+    }
+    std::int64_t elements() const { return problem.shape().elements(); }
+    static constexpr int kOfTile = 2;
+    void prepare_for_tiles() { problem.prepare_inputs(); }
+    void run() const { k.multiply(backend::emulator)(problem.work()); }
+};
+
+template <class Case>
+emulated emulate_case(Case& of, const emulator::options& options) {
+    emulator::session session(options);
+    of.add_to(session);
     emulated result;
-    result.every_block = options.every_block || problem.shape().elements() == 0;
+    result.every_block = options.every_block || of.elements() == 0;
     // Where only classes run, each launch's tiles are prepared just before it and checked at the end.
     std::vector<tile> tiles;
     session.on_sample([&](std::span<const emulator::sampled_tile> touched) {
         std::vector<tile> now;
-        for (const auto& t : touched) now.push_back(problem.tile_at(t.operands[0], t.rows, t.cols));
-        problem.prepare(now);
+        for (const auto& t : touched) now.push_back(of.problem.tile_at(t.operands[Case::kOfTile], t.rows, t.cols));
+        of.problem.prepare(now);
         tiles.insert(tiles.end(), now.begin(), now.end());
     });
-    if (result.every_block) problem.prepare();
+    if (result.every_block) {
+        of.problem.prepare();
+    } else {
+        of.prepare_for_tiles();
+    }
     try {
-        k.run(backend::emulator)(problem.work());
+        of.run();
         result.finished = true;
     } catch (const error& broken) {
         result.found.fault = broken.what();
@@ -138,8 +180,21 @@ emulated emulate(const kernel& k, problem_shape shape, const emulator::options& 
     if (!result.finished) return result;
     std::sort(tiles.begin(), tiles.end());
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
-    result.found = result.every_block ? problem.check() : problem.check(tiles);
+    result.found = result.every_block ? of.problem.check() : of.problem.check(tiles);
     return result;
+}
+
+}  // namespace
+
+emulated emulate(const kernel& k, problem_shape shape, const emulator::options& options) {
+    shape.does = k.does;
+    matrices_to_move move{k, host_problem(shape)};
+    return emulate_case(move, options);
+}
+
+emulated emulate(const kernel& k, const gemm_shape& shape, const emulator::options& options) {
+    product_to_compute product{k, host_gemm(shape)};
+    return emulate_case(product, options);
 }
 
 void count_on_emulator(const kernel& k, const request& what, result& r) {

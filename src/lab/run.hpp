@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/dtype.hpp"
+#include "core/gemm_problem.hpp"
 #include "core/problem.hpp"
 #include "device/registry.hpp"
 #include "emulator/session.hpp"
@@ -15,7 +16,8 @@
 namespace cornerturn::lab {
 
 struct request {
-    std::int64_t rows = 0, cols = 0;
+    std::int64_t rows = 0, cols = 0;  // of the source; of a product's C, which are m and n
+    std::int64_t k = 0;               // of a product
     cornerturn::dtype dtype{"f32", 4};
     std::uint64_t seed = 1;
     bool full = false;   // emulator: run every block, however many
@@ -25,7 +27,7 @@ struct request {
 };
 
 // The emulator runs every block, and so checks every element, up to this size; one block of each class above it.
-inline constexpr std::int64_t kEveryBlockUpTo = std::int64_t{1} << 24;  // elements: a second or two
+inline constexpr std::int64_t kEveryBlockUpTo = std::int64_t{1} << 24;  // elements, or multiply-adds: a second or two
 
 // Where kernels run. Holds what is worth keeping from one run to the next, such as the GPU's buffers.
 class runner {
@@ -59,6 +61,7 @@ struct emulated {
 // Prepares a matrix, runs the kernel and checks what it wrote. Throws for what cannot be run at all, as runner::run
 // does.
 emulated emulate(const kernel& k, problem_shape shape, const emulator::options& options);
+emulated emulate(const kernel& k, const gemm_shape& shape, const emulator::options& options);
 
 // Fills in the launch and the counters of a kernel that runs elsewhere, from one block of each class. Leaves `r` as it
 // is where the emulator cannot run the kernel; a fault that it finds is a fault of `r`.
@@ -67,5 +70,6 @@ void count_on_emulator(const kernel& k, const request& what, result& r);
 // The fields that are known before anything runs. Throws invalid_argument where the kernel does not take the dtype.
 result begin_result(const kernel& k, const request& what);
 problem_shape shape_of(const kernel& k, const request& what);
+gemm_shape product_of(const request& what);
 
 }  // namespace cornerturn::lab

@@ -21,6 +21,7 @@ public:
         result r = begin_result(k, what);
         r.device = machine_.info();
         r.skipped = machine_.cannot_run(k);
+        if (k.does == operation::multiply) r.skipped = "products are not checked on a GPU yet";
         if (!r.ran()) return r;
         const problem_shape shape = shape_of(k, what).checked();
         const std::string lack =

@@ -52,12 +52,17 @@ const char* direction_word(emulator::direction op) { return op == kLoad ? "read"
 std::string read_requests(const result& r, emulator::direction op) {
     const std::uint64_t requests = r.counts->global_requests[op];
     if (requests == 0) return fmt::format("no global {}s", direction_word(op));
-    return plural(number(static_cast<double>(r.checked_of) / static_cast<double>(requests)), "element") + " a request";
+    const bool products = r.k && op == kLoad;
+    const double each = static_cast<double>(products ? r.work() : r.checked_of) / static_cast<double>(requests);
+    return plural(number(each), products ? "multiply-add" : "element") + " a request";
 }
 
 std::string read_sectors(const result& r, emulator::direction op) {
     const std::uint64_t requests = r.counts->global_requests[op], sectors = r.counts->global_sectors[op];
     if (requests == 0) return fmt::format("no global {}s", direction_word(op));
+    // A product's inputs are read again and again, as often as its tiles are small.
+    if (r.k)
+        return plural(number(static_cast<double>(sectors) / static_cast<double>(requests)), "sector") + " a request";
     // The fewest sectors that hold the bytes moved.
     const double least = static_cast<double>(r.checked_of) * r.element_size / 32;
     const double excess = static_cast<double>(sectors) / std::max(least, 1.0);
@@ -86,6 +91,11 @@ std::string read_wavefronts(const result& r, emulator::direction op) {
 
 std::string time_range(const timing& t) {
     return fmt::format("{} ({}-{})", microseconds(t.median_s), microseconds(t.p10_s), microseconds(t.p90_s));
+}
+
+std::string work_text(const result& r) {
+    return r.k ? fmt::format("{} x {} x {} (m x n x k) {}", r.rows, r.cols, *r.k, r.dtype)
+               : fmt::format("{} x {} {}", r.rows, r.cols, r.dtype);
 }
 
 std::string device_text(const result& r) {
@@ -197,7 +207,7 @@ std::string show_ladder(const std::vector<result>& all, format as) {
     std::string out = t.print(as);
     if (as == format::csv || all.empty()) return out;
     const result& any = all.front();
-    std::string heading = fmt::format("{} x {} {} on {}", any.rows, any.cols, any.dtype, device_text(any));
+    std::string heading = fmt::format("{} on {}", work_text(any), device_text(any));
     for (const result& r : all) {
         if (!r.time) continue;
         heading += fmt::format("; {}; memcpy {:.1f} GB/s", r.time->method, r.time->yardstick_gbps());
@@ -212,7 +222,7 @@ std::string show_ladder(const std::vector<result>& all, format as) {
 
 std::string show_profile(const result& r, format as) {
     if (as == format::json) return to_json(r).dump(2) + "\n";
-    std::string heading = fmt::format("{}  {} x {} {} on {}\n", r.kernel, r.rows, r.cols, r.dtype, device_text(r));
+    std::string heading = fmt::format("{}  {} on {}\n", r.kernel, work_text(r), device_text(r));
     if (!r.ran()) return heading + fmt::format("skipped: {}\n", r.skipped);
     heading += fmt::format("{}; verified: {} ({} of {} elements)\n", launch_text(r), verified_text(r),
                            grouped(static_cast<std::uint64_t>(r.checked_elements)),

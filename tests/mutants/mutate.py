@@ -31,6 +31,10 @@ RULES = {
     "step": (r" \+ i(?: \* \w+)?\b", ""),
     "block": (r"\bat\.(?:row|col)\b", lambda match: {"at.row": "at.col", "at.col": "at.row"}[match[0]]),
     "stride": (r"(source|destination)\.ld\b", r"\1.cols"),
+    # Of products.
+    "beyond": (r"(?<!; step) < work\.(?P<of>[mnk])\b", r" <= work.\g<of>"),
+    "leading": (r"\* work\.(?P<ld>ld[abc])\b", r"* (work.\g<ld> + 1)"),
+    "first": (r"\bstep \+ ", ""),
 }
 
 # Mutants that are as right as the rung itself. The test demands that exactly these survive.
@@ -90,7 +94,7 @@ def mutants_of(text):
 def ids_of(text):
     """The ids that a rung's file registers: one a variant."""
     name = re.search(r'\.id = "([^"]+)"', text)[1]
-    variants = re.findall(r'>\("([^"]*)"', text[text.index("CORNERTURN_RUNG("):])
+    variants = re.findall(r'(?:>|multiplying)\("([^"]*)"', text[text.index("CORNERTURN_RUNG("):])
     return [f"{name}@{variant}" if variant else name for variant in variants]
 
 

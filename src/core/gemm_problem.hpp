@@ -1,0 +1,76 @@
+// A product to be computed and checked: the verifier of multiplications, on host memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/problem.hpp"
+#include "core/work.hpp"
+
+namespace cornerturn {
+
+// What A, B and C hold.
+enum class gemm_values {
+    integers,   // -8 to 8: products are exact, and must come out so, while sums stay below 2^24
+    uniform,    // [0, 1)
+    symmetric,  // [-1, 1)
+};
+
+// C = alpha A B + beta C: A is m x k, B k x n, C m x n. Offsets, in floats, move a matrix off its buffer's 256-byte
+// boundary. A leading dimension of 0 means as small as can be.
+struct gemm_shape {
+    std::int64_t m = 0, n = 0, k = 0;
+    std::int64_t lda = 0, ldb = 0, ldc = 0;
+    std::int64_t a_offset = 0, b_offset = 0, c_offset = 0;
+    float alpha = 1, beta = 0;
+    gemm_values values = gemm_values::symmetric;
+    std::uint64_t seed = 1;
+
+    // Fills in leading dimensions left 0. Throws invalid_argument where a size is negative, a leading dimension too
+    // small, or a product does not fit 64 bits.
+    gemm_shape checked() const;
+    std::int64_t elements() const { return m * n; }  // of C
+};
+
+// C is NaN before a run where beta is 0. Between its rows, and around all matrices, lie bytes that nobody may change.
+class host_gemm {
+public:
+    // Throws error where there is no memory.
+    explicit host_gemm(const gemm_shape& shape);
+
+    const gemm_shape& shape() const { return shape_; }
+    gemm_work work() const;
+
+    struct named_buffer {
+        const char* name;
+        const guarded_buffer* buffer;
+        bool writable;
+    };
+    std::vector<named_buffer> buffers() const {
+        return {{"A", &a_, false}, {"B", &b_, false}, {"C", &c_, true}, {"the workspace", &workspace_, true}};
+    }
+
+    // Before a run: everything; or A and B, and of C only these tiles, one set after the other.
+    void prepare();
+    void prepare_inputs();
+    void prepare(const std::vector<tile>& tiles);
+
+    // After a run, against products in double precision: an element's error must be at most what summing k + 2 terms in
+    // single precision, in any order, can give it. All of C and its gaps, or these tiles.
+    verdict check() const;
+    verdict check(const std::vector<tile>& tiles) const;
+
+    // The tile of C that begins at this address.
+    tile tile_at(const void* address, std::int64_t rows, std::int64_t cols) const;
+
+private:
+    float* c() const { return reinterpret_cast<float*>(c_.data()) + shape_.c_offset; }
+    float before(std::int64_t row, std::int64_t col) const;
+    std::string check_rows(const tile& part) const;
+
+    gemm_shape shape_;
+    guarded_buffer a_, b_, c_, workspace_;
+};
+
+}  // namespace cornerturn

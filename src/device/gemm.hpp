@@ -1,0 +1,76 @@
+// What a multiplication's rung needs besides its kernel.
+#pragma once
+
+#include "device/rung.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+using gemm_kernel = void (*)(gemm_work work);
+
+// Covers C with tiles, one a block, and launches the kernel for the part of the work that one grid can reach: a slab of
+// C is itself a product. Nothing where C is empty; where k is 0 the kernel still has to scale C. kTransposedA: `work.a`
+// is A's transpose, k x m.
+template <bool kTransposedA = false>
+void launch_gemm(gemm_kernel kernel, const gemm_work& work, tile_extent tile, dim3 block) {
+    const auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
+    const std::int64_t slab_rows = row_major::kMaxRows * tile.rows, slab_cols = row_major::kMaxCols * tile.cols;
+    for (std::int64_t row = 0; row < work.m; row += slab_rows) {
+        for (std::int64_t col = 0; col < work.n; col += slab_cols) {
+            gemm_work part = work;
+            if (work.alpha == 0) part.k = 0;  // A and B may hold anything, as in BLAS
+            part.m = least(work.m - row, slab_rows);
+            part.n = least(work.n - col, slab_cols);
+            part.a += kTransposedA ? row : row * work.lda;
+            part.b += col;
+            part.c += row * work.ldc + col;
+            constexpr std::int64_t kSize = sizeof(float);
+            const emulator::tiling tiles{part.m,
+                                         part.n,
+                                         tile.rows,
+                                         tile.cols,
+                                         3,
+                                         {{part.a, tile.rows * (kTransposedA ? 1 : part.lda) * kSize, 0},
+                                          {part.b, 0, tile.cols * kSize},
+                                          {part.c, tile.rows * part.ldc * kSize, tile.cols * kSize}},
+                                         [](emulator::extent3 b, emulator::extent3 g) {
+                                             return row_major::tile_of({b.x, b.y, b.z}, {g.x, g.y, g.z});
+                                         },
+                                         [](tile_index t, emulator::extent3 g) {
+                                             const uint3 b = row_major::block_of(t, {g.x, g.y, g.z});
+                                             return emulator::extent3{b.x, b.y, b.z};
+                                         }};
+            launch({row_major::grid((part.m + tile.rows - 1) / tile.rows, (part.n + tile.cols - 1) / tile.cols), block,
+                    0, &tiles},
+                   kernel, part);
+        }
+    }
+}
+
+// An element of C, of its sum of products and of what it was.
+__device__ __forceinline__ float scaled(const gemm_work& work, float sum, float before) {
+    return work.beta == 0 ? work.alpha * sum : work.alpha * sum + work.beta * before;
+}
+__device__ __forceinline__ void store_product(const gemm_work& work, std::int64_t row, std::int64_t col, float sum) {
+    if (row >= work.m || col >= work.n) return;
+    float* const to = work.c + row * work.ldc + col;
+    *to = scaled(work, sum, work.beta == 0 ? 0 : *to);
+}
+
+// The same work with A's transpose, which it makes in the workspace, in the place of A.
+inline gemm_work transpose_a(const gemm_work& work) {
+    gemm_work turned = work;
+    turned.a = work.workspace;
+    turned.lda = gemm_workspace_ld(work.m);
+    run_step("transpose/production", kBuiltFor,
+             {work.a, work.workspace, work.m, work.k, work.lda, turned.lda, sizeof(float)});
+    return turned;
+}
+
+// A variant of a rung that multiplies.
+constexpr variant multiplying(const char* name, const char* origin, void (*multiply)(const gemm_work&)) {
+    variant v{name, origin, sizeof(float), nullptr};
+    v.multiply = multiply;
+    return v;
+}
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,156 @@
+// Every rung of the multiplication's ladder computes every product: ragged and tiny sizes, leading dimensions, offsets,
+// alpha and beta, exact integers, and sizes beyond 65,535 tiles.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "lab/run.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+constexpr std::int64_t kSizes[] = {0, 1, 2, 3, 31, 33, 127, 129};
+
+template <class F>
+void for_each_rung(F f) {
+    int rungs = 0;
+    for (const kernel& k : kernels()) {
+        if (!k.id.starts_with("gemm/") || k.multiply(backend::emulator) == nullptr) continue;
+        ++rungs;
+        f(k);
+    }
+    EXPECT_GE(rungs, 7);
+}
+
+std::string name(const kernel& k, const gemm_shape& s) {
+    return fmt::format(
+        "{}, {} x {} x {}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, seed {}", k.id, s.m,
+        s.n, s.k, s.lda, s.ldb, s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, s.seed);
+}
+
+void expect_right(const kernel& k, const gemm_shape& shape, bool every_block = true) {
+    const lab::emulated run = lab::emulate(k, shape, {.every_block = every_block});
+    ASSERT_EQ(run.found.fault, "") << name(k, shape);
+    ASSERT_TRUE(run.finished) << name(k, shape);
+}
+
+TEST(gemm_ladder, edges_of_every_tile) {
+    for_each_rung([](const kernel& k) {
+        for (std::int64_t m : kSizes) {
+            for (std::int64_t n : kSizes) {
+                for (std::int64_t depth : {0, 1, 7, 33})
+                    ASSERT_NO_FATAL_FAILURE(expect_right(k, {.m = m, .n = n, .k = depth}));
+            }
+        }
+    });
+}
+
+TEST(gemm_ladder, random_sizes_leading_dimensions_offsets_and_factors) {
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1)); };
+    constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
+    for_each_rung([&](const kernel& k) {
+        for (int round = 0; round < 12; ++round) {
+            gemm_shape s{.m = 1 + up_to(260), .n = 1 + up_to(260), .k = up_to(90), .seed = seed};
+            s.lda = s.k + up_to(9);
+            s.ldb = s.n + up_to(9);
+            s.ldc = s.n + up_to(9);
+            if (round % 3 == 0) {  // rows that vectors can move
+                s.ldb = (s.ldb + 3) / 4 * 4;
+                s.ldc = (s.ldc + 3) / 4 * 4;
+            } else {
+                s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
+            }
+            s.alpha = kFactors[up_to(4)];
+            s.beta = kFactors[up_to(4)];
+            s.values = round % 2 == 0 ? gemm_values::uniform : gemm_values::symmetric;
+            ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
+        }
+    });
+}
+
+TEST(gemm_ladder, integers_are_exact) {
+    for_each_rung([](const kernel& k) {
+        for (float beta : {0.0f, 1.0f, -3.0f}) {
+            const gemm_shape s{.m = 129, .n = 131, .k = 257, .alpha = 2, .beta = beta, .values = gemm_values::integers};
+            ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
+        }
+    });
+}
+
+TEST(gemm_ladder, classes_count_as_every_block_does) {
+    for_each_rung([](const kernel& k) {
+        for (const gemm_shape& s :
+             {gemm_shape{.m = 300, .n = 260, .k = 40}, {.m = 257, .n = 131, .k = 33, .ldc = 140}}) {
+            const lab::emulated all = lab::emulate(k, s, {}), some = lab::emulate(k, s, {.every_block = false});
+            ASSERT_EQ(some.found.fault, "") << name(k, s);
+            EXPECT_TRUE(some.report.counts == all.report.counts) << name(k, s);
+            EXPECT_EQ(some.report.grid.x, all.report.grid.x);
+        }
+    });
+}
+
+TEST(gemm_ladder, more_than_65535_tiles_down) {
+    for (const char* id : {"gemm/tiled", "gemm/blocked@plain"}) {
+        const gemm_shape s{.m = 9000000, .n = 3, .k = 2};
+        ASSERT_NO_FATAL_FAILURE(expect_right(find_kernel(id), s, false));
+    }
+}
+
+TEST(gemm_ladder, sizes_that_cannot_be) {
+    EXPECT_THROW((gemm_shape{.m = -1, .n = 1, .k = 1}.checked()), invalid_argument);
+    EXPECT_THROW((gemm_shape{.m = 4, .n = 4, .k = 4, .lda = 3}.checked()), invalid_argument);
+    EXPECT_THROW((gemm_shape{.m = std::int64_t{1} << 40, .n = 1, .k = std::int64_t{1} << 40}.checked()),
+                 invalid_argument);
+}
+
+// What checks the products sees each mistake.
+class gemm_verifier : public testing::Test {
+protected:
+    static std::string fault_of(const gemm_shape& shape, void (*spoil)(const gemm_work&)) {
+        host_gemm problem(shape);
+        problem.prepare();
+        const gemm_work w = problem.work();
+        for (std::int64_t row = 0; row < w.m; ++row) {
+            for (std::int64_t col = 0; col < w.n; ++col) {
+                float sum = 0;
+                for (std::int64_t i = 0; i < w.k; ++i) sum += w.a[row * w.lda + i] * w.b[i * w.ldb + col];
+                float& c = w.c[row * w.ldc + col];
+                c = w.beta == 0 ? w.alpha * sum : w.alpha * sum + w.beta * c;
+            }
+        }
+        spoil(w);
+        return problem.check().fault;
+    }
+};
+
+TEST_F(gemm_verifier, passes_what_is_right) {
+    for (gemm_values values : {gemm_values::integers, gemm_values::uniform, gemm_values::symmetric}) {
+        const gemm_shape s{.m = 40, .n = 30, .k = 500, .ldc = 33, .alpha = 3, .beta = 2, .values = values};
+        EXPECT_EQ(fault_of(s, [](const gemm_work&) {}), "");
+    }
+}
+
+TEST_F(gemm_verifier, sees_each_mistake) {
+    const gemm_shape s{.m = 40, .n = 30, .k = 50, .ldc = 33, .c_offset = 2};
+    const auto contains = [&](void (*spoil)(const gemm_work&), const char* wanted) {
+        const std::string fault = fault_of(s, spoil);
+        EXPECT_NE(fault.find(wanted), std::string::npos) << fault;
+    };
+    contains([](const gemm_work& w) { w.c[3 * w.ldc + 5] += 1e-3f; }, "C (row 3, column 5) holds");
+    contains([](const gemm_work& w) { w.c[0] = std::numeric_limits<float>::quiet_NaN(); },
+             "C (row 0, column 0) holds nan");
+    contains([](const gemm_work& w) { std::swap(w.c[7 * w.ldc], w.c[8 * w.ldc]); }, "C (row 7, column 0)");
+    contains([](const gemm_work& w) { w.c[w.n] = 0; }, "the gap behind row 0 of C");
+    contains([](const gemm_work& w) { w.c[-1] = 0; }, "before C");
+    contains([](const gemm_work& w) { w.c[(w.m - 1) * w.ldc + w.n] = 0; }, "behind the end of the C");
+    const gemm_shape exact{.m = 40, .n = 30, .k = 50, .values = gemm_values::integers};
+    EXPECT_NE(fault_of(exact, [](const gemm_work& w) { w.c[1] = std::nextafter(w.c[1], 1e9f); }), "");
+}
+
+}  // namespace
