@@ -252,6 +252,7 @@ class Products(Case):
         self.refuse(2, ["--rows", "--m"], "profile", "gemm/tiled", "--on", "emulator", "--cols", 5)
         self.refuse(2, ["gemm/tiled", "i32", "f32"], "profile", "gemm/tiled", "--on", "emulator", "--dtype", "i32")
         self.refuse(2, ["64 bits"], "profile", "gemm/tiled", "--on", "emulator", "--m", 2**62, "--n", 4, "--k", 1)
+        self.refuse(1, ["GB of memory"], "profile", "gemm/tiled", "--on", "emulator", "--m", 2**21, "--n", 1, "--k", 2**21)
         self.refuse(2, ["--n", "-1", "negative"], "profile", "gemm/tiled", "--on", "emulator", "--n=-1")
 
 

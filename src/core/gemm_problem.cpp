@@ -96,6 +96,8 @@ float host_gemm::before(std::int64_t row, std::int64_t col) const {
 }
 
 void host_gemm::prepare_inputs() {
+    require_memory(a_.size() + b_.size() + c_.size() + workspace_.size(),
+                   fmt::format("the matrices of {} x {} x {}", shape_.m, shape_.n, shape_.k));
     const auto fill = [&](const guarded_buffer& buffer, std::uint64_t matrix, std::int64_t rows, std::int64_t cols,
                           std::int64_t ld, std::int64_t offset) {
         float* const to = reinterpret_cast<float*>(buffer.data());

@@ -272,13 +272,15 @@ host_problem::host_problem(const problem_shape& shape)
       source_(shape_.before(side::source).bytes()),
       destination_(shape_.before(side::destination).bytes()) {}
 
+void require_memory(std::int64_t needed, const std::string& what) {
+    const std::int64_t available = available_memory();
+    if (needed <= available) return;
+    throw error(fmt::format("{} need {:.1f} GB of memory, and {:.1f} GB are available: choose fewer", what,
+                            static_cast<double>(needed) / 1e9, static_cast<double>(available) / 1e9));
+}
+
 void host_problem::prepare() {
-    const std::int64_t needed = source_.size() + destination_.size(), available = available_memory();
-    if (needed > available) {
-        throw error(fmt::format("{} need {:.1f} GB of memory, and {:.1f} GB are available: choose fewer",
-                                extent_of(shape_), static_cast<double>(needed) / 1e9,
-                                static_cast<double>(available) / 1e9));
-    }
+    require_memory(source_.size() + destination_.size(), extent_of(shape_));
     source_.fill_guards();
     destination_.fill_guards();
     for (side which : {side::source, side::destination}) fill(buffer(which), shape_.before(which));

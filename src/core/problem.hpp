@@ -80,6 +80,9 @@ private:
     bool guards_filled_ = false;  // once is enough: a kernel that changes them is wrong
 };
 
+// Throws error that names `what` where the system cannot give so many bytes without swapping.
+void require_memory(std::int64_t needed, const std::string& what);
+
 class host_problem {
 public:
     explicit host_problem(const problem_shape& shape);

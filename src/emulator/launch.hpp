@@ -59,8 +59,8 @@ fiber& leave_fiber();
 // thread (session.hpp). Throws hazard where the kernel breaks a rule of the machine. Synchronous.
 void launch(const launch_config& config, kernel_entry entry, const void* arguments);
 
-// While one is alive, launches on this thread are a step of what is launched after it: every block runs, where otherwise
-// one of each class would, and the report's grid is not theirs.
+// While one is alive, launches on this thread are a step of what is launched after it: every block runs, where
+// otherwise one of each class would, and the report's grid is not theirs.
 class step_scope {
 public:
     step_scope();

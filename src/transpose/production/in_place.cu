@@ -133,12 +133,14 @@ __device__ __forceinline__ void store_exactly(const unit_work& work, const unit_
 }
 
 constexpr int kHalf = 256;  // threads, at most
+template <int kUnit, int kUnits>
+using tile_of_units = unit_tile<kUnit, kUnits, (kUnit < 4)>;  // narrow ones begin anywhere in a word
 
 // What waits at a time matters more than how many wait: narrow units leave room for 64 registers.
 template <int kUnit, int kUnits>
 __global__ void CORNERTURN_RESIDENT(2 * kHalf, (kUnit < 4 ? 1024 : 1536))
     transpose_units_in_place(unit_work work, unit_cut cut, pair_order order) {
-    using tiles = unit_tile < kUnit, kUnits, kUnit<4>;
+    using tiles = tile_of_units<kUnit, kUnits>;
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
     const tile_index index = order.tile_of(blockIdx.x);
     if (!order.has(index)) return;
@@ -189,7 +191,7 @@ unit_cut square_cut(const matrix_work& work) {
 
 template <int kUnit, int kUnits>
 void run_tiles(const matrix_work& work) {
-    using tiles = unit_tile < kUnit, kUnits, kUnit<4>;
+    using tiles = tile_of_units<kUnit, kUnits>;
     const unit_cut cut = square_cut<tiles, kUnit>(work);
     for_each_pair(work, cut.cols, 2 * cut.threads, 3,
                   [&](launch_shape shape, const matrix_work& part, pair_order order) {
