@@ -102,9 +102,25 @@ TEST(gemm_ladder, more_than_65535_tiles_down) {
     }
 }
 
+TEST(gemm_ladder, nothing_to_do_is_done_at_once) {
+    const std::int64_t huge = std::int64_t{1} << 58;
+    for_each_rung([&](const kernel& k) {
+        for (const gemm_shape& s :
+             {gemm_shape{.m = huge, .n = 0, .k = 0}, {.m = 0, .n = huge, .k = 0}, {.m = 5, .n = 0, .k = 3}}) {
+            const lab::emulated run = lab::emulate(k, s, {});
+            ASSERT_EQ(run.found.fault, "") << name(k, s);
+            ASSERT_EQ(run.report.launches, 0u) << name(k, s);
+            ASSERT_EQ(run.report.blocks, 0u) << name(k, s);
+        }
+    });
+}
+
 TEST(gemm_ladder, sizes_that_cannot_be) {
     EXPECT_THROW((gemm_shape{.m = -1, .n = 1, .k = 1}.checked()), invalid_argument);
     EXPECT_THROW((gemm_shape{.m = 4, .n = 4, .k = 4, .lda = 3}.checked()), invalid_argument);
+    EXPECT_THROW((gemm_shape{.m = 1, .n = 1, .k = (1 << 22) + 1}.checked()), invalid_argument);
+    EXPECT_THROW((gemm_shape{.m = std::numeric_limits<std::int64_t>::max(), .n = 0, .k = 0}.checked()),
+                 invalid_argument);
     EXPECT_THROW((gemm_shape{.m = std::int64_t{1} << 40, .n = 1, .k = std::int64_t{1} << 40}.checked()),
                  invalid_argument);
 }

@@ -115,7 +115,7 @@ int run_ladder(const options& o) {
     const lab::format as = lab::find_format(o.format);
     const auto rungs = lab::ladder_of(o.family);
     const std::string device = device_of(o);
-    const lab::request what = read_request(o, device, o.family == "gemm");
+    const lab::request what = read_request(o, device, rungs.front()->does == operation::multiply);
     const bool progress = isatty(STDERR_FILENO) != 0;
     std::size_t done = 0;
     const auto results = lab::run_ladder(rungs, *make_runner(device), what, [&](const kernel& k) {

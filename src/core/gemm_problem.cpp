@@ -18,6 +18,7 @@ namespace cornerturn {
 namespace {
 
 constexpr std::int64_t kSize = sizeof(float);
+constexpr std::int64_t kMostTerms = 1 << 22;  // of a sum that can still be told from a wrong one
 
 enum : std::uint64_t { kMatrixA = 1, kMatrixB, kMatrixC };
 
@@ -39,7 +40,7 @@ std::string where(std::int64_t row, std::int64_t col) { return fmt::format("C (r
 // What rounding each of `terms` products and sums once in single precision may cost, for each unit of their magnitude.
 double rounding_of(std::int64_t terms) {
     const double all = static_cast<double>(terms) * 0x1p-24;
-    return all < 1 ? all / (1 - all) : std::numeric_limits<double>::infinity();
+    return all / (1 - all);
 }
 
 }  // namespace
@@ -53,6 +54,11 @@ gemm_shape gemm_shape::checked() const {
                                       {"B's offset", b_offset},
                                       {"C's offset", c_offset}}) {
         if (value < 0) throw invalid_argument(fmt::format("{} is {}: it must not be negative", name, value));
+    }
+    for (std::int64_t extent : {m, n, k}) checked_multiply(extent, 4 * kSize, "floats x bytes");
+    if (k > kMostTerms) {
+        throw invalid_argument(
+            fmt::format("k is {}: the verifier takes sums of up to {} products in single precision", k, kMostTerms));
     }
     const auto check = [](const char* name, std::int64_t rows, std::int64_t cols, std::int64_t& ld) {
         if (ld == 0) ld = cols;
@@ -129,7 +135,7 @@ void host_gemm::prepare() {
 
 void host_gemm::prepare(const std::vector<tile>& tiles) {
     for (const tile& t : tiles) {
-        for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
+        for (std::int64_t row = t.row; row < t.row + t.rows && t.cols > 0; ++row) {
             for (std::int64_t col = t.col; col < t.col + t.cols; ++col) c()[row * shape_.ldc + col] = before(row, col);
         }
     }
@@ -202,7 +208,7 @@ verdict host_gemm::check(const std::vector<tile>& tiles) const {
     verdict result;
     for (const tile& t : tiles) {
         result.elements += t.rows * t.cols;
-        if (result.passed() && t.cols > 0) result.fault = check_rows(t);
+        if (result.passed() && t.rows > 0 && t.cols > 0) result.fault = check_rows(t);
     }
     for (const named_buffer& b : buffers()) {
         if (result.passed()) result.fault = b.buffer->check_guards(b.name);

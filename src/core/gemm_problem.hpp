@@ -28,7 +28,7 @@ struct gemm_shape {
     std::uint64_t seed = 1;
 
     // Fills in leading dimensions left 0. Throws invalid_argument where a size is negative, a leading dimension too
-    // small, or a product does not fit 64 bits.
+    // small, k above 2^22, or a product does not fit 64 bits.
     gemm_shape checked() const;
     std::int64_t elements() const { return m * n; }  // of C
 };

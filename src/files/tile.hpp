@@ -25,7 +25,7 @@ struct tile_place {
     std::int64_t later = 0;  // bytes of the host's memory that it comes to take beside the tiles
 };
 
-// Tiles that the current GPU turns, read and written by way of pinned host memory. Starts CUDA, so that what that takes
+// Tiles that CUDA's device 0 turns, read and written by way of pinned host memory. Starts CUDA, so that what that takes
 // of the host's memory is in use when this returns. Throws unsupported where the program was built without CUDA; it and
 // what it makes throw cuda_error.
 tile_place cuda_tiles();

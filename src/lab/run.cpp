@@ -104,7 +104,13 @@ result begin_result(const kernel& k, const request& what) {
     return r;
 }
 
-gemm_shape product_of(const request& what) { return {.m = what.rows, .n = what.cols, .k = what.k, .seed = what.seed}; }
+gemm_shape product_of(const request& what) {
+    return {.m = what.rows,
+            .n = what.cols,
+            .k = what.k,
+            .values = gemm_values::integers,  // exact: no error hides behind what rounding may cost
+            .seed = what.seed};
+}
 
 problem_shape shape_of(const kernel& k, const request& what) {
     return {.does = k.does,

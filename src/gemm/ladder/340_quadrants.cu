@@ -10,7 +10,7 @@ constexpr rung_notes kQuadrants{
     .change =
         "From blocked: 16 loads from shared memory for 64 multiply-adds, in place of eight for 16; A is read as B is.",
     .contract = "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read.",
-    .bytes = "4 * (m * n * k / 64 + m * n)",
+    .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
     .limit = "Instructions that are no multiply-adds: scalar loads, four where one would do.",
     .source = "Note 002 matrixMul_3.",
 };

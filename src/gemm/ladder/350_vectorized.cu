@@ -2,16 +2,14 @@
 
 namespace CORNERTURN_KERNELS {
 
-constexpr rung_notes kMultiplied{
+constexpr rung_notes kVectorized{
     .id = "gemm/vectorized",
     .idea = "Four neighbours as one 16-byte vector: from memory, in shared memory and to memory.",
     .change = "From quadrants: a quarter of the loads and stores.",
     .contract =
         "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
-        "where "
-        "they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere and at "
-        "edges.",
-    .bytes = "4 * (m * n * k / 64 + m * n)",
+        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
+    .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
     .limit = "Multiply-adds wait for each tile: nothing is loaded while they run.",
     .source = "Note 002 matrixMul_4.",
 };
@@ -95,6 +93,6 @@ void run_vectorized(const gemm_work& work) {
     launch_gemm<true>(kernel, transpose_a(work), {kVectorsTile, kVectorsTile}, dim3(kVectorsThreads, kVectorsThreads));
 }
 
-CORNERTURN_RUNG(kMultiplied, operation::multiply, multiplying("", "002 matrixMul_4", &run_vectorized))
+CORNERTURN_RUNG(kVectorized, operation::multiply, multiplying("", "002 matrixMul_4", &run_vectorized))
 
 }  // namespace CORNERTURN_KERNELS

@@ -222,7 +222,7 @@ template <int kUnit>
 __global__ void __launch_bounds__(kBlockThreads)
     transpose_blocks_in_place(matrix_work work, unsigned units, unsigned tile_rows) {
     using unit = storage_t<kUnit>;
-    const tile_index index = column_major::tile_of(blockIdx, gridDim);
+    const tile_index index = row_major::tile_of(blockIdx, gridDim);
     const std::int64_t row = index.row * tile_rows, col = index.col, ld = work.destination_ld, n = units;
     if (row + tile_rows <= col) return;
     unit* const matrix =
@@ -248,7 +248,8 @@ template <int kUnit>
 void run_blocks(const matrix_work& work) {
     const auto units = static_cast<unsigned>(work.element_size / kUnit);
     const unsigned tile_rows = units < 4 * kBlockThreads ? 4 * kBlockThreads / units : 1;
-    for_each_slab<column_major, operation::transpose>(
+    // One slab, of any matrix that memory can hold: a part of it would be no transpose in place.
+    for_each_slab<row_major, operation::transpose>(
         work, {tile_rows, 1}, dim3(kBlockThreads), [&](launch_shape shape, const matrix_work& part) {
             shape.tiles = nullptr;
             launch(shape, transpose_blocks_in_place<kUnit>, part, units, tile_rows);
