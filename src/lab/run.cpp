@@ -123,7 +123,7 @@ problem_shape shape_of(const kernel& k, const request& what) {
 
 namespace {
 
-// A problem, as emulate_problem() wants it.
+// Problems, as emulate_case() wants them.
 struct matrices_to_move {
     const kernel& k;
     host_problem problem;
