@@ -1,14 +1,10 @@
 #include "device/registry.hpp"
 
 #if defined(CORNERTURN_WITH_CUDA)
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <complex>
 #include <limits>
 
-#include "cornerturn/error.hpp"
-#include "device/cuda_check.hpp"
+#include "baseline/cublas.hpp"
 #endif
 
 namespace cornerturn {
@@ -28,10 +24,10 @@ constexpr rung_notes kGeam{
 
 #if defined(CORNERTURN_WITH_CUDA)
 
-// cuBLAS's own types, without its header.
-using cublas_handle = struct cublasContext*;
-using cublas_status = int;
-enum cublas_operation { kAsItIs = 0, kTransposed = 1 };
+using baseline::cublas;
+using baseline::cublas_handle;
+using baseline::cublas_status;
+
 // c = alpha op(a) + beta op(b), matrices column by column, m x n.
 template <class T>
 using geam_function = cublas_status (*)(cublas_handle, int op_a, int op_b, int m, int n, const T* alpha, const T* a,
@@ -39,57 +35,23 @@ using geam_function = cublas_status (*)(cublas_handle, int op_a, int op_b, int m
 
 constexpr std::int64_t kMostCalls = 16;  // for a batch: more would time the launches
 
-void check(cublas_status status, const char* function) {
-    if (status != 0) throw error(fmt::format("{} of cuBLAS failed with status {}", function, status));
+template <class T>
+void transpose(const char* function, const matrix_work& work) {
+    const cublas& library = cublas::instance();
+    const auto geam = library.find<geam_function<T>>(function);
+    const cublas_handle handle = library.on_current_stream();
+    // A row-major matrix is its own transpose, column by column. With beta 0, b is not read.
+    const T one(1), zero(0);
+    const int rows = static_cast<int>(work.rows), cols = static_cast<int>(work.cols);
+    for (std::int64_t i = 0; i < work.count; ++i) {
+        const T* const from = static_cast<const T*>(work.source) + i * work.source_stride;
+        T* const to = static_cast<T*>(work.destination) + i * work.destination_stride;
+        const int ld = static_cast<int>(work.destination_ld);
+        cublas::check(geam(handle, baseline::kTransposed, baseline::kAsItIs, rows, cols, &one, from,
+                           static_cast<int>(work.source_ld), &zero, to, ld, to, ld),
+                      function);
+    }
 }
-
-// The library and a handle, from the first call to the end of the program. Throws unsupported where there is none.
-class cublas {
-public:
-    static const cublas& instance() {
-        static const cublas loaded;
-        return loaded;
-    }
-
-    template <class T>
-    void transpose(const char* function, const matrix_work& work) const {
-        const auto geam = find<geam_function<T>>(function);
-        check(set_stream_(handle_, device::current_stream()), "cublasSetStream");
-        // A row-major matrix is its own transpose, column by column. With beta 0, b is not read.
-        const T one(1), zero(0);
-        const int rows = static_cast<int>(work.rows), cols = static_cast<int>(work.cols);
-        for (std::int64_t i = 0; i < work.count; ++i) {
-            const T* const from = static_cast<const T*>(work.source) + i * work.source_stride;
-            T* const to = static_cast<T*>(work.destination) + i * work.destination_stride;
-            const int ld = static_cast<int>(work.destination_ld);
-            check(geam(handle_, kTransposed, kAsItIs, rows, cols, &one, from, static_cast<int>(work.source_ld), &zero,
-                       to, ld, to, ld),
-                  function);
-        }
-    }
-
-private:
-    cublas() {
-        for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
-            library_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-            if (library_ != nullptr) break;
-        }
-        if (library_ == nullptr) throw unsupported(fmt::format("cuBLAS cannot be loaded: {}", dlerror()));
-        check(find<cublas_status (*)(cublas_handle*)>("cublasCreate_v2")(&handle_), "cublasCreate");
-        set_stream_ = find<cublas_status (*)(cublas_handle, cudaStream_t)>("cublasSetStream_v2");
-    }
-
-    template <class F>
-    F find(const char* name) const {
-        void* const symbol = dlsym(library_, name);
-        if (symbol == nullptr) throw unsupported(fmt::format("this cuBLAS has no {}", name));
-        return reinterpret_cast<F>(symbol);
-    }
-
-    void* library_ = nullptr;
-    cublas_handle handle_ = nullptr;
-    cublas_status (*set_stream_)(cublas_handle, cudaStream_t) = nullptr;
-};
 
 void run(const matrix_work& work) {
     for (std::int64_t size : {work.rows, work.cols, work.source_ld, work.destination_ld}) {
@@ -101,9 +63,9 @@ void run(const matrix_work& work) {
     }
     if (work.rows == 0 || work.cols == 0) return;
     switch (work.element_size) {
-        case 4: return cublas::instance().transpose<float>("cublasSgeam", work);
-        case 8: return cublas::instance().transpose<double>("cublasDgeam", work);
-        case 16: return cublas::instance().transpose<std::complex<double>>("cublasZgeam", work);
+        case 4: return transpose<float>("cublasSgeam", work);
+        case 8: return transpose<double>("cublasDgeam", work);
+        case 16: return transpose<std::complex<double>>("cublasZgeam", work);
         default: refuse_element_size(work.element_size);
     }
 }

@@ -20,27 +20,9 @@ namespace {
 constexpr std::int64_t kSize = sizeof(float);
 constexpr std::int64_t kMostTerms = 1 << 22;  // of a sum that can still be told from a wrong one
 
-enum : std::uint64_t { kMatrixA = 1, kMatrixB, kMatrixC };
-
-float value_of(const gemm_shape& s, std::uint64_t matrix, std::int64_t row, std::int64_t col) {
-    const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 ^ static_cast<std::uint64_t>(col);
-    const std::uint64_t bits = mix(mix(place + (matrix << 62)) + s.seed * 0x9e3779b97f4a7c15u);
-    if (s.values == gemm_values::integers) return static_cast<float>(static_cast<int>(bits % 17) - 8);
-    const float unit = static_cast<float>(bits >> 40) * 0x1p-24f;
-    return s.values == gemm_values::uniform ? unit : 2 * unit - 1;
-}
-
 // The floats that a matrix spans from its buffer's beginning.
 std::int64_t span_of(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t offset) {
     return rows == 0 || cols == 0 ? offset : offset + (rows - 1) * ld + cols;
-}
-
-std::string where(std::int64_t row, std::int64_t col) { return fmt::format("C (row {}, column {})", row, col); }
-
-// What rounding each of `terms` products and sums once in single precision may cost, for each unit of their magnitude.
-double rounding_of(std::int64_t terms) {
-    const double all = static_cast<double>(terms) * 0x1p-24;
-    return all / (1 - all);
 }
 
 }  // namespace
@@ -73,38 +55,51 @@ gemm_shape gemm_shape::checked() const {
     return result;
 }
 
+float gemm_shape::before(std::int64_t row, std::int64_t col) const {
+    return beta == 0 ? std::numeric_limits<float>::quiet_NaN() : filler().value(gemm_matrix::c, row, col);
+}
+
+std::int64_t gemm_shape::a_span() const { return span_of(m, k, lda, a_offset); }
+std::int64_t gemm_shape::b_span() const { return span_of(k, n, ldb, b_offset); }
+std::int64_t gemm_shape::c_span() const { return span_of(m, n, ldc, c_offset); }
+
+gemm_work gemm_shape::work(float* a, float* b, float* c, float* workspace) const {
+    return {.a = a + a_offset,
+            .b = b + b_offset,
+            .c = c + c_offset,
+            .m = m,
+            .n = n,
+            .k = k,
+            .lda = lda,
+            .ldb = ldb,
+            .ldc = ldc,
+            .alpha = alpha,
+            .beta = beta,
+            .workspace = workspace};
+}
+
+std::string describe_wrong_product(const gemm_shape& shape, std::int64_t row, std::int64_t col, float found,
+                                   const gemm_element& right) {
+    return fmt::format("C (row {}, column {}) holds {:.9g}; it must be {} {:.9g} (seed {})", row, col, found,
+                       right.exact ? "exactly" : fmt::format("within {:.3g} of", right.most), right.wanted, shape.seed);
+}
+
 host_gemm::host_gemm(const gemm_shape& shape)
     : shape_(shape.checked()),
-      a_(span_of(shape_.m, shape_.k, shape_.lda, shape_.a_offset) * kSize),
-      b_(span_of(shape_.k, shape_.n, shape_.ldb, shape_.b_offset) * kSize),
-      c_(span_of(shape_.m, shape_.n, shape_.ldc, shape_.c_offset) * kSize),
+      a_(shape_.a_span() * kSize),
+      b_(shape_.b_span() * kSize),
+      c_(shape_.c_span() * kSize),
       workspace_(gemm_workspace(shape_.m, shape_.k) * kSize) {}
 
 gemm_work host_gemm::work() const {
-    const gemm_shape& s = shape_;
     const auto floats = [](const guarded_buffer& buffer) { return reinterpret_cast<float*>(buffer.data()); };
-    return {.a = floats(a_) + s.a_offset,
-            .b = floats(b_) + s.b_offset,
-            .c = c(),
-            .m = s.m,
-            .n = s.n,
-            .k = s.k,
-            .lda = s.lda,
-            .ldb = s.ldb,
-            .ldc = s.ldc,
-            .alpha = s.alpha,
-            .beta = s.beta,
-            .workspace = floats(workspace_)};
-}
-
-float host_gemm::before(std::int64_t row, std::int64_t col) const {
-    return shape_.beta == 0 ? std::numeric_limits<float>::quiet_NaN() : value_of(shape_, kMatrixC, row, col);
+    return shape_.work(floats(a_), floats(b_), floats(c_), floats(workspace_));
 }
 
 void host_gemm::prepare_inputs() {
     require_memory(a_.size() + b_.size() + c_.size() + workspace_.size(),
                    fmt::format("the matrices of {} x {} x {}", shape_.m, shape_.n, shape_.k));
-    const auto fill = [&](const guarded_buffer& buffer, std::uint64_t matrix, std::int64_t rows, std::int64_t cols,
+    const auto fill = [&](const guarded_buffer& buffer, gemm_matrix matrix, std::int64_t rows, std::int64_t cols,
                           std::int64_t ld, std::int64_t offset) {
         float* const to = reinterpret_cast<float*>(buffer.data());
         // What lies around the elements would show in the product.
@@ -114,14 +109,14 @@ void host_gemm::prepare_inputs() {
                             for (std::int64_t row = begin; row < end; ++row) {
                                 float* const line = to + offset + row * ld;
                                 for (std::int64_t col = 0; col < cols; ++col)
-                                    line[col] = value_of(shape_, matrix, row, col);
+                                    line[col] = shape_.filler().value(matrix, row, col);
                                 if (row + 1 < rows)
                                     std::fill(line + cols, line + ld, std::numeric_limits<float>::quiet_NaN());
                             }
                         });
     };
-    fill(a_, kMatrixA, shape_.m, shape_.k, shape_.lda, shape_.a_offset);
-    fill(b_, kMatrixB, shape_.k, shape_.n, shape_.ldb, shape_.b_offset);
+    fill(a_, gemm_matrix::a, shape_.m, shape_.k, shape_.lda, shape_.a_offset);
+    fill(b_, gemm_matrix::b, shape_.k, shape_.n, shape_.ldb, shape_.b_offset);
     for (guarded_buffer* buffer : {&a_, &b_, &c_, &workspace_}) buffer->fill_guards();
 }
 
@@ -136,53 +131,47 @@ void host_gemm::prepare() {
 void host_gemm::prepare(const std::vector<tile>& tiles) {
     for (const tile& t : tiles) {
         for (std::int64_t row = t.row; row < t.row + t.rows && t.cols > 0; ++row) {
-            for (std::int64_t col = t.col; col < t.col + t.cols; ++col) c()[row * shape_.ldc + col] = before(row, col);
+            for (std::int64_t col = t.col; col < t.col + t.cols; ++col)
+                c()[row * shape_.ldc + col] = shape_.before(row, col);
         }
     }
 }
 
 std::string host_gemm::check_rows(const tile& part) const {
     const gemm_work w = work();
-    const double rounding = rounding_of(shape_.k + 2);
     std::atomic<std::int64_t> first_wrong = std::numeric_limits<std::int64_t>::max();
     std::mutex mutex;
     std::string fault;
     const std::int64_t row_work = std::max<std::int64_t>(1, part.cols * std::max<std::int64_t>(shape_.k, 1));
-    parallel_ranges(
-        part.rows, std::max<std::int64_t>(1, (1 << 18) / row_work), [&](std::int64_t begin, std::int64_t end) {
-            std::vector<double> sums(static_cast<std::size_t>(part.cols)), magnitudes(sums.size());
-            for (std::int64_t row = part.row + begin; row < part.row + end && row < first_wrong; ++row) {
-                std::fill(sums.begin(), sums.end(), 0);
-                std::fill(magnitudes.begin(), magnitudes.end(), 0);
-                for (std::int64_t i = 0; i < shape_.k && shape_.alpha != 0; ++i) {
-                    const double a = w.a[row * w.lda + i];
-                    const float* const line = w.b + i * w.ldb + part.col;
-                    for (std::size_t j = 0; j < sums.size(); ++j) {
-                        const double product = a * line[j];
-                        sums[j] += product;
-                        magnitudes[j] += std::abs(product);
-                    }
-                }
-                for (std::size_t j = 0; j < sums.size(); ++j) {
-                    const std::int64_t col = part.col + static_cast<std::int64_t>(j);
-                    const double was = shape_.beta == 0 ? 0 : double{shape_.beta} * before(row, col);
-                    const double wanted = double{shape_.alpha} * sums[j] + was;
-                    const double magnitude = std::abs(double{shape_.alpha}) * magnitudes[j] + std::abs(was);
-                    // Exact, as long as every sum is.
-                    const bool exact = shape_.values == gemm_values::integers && magnitude < 0x1p24 &&
-                                       std::rint(shape_.alpha) == shape_.alpha && std::rint(shape_.beta) == shape_.beta;
-                    const double most = exact ? 0 : magnitude * rounding + 0x1p-149;
-                    const float found = w.c[row * w.ldc + col];
-                    if (std::abs(found - wanted) <= most) continue;
-                    const std::lock_guard lock(mutex);
-                    if (row >= first_wrong) break;
-                    first_wrong = row;
-                    fault = fmt::format("{} holds {:.9g}; it must be {} {:.9g} (seed {})", where(row, col), found,
-                                        exact ? "exactly" : fmt::format("within {:.3g} of", most), wanted, shape_.seed);
-                    break;
-                }
-            }
-        });
+    parallel_ranges(part.rows, std::max<std::int64_t>(1, (1 << 18) / row_work),
+                    [&](std::int64_t begin, std::int64_t end) {
+                        std::vector<double> sums(static_cast<std::size_t>(part.cols)), magnitudes(sums.size());
+                        for (std::int64_t row = part.row + begin; row < part.row + end && row < first_wrong; ++row) {
+                            std::fill(sums.begin(), sums.end(), 0);
+                            std::fill(magnitudes.begin(), magnitudes.end(), 0);
+                            for (std::int64_t i = 0; i < shape_.k && shape_.alpha != 0; ++i) {
+                                const double a = w.a[row * w.lda + i];
+                                const float* const line = w.b + i * w.ldb + part.col;
+                                for (std::size_t j = 0; j < sums.size(); ++j) {
+                                    const double product = a * line[j];
+                                    sums[j] += product;
+                                    magnitudes[j] += std::abs(product);
+                                }
+                            }
+                            for (std::size_t j = 0; j < sums.size(); ++j) {
+                                const std::int64_t col = part.col + static_cast<std::int64_t>(j);
+                                const gemm_element right(sums[j], magnitudes[j], shape_.k, shape_.alpha, shape_.beta,
+                                                         shape_.before(row, col), shape_.values);
+                                const float found = w.c[row * w.ldc + col];
+                                if (right.holds(found)) continue;
+                                const std::lock_guard lock(mutex);
+                                if (row >= first_wrong) break;
+                                first_wrong = row;
+                                fault = describe_wrong_product(shape_, row, col, found, right);
+                                break;
+                            }
+                        }
+                    });
     return fault;
 }
 

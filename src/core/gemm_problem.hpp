@@ -5,17 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "core/gemm_values.hpp"
 #include "core/problem.hpp"
 #include "core/work.hpp"
 
 namespace cornerturn {
-
-// What A, B and C hold.
-enum class gemm_values {
-    integers,   // -8 to 8: products are exact, and must come out so, while sums stay below 2^24
-    uniform,    // [0, 1)
-    symmetric,  // [-1, 1)
-};
 
 // C = alpha A B + beta C: A is m x k, B k x n, C m x n. Offsets, in floats, move a matrix off its buffer's 256-byte
 // boundary. A leading dimension of 0 means as small as can be.
@@ -31,7 +25,20 @@ struct gemm_shape {
     // small, k above 2^22, or a product does not fit 64 bits.
     gemm_shape checked() const;
     std::int64_t elements() const { return m * n; }  // of C
+    gemm_filler filler() const { return {values, seed}; }
+    float before(std::int64_t row, std::int64_t col) const;  // what C holds before a run: NaN where it is not read
+
+    // Floats that each matrix spans, from its buffer's beginning.
+    std::int64_t a_span() const;
+    std::int64_t b_span() const;
+    std::int64_t c_span() const;
+    // The work on these buffers.
+    gemm_work work(float* a, float* b, float* c, float* workspace) const;
 };
+
+// "C (row 3, column 5) holds ...; it must be ..."
+std::string describe_wrong_product(const gemm_shape& shape, std::int64_t row, std::int64_t col, float found,
+                                   const gemm_element& right);
 
 // C is NaN before a run where beta is 0. Between its rows, and around all matrices, lie bytes that nobody may change.
 class host_gemm {
@@ -66,7 +73,6 @@ public:
 
 private:
     float* c() const { return reinterpret_cast<float*>(c_.data()) + shape_.c_offset; }
-    float before(std::int64_t row, std::int64_t col) const;
     std::string check_rows(const tile& part) const;
 
     gemm_shape shape_;

@@ -47,6 +47,12 @@ cuda_machine::cuda_machine() {
     CORNERTURN_CUDA(cudaGetDeviceProperties(&properties, device));
     CORNERTURN_CUDA(cudaRuntimeGetVersion(&runtime));
     capability_ = properties.major * 10 + properties.minor;
+    int kilohertz = 0;
+    CORNERTURN_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
+    // CUDA programming guide, arithmetic instructions: results of an FP32 add or multiply-add a clock, for each
+    // multiprocessor.
+    const int cores = capability_ == 75 || capability_ == 80 ? 64 : 128;
+    peak_flops_ = 2.0 * properties.multiProcessorCount * cores * kilohertz * 1e3;
     info_ = {.kind = "cuda", .name = properties.name, .driver = driver_version(), .cuda = version(runtime)};
 }
 

@@ -107,12 +107,13 @@ ordered_json to_json(const result& r) {
     if (r.time) {
         out["time"] = to_json(r.time->kernel);
         out["time"]["method"] = r.time->method;
-        out["bandwidth_gbps"] = r.time->bandwidth_gbps();
+        out[r.time->unit.json] = r.time->rate();
+        if (r.time->peak > 0) out["of_peak"] = r.time->rate() * 1e9 / r.time->peak;
         out["yardstick"] = {{"what", r.time->yardstick_what},
                             {"median_s", r.time->yardstick.median_s},
                             {"p10_s", r.time->yardstick.p10_s},
                             {"p90_s", r.time->yardstick.p90_s},
-                            {"bandwidth_gbps", r.time->yardstick_gbps()}};
+                            {r.time->unit.json, r.time->yardstick_rate()}};
         out["ratio"] = r.time->ratio();
     }
     return out;

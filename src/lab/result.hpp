@@ -29,13 +29,22 @@ struct timing {
     int samples = 0;
 };
 
+// What a rate counts.
+struct rate_unit {
+    const char *name, *json;  // "GB/s", "bandwidth_gbps"
+};
+inline constexpr rate_unit kBandwidth{"GB/s", "bandwidth_gbps"}, kArithmetic{"GFLOP/s", "gflops"};
+
 struct measured_time {
     timing kernel, yardstick;
     std::string yardstick_what;  // "memcpy"
     std::string method;          // how it was timed, in words
-    std::int64_t bytes = 0;      // read plus written, by the kernel
-    double bandwidth_gbps() const { return static_cast<double>(bytes) / kernel.median_s / 1e9; }
-    double yardstick_gbps() const { return static_cast<double>(bytes) / yardstick.median_s / 1e9; }
+    double amount = 0;           // by the kernel: bytes read plus written, or floating-point operations
+    rate_unit unit = kBandwidth;
+    double peak = 0;  // floating-point operations a second that the device can do; 0: not known
+
+    double rate() const { return amount / kernel.median_s / 1e9; }
+    double yardstick_rate() const { return amount / yardstick.median_s / 1e9; }
     double ratio() const { return yardstick.median_s / kernel.median_s; }
 };
 

@@ -3,6 +3,7 @@
 
 #include "cornerturn/error.hpp"
 #include "device/cuda_check.hpp"
+#include "device/cuda_gemm.hpp"
 #include "device/cuda_problem.hpp"
 #include "lab/cuda_machine.hpp"
 #include "lab/cuda_timer.hpp"
@@ -21,8 +22,8 @@ public:
         result r = begin_result(k, what);
         r.device = machine_.info();
         r.skipped = machine_.cannot_run(k);
-        if (k.does == operation::multiply) r.skipped = "products are not checked on a GPU yet";
         if (!r.ran()) return r;
+        if (k.does == operation::multiply) return multiply(k, what, std::move(r));
         const problem_shape shape = shape_of(k, what).checked();
         const std::string lack =
             machine_.lacks_memory(3 * (shape.elements() * shape.element_size + (1 << 20)) + timer_.flush_bytes());
@@ -48,6 +49,48 @@ public:
     }
 
 private:
+    result multiply(const kernel& k, const request& what, result r) {
+        const gemm_shape shape = product_of(what).checked();
+        const std::int64_t floats =
+            shape.a_span() + shape.b_span() + 2 * shape.c_span() + gemm_workspace(shape.m, shape.k);
+        const std::string lack =
+            machine_.lacks_memory(floats * static_cast<std::int64_t>(sizeof(float)) + (4 << 20) + timer_.flush_bytes());
+        if (!lack.empty()) throw error(lack + ": choose smaller matrices");
+        device::set_current_stream(timer_.stream());
+        device::cuda_gemm problem(shape, timer_.stream());
+        problem.prepare();
+        try {
+            k.multiply(backend::cuda)(problem.work());
+        } catch (const unsupported& why) {
+            r.skipped = why.what();
+            return r;
+        }
+        settle(r, problem.check());
+        count_on_emulator(k, what, r);
+        if (!r.failed() && what.timed && shape.elements() > 0) {
+            problem.prepare_c();
+            r.time = measure(problem, k, what);
+            settle(r, problem.check());
+        }
+        return r;
+    }
+
+    measured_time measure(const device::cuda_gemm& problem, const kernel& k, const request& what) {
+        const gemm_shape& s = problem.shape();
+        const device_memory scratch(s.c_span() * static_cast<std::int64_t>(sizeof(float)));
+        gemm_work beside = problem.work();
+        beside.c = static_cast<float*>(scratch.get);
+        const kernel& cublas = find_kernel("gemm/cublas");
+        const work_function multiply = [&] { k.multiply(backend::cuda)(problem.work()); };
+        const work_function yardstick = [&] { cublas.multiply(backend::cuda)(beside); };
+        const timing_method how =
+            method_for((s.a_span() + s.b_span() + s.c_span()) * static_cast<std::int64_t>(sizeof(float)), what.warm);
+        const auto times = timer_.measure({timer_.prepare(multiply, how), timer_.prepare(yardstick, how)}, how,
+                                          kSecondsToSample, what.seed);
+        const double operations = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+        return {times[0], times[1], "cublasSgemm", how.text(), operations, kArithmetic, machine_.peak_flops()};
+    }
+
     static void settle(result& r, const verdict& found) {
         r.verified = found.passed() ? verification::passed : verification::failed;
         r.fault = found.fault;
@@ -66,7 +109,7 @@ private:
         const timing_method how = method_for(2 * bytes, what.warm);
         const auto times =
             timer_.measure({timer_.prepare(kernel, how), timer_.prepare(copy, how)}, how, kSecondsToSample, what.seed);
-        return {times[0], times[1], "memcpy", how.text(), 2 * bytes};
+        return {times[0], times[1], "memcpy", how.text(), 2.0 * static_cast<double>(bytes)};
     }
 
     cuda_machine machine_;

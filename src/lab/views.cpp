@@ -164,7 +164,11 @@ std::string show_ladder(const std::vector<result>& all, format as) {
     }
     t.columns.push_back({"verified"});
     if (timed) {
-        t.columns.insert(t.columns.end(), {{"us median (p10-p90)", true}, {"GB/s", true}, {"of memcpy", true}});
+        const measured_time& any =
+            *std::find_if(all.begin(), all.end(), [](const result& r) { return r.time.has_value(); })->time;
+        t.columns.insert(t.columns.end(),
+                         {{"us median (p10-p90)", true}, {any.unit.name, true}, {"of " + any.yardstick_what, true}});
+        if (any.peak > 0) t.columns.push_back({"of peak", true});
     }
     std::size_t ran = 0, verified = 0, sampled = 0, failed = 0, skipped = 0;
     std::string reasons;
@@ -192,8 +196,10 @@ std::string show_ladder(const std::vector<result>& all, format as) {
         row.push_back(verified_text(r));
         if (timed) {
             row.push_back(r.time ? time_range(r.time->kernel) : "-");
-            row.push_back(r.time ? fmt::format("{:.1f}", r.time->bandwidth_gbps()) : "-");
+            row.push_back(r.time ? fmt::format("{:.1f}", r.time->rate()) : "-");
             row.push_back(r.time ? fmt::format("{:.3f}", r.time->ratio()) : "-");
+            if (t.columns.back().heading == "of peak")
+                row.push_back(r.time ? fmt::format("{:.3f}", r.time->rate() * 1e9 / r.time->peak) : "-");
         }
         t.rows.push_back(std::move(row));
         ran += r.ran();
@@ -210,7 +216,8 @@ std::string show_ladder(const std::vector<result>& all, format as) {
     std::string heading = fmt::format("{} on {}", work_text(any), device_text(any));
     for (const result& r : all) {
         if (!r.time) continue;
-        heading += fmt::format("; {}; memcpy {:.1f} GB/s", r.time->method, r.time->yardstick_gbps());
+        heading += fmt::format("; {}; {} {:.1f} {}", r.time->method, r.time->yardstick_what, r.time->yardstick_rate(),
+                               r.time->unit.name);
         break;
     }
     if (timed) heading += "; counters from the emulator";
@@ -230,9 +237,10 @@ std::string show_profile(const result& r, format as) {
     if (!r.fault.empty()) heading += fmt::format("FAULT: {}\n", r.fault);
     if (r.time) {
         const measured_time& time = *r.time;
-        heading += fmt::format("{} us, {:.1f} GB/s; memcpy {} us, {:.1f} GB/s; ratio {:.3f} ({}, {} samples)\n",
-                               time_range(time.kernel), time.bandwidth_gbps(), time_range(time.yardstick),
-                               time.yardstick_gbps(), time.ratio(), time.method, time.kernel.samples);
+        heading += fmt::format("{} us, {:.1f} {}; {} {} us, {:.1f} {}; ratio {:.3f} ({}, {} samples)\n",
+                               time_range(time.kernel), time.rate(), time.unit.name, time.yardstick_what,
+                               time_range(time.yardstick), time.yardstick_rate(), time.unit.name, time.ratio(),
+                               time.method, time.kernel.samples);
     }
     table t{{{"counter"}, {"value", true}, {"reading"}}, {}};
     if (r.counts) {

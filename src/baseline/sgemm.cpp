@@ -1,0 +1,57 @@
+#include "device/registry.hpp"
+
+#if defined(CORNERTURN_WITH_CUDA)
+#include <limits>
+
+#include "baseline/cublas.hpp"
+#endif
+
+namespace cornerturn {
+namespace {
+
+constexpr rung_notes kSgemm{
+    .id = "gemm/cublas",
+    .idea = "cuBLAS's sgemm in FP32 (pedantic: no tensor cores): what the rungs are measured against.",
+    .change = "The yardstick, not a rung.",
+    .contract = "Sizes and leading dimensions below 2^31. cuBLAS is loaded when first called.",
+    .bytes = "cuBLAS's own affair",
+    .limit = "cuBLAS's kernels.",
+    .source = "NVIDIA cuBLAS, cublasSgemm; note 002.",
+};
+
+#if defined(CORNERTURN_WITH_CUDA)
+
+using baseline::cublas;
+using baseline::cublas_handle;
+using baseline::cublas_status;
+
+using sgemm_function = cublas_status (*)(cublas_handle, int op_a, int op_b, int m, int n, int k, const float* alpha,
+                                         const float* a, int lda, const float* b, int ldb, const float* beta, float* c,
+                                         int ldc);
+
+void multiply(const gemm_work& w) {
+    for (std::int64_t size : {w.m, w.n, w.k, w.lda, w.ldb, w.ldc}) {
+        if (size > std::numeric_limits<int>::max()) throw unsupported("cublasSgemm counts rows and columns in 32 bits");
+    }
+    if (w.m == 0 || w.n == 0) return;
+    const cublas& library = cublas::instance();
+    const auto sgemm = library.find<sgemm_function>("cublasSgemm_v2");
+    // Column by column row-major matrices are their transposes, and C's is B's times A's. A leading dimension is at
+    // least 1 there.
+    const auto number = [](std::int64_t size) { return static_cast<int>(size); };
+    const auto ld = [](std::int64_t size) { return static_cast<int>(size > 0 ? size : 1); };
+    cublas::check(sgemm(library.on_current_stream(), baseline::kAsItIs, baseline::kAsItIs, number(w.n), number(w.m),
+                        number(w.k), &w.alpha, w.b, ld(w.ldb), w.a, ld(w.lda), &w.beta, w.c, ld(w.ldc)),
+                  "cublasSgemm");
+}
+
+#else
+constexpr void (*multiply)(const gemm_work&) = nullptr;
+#endif
+
+constexpr variant kVariants[] = {
+    {.name = "", .origin = "002 cublasSgemm", .element_sizes = sizeof(float), .run = nullptr, .multiply = multiply}};
+const bool kRegistered = (register_rung(kSgemm, operation::multiply, backend::cuda, __FILE__, "", kVariants, 1), true);
+
+}  // namespace
+}  // namespace cornerturn

@@ -1,0 +1,61 @@
+// What the verifier fills the matrices of a product with. Host and device code share it.
+#pragma once
+
+#include <cstdint>
+
+#include "core/pattern.hpp"
+
+namespace cornerturn {
+
+enum class gemm_values {
+    integers,   // -8 to 8: products are exact, and must come out so, while sums stay below 2^24
+    uniform,    // [0, 1)
+    symmetric,  // [-1, 1)
+};
+
+enum class gemm_matrix : std::uint64_t { a = 1, b, c };
+
+struct gemm_filler {
+    gemm_values values;
+    std::uint64_t seed;
+
+    CORNERTURN_HOST_DEVICE float value(gemm_matrix of, std::int64_t row, std::int64_t col) const {
+        const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 ^ static_cast<std::uint64_t>(col);
+        const std::uint64_t bits =
+            mix(mix(place + (static_cast<std::uint64_t>(of) << 62)) + seed * 0x9e3779b97f4a7c15u);
+        if (values == gemm_values::integers) return static_cast<float>(static_cast<int>(bits % 17) - 8);
+        const float unit = static_cast<float>(bits >> 40) * 0x1p-24f;
+        return values == gemm_values::uniform ? unit : 2 * unit - 1;
+    }
+};
+
+// What rounding each of `terms` products and sums once in single precision may cost, for each unit of their magnitude.
+CORNERTURN_HOST_DEVICE inline double rounding_of(std::int64_t terms) {
+    const double all = static_cast<double>(terms) * 0x1p-24;
+    return all / (1 - all);
+}
+
+// An element of C as it must be, and how far from that it may be.
+struct gemm_element {
+    double wanted, most;
+    bool exact;
+
+    // From the sum of the products and that of their magnitudes, in double precision.
+    CORNERTURN_HOST_DEVICE gemm_element(double sum, double magnitudes, std::int64_t k, float alpha, float beta,
+                                        float before, gemm_values values) {
+        const double was = beta == 0 ? 0 : static_cast<double>(beta) * before;
+        const auto size = [](double x) { return x < 0 ? -x : x; };
+        const auto whole = [](float x) { return x == static_cast<float>(static_cast<int>(x)); };
+        wanted = static_cast<double>(alpha) * sum + was;
+        const double magnitude = size(alpha) * magnitudes + size(was);
+        // Exact, as long as every sum is.
+        exact = values == gemm_values::integers && magnitude < 0x1p24 && whole(alpha) && whole(beta);
+        most = exact ? 0 : magnitude * rounding_of(k + 2) + 0x1p-149;
+    }
+    CORNERTURN_HOST_DEVICE bool holds(float found) const {
+        const double error = found - wanted;
+        return error <= most && -error <= most;  // false for a NaN
+    }
+};
+
+}  // namespace cornerturn

@@ -1,0 +1,81 @@
+#include "device/cuda_gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "device/cuda_check.hpp"
+#include "device/verifier_kernels.hpp"
+
+namespace cornerturn::device {
+namespace {
+
+constexpr std::int64_t kSize = sizeof(float);
+
+float* floats(const guarded_device_buffer& buffer) { return reinterpret_cast<float*>(buffer.data()); }
+
+// What must be at a place of C, by the host's own sum.
+gemm_element right_at(const gemm_shape& s, std::int64_t row, std::int64_t col) {
+    double sum = 0, magnitudes = 0;
+    for (std::int64_t i = 0; i < s.k && s.alpha != 0; ++i) {
+        const double product =
+            double{s.filler().value(gemm_matrix::a, row, i)} * s.filler().value(gemm_matrix::b, i, col);
+        sum += product;
+        magnitudes += product < 0 ? -product : product;
+    }
+    return {sum, magnitudes, s.k, s.alpha, s.beta, s.before(row, col), s.values};
+}
+
+}  // namespace
+
+cuda_gemm::cuda_gemm(const gemm_shape& shape, cudaStream_t stream)
+    : shape_(shape.checked()),
+      stream_(stream),
+      a_(shape_.a_span() * kSize),
+      b_(shape_.b_span() * kSize),
+      c_(shape_.c_span() * kSize),
+      workspace_(gemm_workspace(shape_.m, shape_.k) * kSize) {}
+
+gemm_work cuda_gemm::work() const { return shape_.work(floats(a_), floats(b_), floats(c_), floats(workspace_)); }
+
+void cuda_gemm::prepare() {
+    const gemm_shape& s = shape_;
+    for (guarded_device_buffer* buffer : {&a_, &b_, &workspace_}) buffer->fill_guards(stream_);
+    fill_gemm_input(floats(a_) + s.a_offset, gemm_matrix::a, s.m, s.k, s.lda, s.filler(), stream_);
+    fill_gemm_input(floats(b_) + s.b_offset, gemm_matrix::b, s.k, s.n, s.ldb, s.filler(), stream_);
+    CORNERTURN_CUDA(cudaMemsetAsync(workspace_.data(), 0xff, static_cast<std::size_t>(workspace_.size()), stream_));
+    prepare_c();
+}
+
+void cuda_gemm::prepare_c() {
+    c_.fill_guards(stream_);
+    fill_guard(c_.data(), shape_.c_offset * kSize, stream_);
+    fill_gemm_c(floats(c_) + shape_.c_offset, shape_, stream_);
+}
+
+verdict cuda_gemm::check() const {
+    verdict result{.elements = shape_.elements(), .fault = {}};
+    wrong_places wrong{kNothingWrong, kNothingWrong};
+    wrong_places* on_device = nullptr;
+    CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof wrong, stream_));
+    CORNERTURN_CUDA(cudaMemcpyAsync(on_device, &wrong, sizeof wrong, cudaMemcpyHostToDevice, stream_));
+    check_gemm(work(), shape_, on_device, stream_);
+    CORNERTURN_CUDA(cudaMemcpyAsync(&wrong, on_device, sizeof wrong, cudaMemcpyDeviceToHost, stream_));
+    CORNERTURN_CUDA(cudaFreeAsync(on_device, stream_));
+    CORNERTURN_CUDA(cudaStreamSynchronize(stream_));
+    if (wrong.element != kNothingWrong) {
+        const auto place = static_cast<std::int64_t>(wrong.element);
+        const std::int64_t row = place / shape_.n, col = place % shape_.n;
+        float found = 0;
+        CORNERTURN_CUDA(cudaMemcpy(&found, work().c + row * shape_.ldc + col, sizeof found, cudaMemcpyDeviceToHost));
+        result.fault = describe_wrong_product(shape_, row, col, found, right_at(shape_, row, col));
+    } else if (wrong.gap != kNothingWrong) {
+        result.fault = fmt::format("the gap behind row {} of C was overwritten", wrong.gap);
+    }
+    for (const auto& [name, buffer] : {std::pair{"A", &a_}, {"B", &b_}, {"C", &c_}, {"the workspace", &workspace_}}) {
+        if (result.passed()) result.fault = buffer->check_guards(name, stream_);
+    }
+    return result;
+}
+
+}  // namespace cornerturn::device

@@ -1,0 +1,27 @@
+// The verifier of products on the GPU: core/gemm_problem.hpp's host_gemm with its matrices in device memory.
+#pragma once
+
+#include "core/gemm_problem.hpp"
+#include "device/cuda_problem.hpp"
+
+namespace cornerturn::device {
+
+// All calls are ordered after earlier work on the stream; check() waits for it.
+class cuda_gemm {
+public:
+    cuda_gemm(const gemm_shape& shape, cudaStream_t stream);
+
+    const gemm_shape& shape() const { return shape_; }
+    gemm_work work() const;
+
+    void prepare();
+    void prepare_c();  // alone, for another run on the same A and B
+    verdict check() const;
+
+private:
+    gemm_shape shape_;
+    cudaStream_t stream_;
+    guarded_device_buffer a_, b_, c_, workspace_;
+};
+
+}  // namespace cornerturn::device

@@ -1,0 +1,129 @@
+// The multiplication's ladder and its verifier on a GPU.
+#include "device/cuda_gemm.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <random>
+
+#include "cuda/gpu_test.hpp"
+#include "device/registry.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+std::map<std::string, int> launches;
+
+std::string fault_of(const kernel& k, const gemm_shape& shape) {
+    device::cuda_gemm problem(shape, nullptr);
+    problem.prepare();
+    k.multiply(backend::cuda)(problem.work());
+    ++launches[k.id];
+    return problem.check().fault;
+}
+
+std::string name(const kernel& k, const gemm_shape& s) {
+    return fmt::format(
+        "{}, {} x {} x {}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, seed {}", k.id, s.m,
+        s.n, s.k, s.lda, s.ldb, s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, s.seed);
+}
+
+// cuBLAS among them, where it can be loaded.
+template <class F>
+void for_each_kernel(F f) {
+    int kernels_run = 0;
+    for (const kernel& k : kernels()) {
+        if (!k.id.starts_with("gemm/")) continue;
+        ASSERT_NE(k.multiply(backend::cuda), nullptr) << k.id;
+        try {
+            f(k);
+            ++kernels_run;
+        } catch (const unsupported& why) {
+            std::printf("%s was not run: %s\n", k.id.c_str(), why.what());
+        }
+    }
+    EXPECT_GE(kernels_run, 7);
+}
+
+TEST(cuda_gemm, edges_of_every_tile) {
+    for_each_kernel([](const kernel& k) {
+        for (std::int64_t m : {0, 1, 2, 3, 31, 33, 127, 129, 1000}) {
+            for (std::int64_t n : {0, 1, 2, 3, 31, 33, 127, 129, 1000}) {
+                for (std::int64_t depth : {0, 1, 2, 3, 31, 33, 127, 129, 1000}) {
+                    const gemm_shape s{.m = m, .n = n, .k = depth};
+                    ASSERT_EQ(fault_of(k, s), "") << name(k, s);
+                }
+            }
+        }
+    });
+}
+
+TEST(cuda_gemm, random_sizes_leading_dimensions_offsets_and_factors) {
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1)); };
+    constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
+    for_each_kernel([&](const kernel& k) {
+        for (int round = 0; round < 60; ++round) {
+            gemm_shape s{.m = 1 + up_to(600), .n = 1 + up_to(600), .k = up_to(600), .seed = seed};
+            s.lda = s.k + up_to(9);
+            s.ldb = s.n + up_to(9);
+            s.ldc = s.n + up_to(9);
+            if (round % 3 == 0) {  // rows that vectors can move
+                s.ldb = (s.ldb + 3) / 4 * 4;
+                s.ldc = (s.ldc + 3) / 4 * 4;
+            } else {
+                s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
+            }
+            s.alpha = kFactors[up_to(4)];
+            s.beta = kFactors[up_to(4)];
+            s.values = round % 2 == 0 ? gemm_values::uniform : gemm_values::symmetric;
+            ASSERT_EQ(fault_of(k, s), "") << name(k, s);
+        }
+    });
+}
+
+TEST(cuda_gemm, integers_are_exact) {
+    for_each_kernel([](const kernel& k) {
+        for (float beta : {0.0f, 1.0f, -3.0f}) {
+            const gemm_shape s{
+                .m = 1029, .n = 1031, .k = 2057, .alpha = 2, .beta = beta, .values = gemm_values::integers};
+            ASSERT_EQ(fault_of(k, s), "") << name(k, s);
+        }
+    });
+}
+
+TEST(cuda_gemm, large_more_than_65535_tiles_down_and_2_to_the_31_elements) {
+    for_each_kernel([](const kernel& k) {
+        for (const gemm_shape& s : {gemm_shape{.m = 9000000, .n = 3, .k = 2}, {.m = 46341, .n = 46342, .k = 3}}) {
+            ASSERT_EQ(fault_of(k, s), "") << name(k, s);
+        }
+    });
+}
+
+// The verifier sees what is wrong, and says where.
+TEST(cuda_gemm, the_verifier_sees_each_mistake) {
+    const gemm_shape s{.m = 140, .n = 130, .k = 50, .ldc = 133, .c_offset = 2};
+    const auto fault_with = [&](std::int64_t at, float value) {
+        device::cuda_gemm problem(s, nullptr);
+        problem.prepare();
+        find_kernel("gemm/tiled").multiply(backend::cuda)(problem.work());
+        CORNERTURN_CUDA(cudaMemcpy(problem.work().c + at, &value, sizeof value, cudaMemcpyHostToDevice));
+        return problem.check().fault;
+    };
+    const auto contains = [](const std::string& fault, const char* wanted) {
+        EXPECT_NE(fault.find(wanted), std::string::npos) << fault;
+    };
+    contains(fault_with(3 * 133 + 5, 1e9f), "C (row 3, column 5) holds");
+    contains(fault_with(139 * 133 + 129, std::numeric_limits<float>::quiet_NaN()), "C (row 139, column 129) holds nan");
+    contains(fault_with(130, 0), "the gap behind row 0 of C");
+    contains(fault_with(139 * 133 + 130, 0), "behind the end of the C");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return tests::run_on_gpus(argc, argv, 1, launches); }
