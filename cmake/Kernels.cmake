@@ -15,8 +15,8 @@ set(CORNERTURN_KERNEL_FLAGS
 function(cornerturn_emulated_kernels name)
     set(sources)
     foreach(file IN LISTS ARGN)
-        get_filename_component(stem ${file} NAME_WE)
-        set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}/${stem}.cpp)
+        file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${file})  # folders may hold files of the same name
+        string(REGEX REPLACE "\\.cu$" ".cpp" wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}/${path})
         file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${file}\"\n")
         list(APPEND sources ${wrapper})
     endforeach()

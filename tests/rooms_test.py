@@ -41,6 +41,7 @@ GRANTED = {
     ("src/lab", "src/device/cuda_check.hpp"): "the lab's CUDA half times kernels with events",
     ("src/lab", "src/device/cuda_problem.hpp"): "and verifies on the GPU",
     ("src/lab", "src/device/cuda_gemm.hpp"): "products too",
+    ("src/gemm/production", "src/transpose/production/kernels.hpp"): "products transpose A with the production transpose",
     ("src/files", "src/device/cuda_check.hpp"): "a GPU turns tiles of files",
     ("src/transpose/ladder", "src/host/paths.hpp"): "host/production says how it would do the work",
     ("src/cli", "src/core/problem.hpp"): "explain describes a matrix as the verifier does",

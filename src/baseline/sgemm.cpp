@@ -13,7 +13,7 @@ constexpr rung_notes kSgemm{
     .id = "gemm/cublas",
     .idea = "cuBLAS's sgemm in FP32 (pedantic: no tensor cores): what the rungs are measured against.",
     .change = "The yardstick, not a rung.",
-    .contract = "Sizes and leading dimensions below 2^31. cuBLAS is loaded when first called.",
+    .contract = "Sizes, leading dimensions and batches below 2^31. cuBLAS is loaded when first called.",
     .bytes = "cuBLAS's own affair",
     .limit = "cuBLAS's kernels.",
     .source = "NVIDIA cuBLAS, cublasSgemm; note 002.",
@@ -28,21 +28,34 @@ using baseline::cublas_status;
 using sgemm_function = cublas_status (*)(cublas_handle, int op_a, int op_b, int m, int n, int k, const float* alpha,
                                          const float* a, int lda, const float* b, int ldb, const float* beta, float* c,
                                          int ldc);
+using batch_function = cublas_status (*)(cublas_handle, int op_a, int op_b, int m, int n, int k, const float* alpha,
+                                         const float* a, int lda, long long stride_a, const float* b, int ldb,
+                                         long long stride_b, const float* beta, float* c, int ldc, long long stride_c,
+                                         int count);
 
 void multiply(const gemm_work& w) {
-    for (std::int64_t size : {w.m, w.n, w.k, w.lda, w.ldb, w.ldc}) {
+    for (std::int64_t size : {w.m, w.n, w.k, w.lda, w.ldb, w.ldc, w.count}) {
         if (size > std::numeric_limits<int>::max()) throw unsupported("cublasSgemm counts rows and columns in 32 bits");
     }
-    if (w.m == 0 || w.n == 0) return;
+    if (w.m == 0 || w.n == 0 || w.count == 0) return;
     const cublas& library = cublas::instance();
-    const auto sgemm = library.find<sgemm_function>("cublasSgemm_v2");
     // Column by column row-major matrices are their transposes, and C's is B's times A's. A leading dimension is at
     // least 1 there.
     const auto number = [](std::int64_t size) { return static_cast<int>(size); };
     const auto ld = [](std::int64_t size) { return static_cast<int>(size > 0 ? size : 1); };
-    cublas::check(sgemm(library.on_current_stream(), baseline::kAsItIs, baseline::kAsItIs, number(w.n), number(w.m),
-                        number(w.k), &w.alpha, w.b, ld(w.ldb), w.a, ld(w.lda), &w.beta, w.c, ld(w.ldc)),
-                  "cublasSgemm");
+    const auto op = [](bool turned) { return turned ? baseline::kTransposed : baseline::kAsItIs; };
+    if (w.count == 1) {
+        const auto sgemm = library.find<sgemm_function>("cublasSgemm_v2");
+        cublas::check(sgemm(library.on_current_stream(), op(w.b_turned), op(w.a_turned), number(w.n), number(w.m),
+                            number(w.k), &w.alpha, w.b, ld(w.ldb), w.a, ld(w.lda), &w.beta, w.c, ld(w.ldc)),
+                      "cublasSgemm");
+    } else {
+        const auto sgemm = library.find<batch_function>("cublasSgemmStridedBatched");
+        cublas::check(sgemm(library.on_current_stream(), op(w.b_turned), op(w.a_turned), number(w.n), number(w.m),
+                            number(w.k), &w.alpha, w.b, ld(w.ldb), w.b_stride, w.a, ld(w.lda), w.a_stride, &w.beta, w.c,
+                            ld(w.ldc), w.c_stride, number(w.count)),
+                      "cublasSgemmStridedBatched");
+    }
 }
 
 #else

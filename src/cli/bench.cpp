@@ -13,6 +13,7 @@
 #include "cli/output.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/bench.hpp"
+#include "lab/bench_gemm.hpp"
 #include "lab/bench_views.hpp"
 
 namespace cornerturn::cli {
@@ -100,33 +101,96 @@ nlohmann::ordered_json provenance(const std::string& commit, const std::string& 
     return {{"commit", commit}, {"date", date}, {"command", command_line}, {"cuda", cuda}};
 }
 
-}  // namespace
+// Tells on a terminal which cell of how many is measured.
+class cell_progress {
+public:
+    explicit cell_progress(std::size_t cells) : cells_(cells), shown_(isatty(STDERR_FILENO) != 0) {}
+    ~cell_progress() {
+        if (shown_) fmt::print(stderr, "\r\033[K");
+    }
+    cell_progress(const cell_progress&) = delete;
+    cell_progress& operator=(const cell_progress&) = delete;
+    void next(const std::string& cell) {
+        if (shown_) fmt::print(stderr, "\r\033[K[{}/{}] {}", ++done_, cells_, cell);
+    }
 
-void bench(const bench_options& o, std::uint64_t seed, lab::format as, const std::optional<std::string>& output,
-           const std::string& command_line) {
-    if (o.family != "transpose")
-        throw invalid_argument(fmt::format("no bench is called '{}'; there is transpose", o.family));
-    const auto grid = lab::bench_grid(read_sizes(o.sizes), read_some("--shapes", o.shapes, lab::bench_groups()));
+private:
+    std::size_t cells_, done_ = 0;
+    bool shown_;
+};
+
+[[noreturn]] void not_verified(const std::string& kernel, const std::string& fault) {
+    throw error(fmt::format("{}: not verified: {}", kernel, fault));
+}
+
+void bench_transposes(const bench_options& o, std::uint64_t seed, lab::format as,
+                      const std::optional<std::string>& output, const std::string& command_line) {
+    const auto grid = lab::bench_grid(o.sizes ? read_sizes(*o.sizes) : lab::bench_sizes(),
+                                      o.shapes ? read_some("--shapes", *o.shapes, lab::bench_groups())
+                                               : lab::bench_groups());
     const bench_place& place = find_place(o.on);
     const lab::bench_request what = read_request(o, place, seed);
     const auto bencher = place.bencher();
     lab::bench_report report{.device = bencher->device(), .what = what};
     if (o.commit) report.provenance = provenance(*o.commit, command_line, report.device.cuda);
-    const bool progress = isatty(STDERR_FILENO) != 0;
-    for (const lab::bench_cell& cell : grid) {
-        if (progress) {
-            fmt::print(stderr, "\r\033[K[{}/{}] {} of {} bytes", report.results.size() + 1, grid.size(), cell.text(),
-                       cell.shape.element_size);
+    {
+        cell_progress progress(grid.size());
+        for (const lab::bench_cell& cell : grid) {
+            progress.next(fmt::format("{} of {} bytes", cell.text(), cell.shape.element_size));
+            report.results.push_back(bencher->run(cell, report.what));
         }
-        report.results.push_back(bencher->run(cell, report.what));
     }
-    if (progress) fmt::print(stderr, "\r\033[K");
     write_out(output, lab::show_bench(report, as));
     for (const lab::bench_result& r : report.results) {
         for (const lab::bench_entry* e : r.entries()) {
-            if (!e->fault.empty()) throw error(fmt::format("{}: not verified: {}", e->kernel, e->fault));
+            if (!e->fault.empty()) not_verified(e->kernel, e->fault);
         }
     }
+}
+
+void bench_products(const bench_options& o, std::uint64_t seed, lab::format as,
+                    const std::optional<std::string>& output, const std::string& command_line) {
+    if (o.sizes) throw invalid_argument("--sizes is for transposes: products are of 4-byte elements");
+    if (o.peers) throw invalid_argument("--peers is for transposes: products are measured beside cublasSgemm");
+    if (o.on != "cuda") throw invalid_argument(fmt::format("--on is '{}': products are measured on cuda", o.on));
+    const auto grid = lab::gemm_bench_grid(o.shapes ? read_some("--shapes", *o.shapes, lab::gemm_bench_groups())
+                                                    : lab::gemm_bench_groups());
+    lab::gemm_bench_report report{.subject = &find_kernel(o.subject.value_or("gemm/production")),
+                                  .yardstick = &find_kernel("gemm/cublas"),
+                                  .seconds = read_seconds(o.seconds),
+                                  .seed = seed,
+                                  .warm = o.warm};
+    if (report.subject->does != operation::multiply)
+        throw invalid_argument(fmt::format("--subject is '{}': it must multiply", report.subject->id));
+    const auto bencher = lab::cuda_gemm_bencher();
+    report.device = bencher->device();
+    report.peak_flops = bencher->peak_flops();
+    if (o.commit) report.provenance = provenance(*o.commit, command_line, report.device.cuda);
+    {
+        cell_progress progress(grid.size());
+        for (const lab::gemm_cell& cell : grid) {
+            progress.next(cell.text());
+            report.results.push_back(bencher->run(cell, report));
+        }
+    }
+    write_out(output, lab::show_gemm_bench(report, as));
+    for (const lab::gemm_bench_result& r : report.results) {
+        for (const lab::gemm_entry* e : {&r.yardstick, &r.subject}) {
+            if (!e->fault.empty()) not_verified(e->kernel, e->fault);
+        }
+    }
+}
+
+}  // namespace
+
+void bench(const bench_options& o, std::uint64_t seed, lab::format as, const std::optional<std::string>& output,
+           const std::string& command_line) {
+    if (o.family == "transpose")
+        bench_transposes(o, seed, as, output, command_line);
+    else if (o.family == "gemm")
+        bench_products(o, seed, as, output, command_line);
+    else
+        throw invalid_argument(fmt::format("no bench is called '{}'; there are transpose and gemm", o.family));
 }
 
 }  // namespace cornerturn::cli

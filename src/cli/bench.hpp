@@ -12,7 +12,7 @@ namespace cornerturn::cli {
 // As words, with what is taken where nobody says.
 struct bench_options {
     std::string family, on = "cuda";
-    std::string sizes = "1,2,4,8,16", shapes = "squares,odd,skinny,padded,offset,batched,in_place";
+    std::optional<std::string> sizes, shapes;   // all
     std::optional<std::string> subject, peers;  // those of the place where it runs
     std::string seconds = "0.5";
     bool warm = false;

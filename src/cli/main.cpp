@@ -231,10 +231,10 @@ int run(int argc, char** argv) {
     files->add_option("--cols", o.transpose.cols, "of it");
     files->add_option("--dtype", o.transpose.dtype, "of its elements");
     files->add_option("--element-size", o.transpose.element_size, "in bytes, in place of --dtype");
-    CLI::App* const bench = add("bench", "A transpose beside its peers over a grid of shapes", run_bench);
-    bench->add_option("FAMILY", o.bench.family, "transpose")->required();
-    bench->add_option("--sizes", o.bench.sizes, "of elements, in bytes")->capture_default_str();
-    bench->add_option("--shapes", o.bench.shapes, "groups of shapes")->capture_default_str();
+    CLI::App* const bench = add("bench", "A transpose or a multiplication beside its peers over a grid of shapes", run_bench);
+    bench->add_option("FAMILY", o.bench.family, "transpose or gemm")->required();
+    bench->add_option("--sizes", o.bench.sizes, "of elements that are transposed, in bytes (all: 1,2,4,8,16)");
+    bench->add_option("--shapes", o.bench.shapes, "groups of shapes (all), with commas between them");
     bench->add_option("--on", o.bench.on, "cuda, or host: in host memory, on all cores")->capture_default_str();
     bench->add_option("--subject", o.bench.subject,
                       "the kernel to measure, as list shows it (transpose/production; host/production on the host)");

@@ -146,4 +146,62 @@ matrix_work work_of(const transpose_layout& l, std::uintptr_t source, std::uintp
             l.count > 1 ? l.destination_stride : 0};
 }
 
+gemm_work checked_product(const detail::any_batch& a, bool a_turned, const detail::any_batch& b, bool b_turned,
+                          const detail::any_batch& c) {
+    const auto side_of = [](const char* name, const detail::any_batch& view) {
+        return side{name, view.rows, view.cols, view.ld, view.count, view.stride};
+    };
+    const side of_a = side_of("a", a), of_b = side_of("b", b), of_c = side_of("c", c);
+    for (const side& s : {of_a, of_b, of_c}) s.check(sizeof(float));
+    of_c.check_apart();
+    const std::int64_t m = a_turned ? a.cols : a.rows, k = a_turned ? a.rows : a.cols;
+    const std::int64_t of_k = b_turned ? b.cols : b.rows, n = b_turned ? b.rows : b.cols;
+    if (of_k != k) {
+        refuse("b", of_b.shape(), std::string("it must have ") + to_string(k) + (b_turned ? " columns" : " rows") +
+                                      ": a is " + of_a.shape() + (a_turned ? ", transposed" : ""));
+    }
+    if (c.rows != m || c.cols != n) {
+        refuse("c", of_c.shape(), "the product of a, " + of_a.shape() + (a_turned ? ", transposed" : "") + ", and b, " +
+                                      of_b.shape() + (b_turned ? ", transposed" : "") + ", is " + to_string(m) + " x " +
+                                      to_string(n));
+    }
+    for (const side& s : {of_a, of_b}) {
+        if (s.count != c.count)
+            refuse(s.named("count"), to_string(s.count), "c has " + to_string(c.count) + " matrices");
+    }
+    const auto stride = [&](const detail::any_batch& view) { return c.count > 1 ? view.stride : 0; };
+    return {.a = reinterpret_cast<const float*>(a.data),
+            .b = reinterpret_cast<const float*>(b.data),
+            .c = reinterpret_cast<float*>(c.data),
+            .m = m,
+            .n = n,
+            .k = k,
+            .lda = a.ld,
+            .ldb = b.ld,
+            .ldc = c.ld,
+            .a_turned = a_turned,
+            .b_turned = b_turned,
+            .count = c.count,
+            .a_stride = stride(a),
+            .b_stride = stride(b),
+            .c_stride = stride(c)};
+}
+
+void check_product_addresses(const gemm_work& w) {
+    constexpr std::int64_t kSize = sizeof(float);
+    const auto address = [](const float* data) { return reinterpret_cast<std::uintptr_t>(data); };
+    const side c{"c", w.m, w.n, w.ldc, w.count, w.c_stride};
+    check_address("c", address(w.c), kSize);
+    if (w.k == 0) return;
+    const side a{"a", w.a_turned ? w.k : w.m, w.a_turned ? w.m : w.k, w.lda, w.count, w.a_stride};
+    const side b{"b", w.b_turned ? w.n : w.k, w.b_turned ? w.k : w.n, w.ldb, w.count, w.b_stride};
+    for (const auto& [read, at] : {std::pair{a, address(w.a)}, {b, address(w.b)}}) {
+        check_address(read.name, at, kSize);
+        if (share_bytes(read.bytes_at(at, kSize), c.bytes_at(address(w.c), kSize))) {
+            throw invalid_argument("c (" + c.shape() + " at " + hex(address(w.c)) + ") overlaps " + read.name + " (" +
+                                   read.shape() + " at " + hex(at) + "): they must be apart");
+        }
+    }
+}
+
 }  // namespace cornerturn

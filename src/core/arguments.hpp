@@ -1,5 +1,4 @@
-// What a transpose's caller may get wrong: found before anything is done, and told in one sentence. For the GPU and the
-// host alike.
+// What a caller may get wrong: found before anything is done, and told in one sentence. For the GPU and the host alike.
 #pragma once
 
 #include <cstdint>
@@ -26,5 +25,13 @@ transpose_layout checked_layout(const detail::any_batch& source, const detail::a
 void check_addresses(const transpose_layout& layout, std::uintptr_t source, std::uintptr_t destination);
 
 matrix_work work_of(const transpose_layout& layout, std::uintptr_t source, std::uintptr_t destination);
+
+// The product that these views ask for, checked but for their addresses, with factors of 1 and 0. Throws
+// invalid_argument.
+gemm_work checked_product(const detail::any_batch& a, bool a_turned, const detail::any_batch& b, bool b_turned,
+                          const detail::any_batch& c);
+// That the matrices of a checked product that is not empty are aligned, and C apart from the others; those that are not
+// read may lie anywhere.
+void check_product_addresses(const gemm_work& work);
 
 }  // namespace cornerturn

@@ -48,10 +48,11 @@ gemm_shape gemm_shape::checked() const {
             throw invalid_argument(fmt::format("{}'s leading dimension is {}: a row has {}", name, ld, cols));
         checked_multiply(checked_multiply(rows, ld, "rows x leading dimension"), 2 * kSize, "floats x bytes");
     };
-    check("A", m, k, result.lda);
-    check("B", k, n, result.ldb);
+    check("A", a_turned ? k : m, a_turned ? m : k, result.lda);
+    check("B", b_turned ? n : k, b_turned ? k : n, result.ldb);
     check("C", m, n, result.ldc);
-    checked_multiply(gemm_workspace_ld(m), checked_multiply(k, 2 * kSize, "k x bytes"), "m x k");
+    checked_multiply(checked_multiply(m, 2 * kSize, "m x bytes"), k, "m x k");
+    checked_multiply(checked_multiply(n, 2 * kSize, "n x bytes"), k, "n x k");
     return result;
 }
 
@@ -59,8 +60,8 @@ float gemm_shape::before(std::int64_t row, std::int64_t col) const {
     return beta == 0 ? std::numeric_limits<float>::quiet_NaN() : filler().value(gemm_matrix::c, row, col);
 }
 
-std::int64_t gemm_shape::a_span() const { return span_of(m, k, lda, a_offset); }
-std::int64_t gemm_shape::b_span() const { return span_of(k, n, ldb, b_offset); }
+std::int64_t gemm_shape::a_span() const { return span_of(a_turned ? k : m, a_turned ? m : k, lda, a_offset); }
+std::int64_t gemm_shape::b_span() const { return span_of(b_turned ? n : k, b_turned ? k : n, ldb, b_offset); }
 std::int64_t gemm_shape::c_span() const { return span_of(m, n, ldc, c_offset); }
 
 gemm_work gemm_shape::work(float* a, float* b, float* c, float* workspace) const {
@@ -75,7 +76,9 @@ gemm_work gemm_shape::work(float* a, float* b, float* c, float* workspace) const
             .ldc = ldc,
             .alpha = alpha,
             .beta = beta,
-            .workspace = workspace};
+            .workspace = workspace,
+            .a_turned = a_turned,
+            .b_turned = b_turned};
 }
 
 std::string describe_wrong_product(const gemm_shape& shape, std::int64_t row, std::int64_t col, float found,
@@ -84,12 +87,12 @@ std::string describe_wrong_product(const gemm_shape& shape, std::int64_t row, st
                        right.exact ? "exactly" : fmt::format("within {:.3g} of", right.most), right.wanted, shape.seed);
 }
 
-host_gemm::host_gemm(const gemm_shape& shape)
+host_gemm::host_gemm(const gemm_shape& shape, std::int64_t workspace)
     : shape_(shape.checked()),
       a_(shape_.a_span() * kSize),
       b_(shape_.b_span() * kSize),
       c_(shape_.c_span() * kSize),
-      workspace_(gemm_workspace(shape_.m, shape_.k) * kSize) {}
+      workspace_(workspace * kSize) {}
 
 gemm_work host_gemm::work() const {
     const auto floats = [](const guarded_buffer& buffer) { return reinterpret_cast<float*>(buffer.data()); };
@@ -100,7 +103,8 @@ void host_gemm::prepare_inputs() {
     require_memory(a_.size() + b_.size() + c_.size() + workspace_.size(),
                    fmt::format("the matrices of {} x {} x {}", shape_.m, shape_.n, shape_.k));
     const auto fill = [&](const guarded_buffer& buffer, gemm_matrix matrix, std::int64_t rows, std::int64_t cols,
-                          std::int64_t ld, std::int64_t offset) {
+                          bool turned, std::int64_t ld, std::int64_t offset) {
+        if (turned) std::swap(rows, cols);
         float* const to = reinterpret_cast<float*>(buffer.data());
         // What lies around the elements would show in the product.
         std::fill(to, to + offset, std::numeric_limits<float>::quiet_NaN());
@@ -109,14 +113,14 @@ void host_gemm::prepare_inputs() {
                             for (std::int64_t row = begin; row < end; ++row) {
                                 float* const line = to + offset + row * ld;
                                 for (std::int64_t col = 0; col < cols; ++col)
-                                    line[col] = shape_.filler().value(matrix, row, col);
+                                    line[col] = shape_.filler().value(matrix, turned ? col : row, turned ? row : col);
                                 if (row + 1 < rows)
                                     std::fill(line + cols, line + ld, std::numeric_limits<float>::quiet_NaN());
                             }
                         });
     };
-    fill(a_, gemm_matrix::a, shape_.m, shape_.k, shape_.lda, shape_.a_offset);
-    fill(b_, gemm_matrix::b, shape_.k, shape_.n, shape_.ldb, shape_.b_offset);
+    fill(a_, gemm_matrix::a, shape_.m, shape_.k, shape_.a_turned, shape_.lda, shape_.a_offset);
+    fill(b_, gemm_matrix::b, shape_.k, shape_.n, shape_.b_turned, shape_.ldb, shape_.b_offset);
     for (guarded_buffer* buffer : {&a_, &b_, &c_, &workspace_}) buffer->fill_guards();
 }
 
@@ -150,10 +154,12 @@ std::string host_gemm::check_rows(const tile& part) const {
                             std::fill(sums.begin(), sums.end(), 0);
                             std::fill(magnitudes.begin(), magnitudes.end(), 0);
                             for (std::int64_t i = 0; i < shape_.k && shape_.alpha != 0; ++i) {
-                                const double a = w.a[row * w.lda + i];
-                                const float* const line = w.b + i * w.ldb + part.col;
+                                const double a = w.a[w.a_turned ? i * w.lda + row : row * w.lda + i];
+                                const float* const line =
+                                    w.b_turned ? w.b + part.col * w.ldb + i : w.b + i * w.ldb + part.col;
+                                const std::int64_t step = w.b_turned ? w.ldb : 1;
                                 for (std::size_t j = 0; j < sums.size(); ++j) {
-                                    const double product = a * line[j];
+                                    const double product = a * line[static_cast<std::int64_t>(j) * step];
                                     sums[j] += product;
                                     magnitudes[j] += std::abs(product);
                                 }

@@ -11,12 +11,14 @@
 
 namespace cornerturn {
 
-// C = alpha A B + beta C: A is m x k, B k x n, C m x n. Offsets, in floats, move a matrix off its buffer's 256-byte
-// boundary. A leading dimension of 0 means as small as can be.
+// C = alpha A B + beta C: A is m x k, B k x n, C m x n; A lies there as k x m where it is turned, and B as n x k.
+// Offsets, in floats, move a matrix off its buffer's 256-byte boundary. A leading dimension of 0 means as small as can
+// be.
 struct gemm_shape {
     std::int64_t m = 0, n = 0, k = 0;
     std::int64_t lda = 0, ldb = 0, ldc = 0;
     std::int64_t a_offset = 0, b_offset = 0, c_offset = 0;
+    bool a_turned = false, b_turned = false;
     float alpha = 1, beta = 0;
     gemm_values values = gemm_values::symmetric;
     std::uint64_t seed = 1;
@@ -32,8 +34,14 @@ struct gemm_shape {
     std::int64_t a_span() const;
     std::int64_t b_span() const;
     std::int64_t c_span() const;
-    // The work on these buffers.
+    // The work on these buffers, each from its beginning; of no use but to look at where they are null.
     gemm_work work(float* a, float* b, float* c, float* workspace) const;
+};
+
+// How far C is from the product: |error| / (|alpha| |A| |B| + |beta C|), the largest of all elements, and of Frobenius
+// norms.
+struct gemm_errors {
+    double largest = 0, frobenius = 0;
 };
 
 // "C (row 3, column 5) holds ...; it must be ..."
@@ -43,8 +51,8 @@ std::string describe_wrong_product(const gemm_shape& shape, std::int64_t row, st
 // C is NaN before a run where beta is 0. Between its rows, and around all matrices, lie bytes that nobody may change.
 class host_gemm {
 public:
-    // Throws error where there is no memory.
-    explicit host_gemm(const gemm_shape& shape);
+    // With a workspace of so many floats. Throws error where there is no memory.
+    explicit host_gemm(const gemm_shape& shape, std::int64_t workspace = 0);
 
     const gemm_shape& shape() const { return shape_; }
     gemm_work work() const;

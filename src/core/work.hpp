@@ -21,17 +21,17 @@ struct matrix_work {
 };
 
 // C = alpha A B + beta C, of floats: A is m x k, B k x n and C m x n, row-major, their leading dimensions in elements.
-// Where beta is 0, C is not read. C overlaps neither A nor B.
+// An operand that is turned is given by its transpose: A as k x m, B as n x k. A batch is `count` such products, each
+// operand a stride of elements behind the one before. Where beta is 0, C is not read. C overlaps neither A nor B.
+// Turned operands and batches are for what says that it takes them.
 struct gemm_work {
     const float *a, *b;
     float* c;
     std::int64_t m, n, k, lda, ldb, ldc;
     float alpha = 1, beta = 0;
-    float* workspace = nullptr;  // of gemm_workspace() floats, aligned to 16 bytes: for kernels that transpose A first
+    float* workspace = nullptr;  // of as many floats as the kernel says, aligned to 16 bytes
+    bool a_turned = false, b_turned = false;
+    std::int64_t count = 1, a_stride = 0, b_stride = 0, c_stride = 0;
 };
-
-// A's transpose in the workspace: k rows so many floats apart, each aligned to 16 bytes.
-constexpr std::int64_t gemm_workspace_ld(std::int64_t m) { return (m + 3) / 4 * 4; }
-constexpr std::int64_t gemm_workspace(std::int64_t m, std::int64_t k) { return gemm_workspace_ld(m) * k; }
 
 }  // namespace cornerturn

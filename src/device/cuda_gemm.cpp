@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "device/cuda_check.hpp"
@@ -28,21 +29,21 @@ gemm_element right_at(const gemm_shape& s, std::int64_t row, std::int64_t col) {
 
 }  // namespace
 
-cuda_gemm::cuda_gemm(const gemm_shape& shape, cudaStream_t stream)
+cuda_gemm::cuda_gemm(const gemm_shape& shape, std::int64_t workspace, cudaStream_t stream)
     : shape_(shape.checked()),
       stream_(stream),
       a_(shape_.a_span() * kSize),
       b_(shape_.b_span() * kSize),
       c_(shape_.c_span() * kSize),
-      workspace_(gemm_workspace(shape_.m, shape_.k) * kSize) {}
+      workspace_(workspace * kSize) {}
 
 gemm_work cuda_gemm::work() const { return shape_.work(floats(a_), floats(b_), floats(c_), floats(workspace_)); }
 
 void cuda_gemm::prepare() {
     const gemm_shape& s = shape_;
     for (guarded_device_buffer* buffer : {&a_, &b_, &workspace_}) buffer->fill_guards(stream_);
-    fill_gemm_input(floats(a_) + s.a_offset, gemm_matrix::a, s.m, s.k, s.lda, s.filler(), stream_);
-    fill_gemm_input(floats(b_) + s.b_offset, gemm_matrix::b, s.k, s.n, s.ldb, s.filler(), stream_);
+    fill_gemm_input(floats(a_) + s.a_offset, gemm_matrix::a, s.m, s.k, s.a_turned, s.lda, s.filler(), stream_);
+    fill_gemm_input(floats(b_) + s.b_offset, gemm_matrix::b, s.k, s.n, s.b_turned, s.ldb, s.filler(), stream_);
     CORNERTURN_CUDA(cudaMemsetAsync(workspace_.data(), 0xff, static_cast<std::size_t>(workspace_.size()), stream_));
     prepare_c();
 }
@@ -53,22 +54,25 @@ void cuda_gemm::prepare_c() {
     fill_gemm_c(floats(c_) + shape_.c_offset, shape_, stream_);
 }
 
-verdict cuda_gemm::check() const {
+verdict cuda_gemm::check(gemm_errors* errors) const {
     verdict result{.elements = shape_.elements(), .fault = {}};
-    wrong_places wrong{kNothingWrong, kNothingWrong};
-    wrong_places* on_device = nullptr;
-    CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof wrong, stream_));
-    CORNERTURN_CUDA(cudaMemcpyAsync(on_device, &wrong, sizeof wrong, cudaMemcpyHostToDevice, stream_));
+    gemm_findings found{{kNothingWrong, kNothingWrong}};
+    gemm_findings* on_device = nullptr;
+    CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof found, stream_));
+    CORNERTURN_CUDA(cudaMemcpyAsync(on_device, &found, sizeof found, cudaMemcpyHostToDevice, stream_));
     check_gemm(work(), shape_, on_device, stream_);
-    CORNERTURN_CUDA(cudaMemcpyAsync(&wrong, on_device, sizeof wrong, cudaMemcpyDeviceToHost, stream_));
+    CORNERTURN_CUDA(cudaMemcpyAsync(&found, on_device, sizeof found, cudaMemcpyDeviceToHost, stream_));
     CORNERTURN_CUDA(cudaFreeAsync(on_device, stream_));
     CORNERTURN_CUDA(cudaStreamSynchronize(stream_));
+    const wrong_places& wrong = found.wrong;
+    if (errors != nullptr)
+        *errors = {found.largest, found.magnitudes == 0 ? 0 : std::sqrt(found.errors / found.magnitudes)};
     if (wrong.element != kNothingWrong) {
         const auto place = static_cast<std::int64_t>(wrong.element);
         const std::int64_t row = place / shape_.n, col = place % shape_.n;
-        float found = 0;
-        CORNERTURN_CUDA(cudaMemcpy(&found, work().c + row * shape_.ldc + col, sizeof found, cudaMemcpyDeviceToHost));
-        result.fault = describe_wrong_product(shape_, row, col, found, right_at(shape_, row, col));
+        float value = 0;
+        CORNERTURN_CUDA(cudaMemcpy(&value, work().c + row * shape_.ldc + col, sizeof value, cudaMemcpyDeviceToHost));
+        result.fault = describe_wrong_product(shape_, row, col, value, right_at(shape_, row, col));
     } else if (wrong.gap != kNothingWrong) {
         result.fault = fmt::format("the gap behind row {} of C was overwritten", wrong.gap);
     }

@@ -9,14 +9,15 @@ namespace cornerturn::device {
 // All calls are ordered after earlier work on the stream; check() waits for it.
 class cuda_gemm {
 public:
-    cuda_gemm(const gemm_shape& shape, cudaStream_t stream);
+    cuda_gemm(const gemm_shape& shape, std::int64_t workspace, cudaStream_t stream);  // of so many floats
 
     const gemm_shape& shape() const { return shape_; }
     gemm_work work() const;
 
     void prepare();
     void prepare_c();  // alone, for another run on the same A and B
-    verdict check() const;
+    // Tells the errors, too, if asked.
+    verdict check(gemm_errors* errors = nullptr) const;
 
 private:
     gemm_shape shape_;

@@ -53,6 +53,7 @@ struct dim3 {
     constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
 };
 constexpr int warpSize = 32;
+inline constexpr bool kEmulated = true;
 
 __forceinline__ uint3 unpack(std::uint64_t packed) {
     return {static_cast<unsigned>(packed), static_cast<unsigned>(packed >> 32 & 0xffff),
@@ -125,6 +126,37 @@ __forceinline__ T* kept_pointer(T* pointer) {
 
 // Where a kernel that is launched early waits: see the GPU's below.
 __forceinline__ void wait_for_work_ahead() {}
+
+// A place in shared memory, as asynchronous copies name it, and these copies: see the GPU's below. Here they are done
+// at once.
+struct shared_place {
+    float* address;
+    shared_place operator+(int floats) const { return {address + floats}; }
+    bool operator==(const shared_place&) const = default;
+};
+__forceinline__ shared_place place_of(float* shared) { return {shared}; }
+template <int kFloats>
+__forceinline__ void copy_async(shared_place to, const float* from) {
+    if constexpr (kFloats == 4)
+        *reinterpret_cast<float4*>(to.address) = *reinterpret_cast<const float4*>(from);
+    else
+        *to.address = *from;
+}
+template <int kFloats>
+__forceinline__ void copy_async_or_zero(shared_place to, const float* from, bool there) {
+    if (there)
+        copy_async<kFloats>(to, from);
+    else if constexpr (kFloats == 4)
+        *reinterpret_cast<float4*>(to.address) = make_float4(0, 0, 0, 0);
+    else
+        *to.address = 0;
+}
+__forceinline__ void end_of_copies() {}
+template <int kLater>
+__forceinline__ void wait_for_copies() {}
+
+// While one is alive, launches are a step of what is launched after it.
+using step_before = emulator::step_scope;
 
 __forceinline__ void __syncthreads() { emulator::switch_fibers(emulator::sync_threads()); }
 __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::switch_fibers(emulator::sync_warp(mask)); }
@@ -219,6 +251,8 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
 
 namespace CORNERTURN_KERNELS {
 
+inline constexpr bool kEmulated = false;
+
 struct launch_shape {
     dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
@@ -306,6 +340,82 @@ __device__ __forceinline__ T* kept_pointer(T* pointer) {
 __device__ __forceinline__ void wait_for_work_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Of meaning to the emulator alone.
+struct step_before {
+    step_before() {}
+};
+
+// A place in shared memory, as asynchronous copies name it.
+struct shared_place {
+    unsigned address;
+    __device__ __forceinline__ shared_place operator+(int floats) const {
+        return {address + static_cast<unsigned>(floats) * 4};
+    }
+    __device__ __forceinline__ bool operator==(const shared_place& other) const { return address == other.address; }
+};
+__device__ __forceinline__ shared_place place_of(float* shared) {
+    return {static_cast<unsigned>(__cvta_generic_to_shared(shared))};
+}
+
+// Copies 1 or 4 floats from global to shared memory, both aligned to that, without a register between. The copies of a
+// thread up to end_of_copies() are a group; wait_for_copies<kLater>() waits for all groups but the last kLater. Before
+// sm_80 they are done at once. The second writes zeros where nothing is there, and reads nothing then.
+template <int kFloats>
+__device__ __forceinline__ void copy_async(shared_place to, const float* from) {
+    static_assert(kFloats == 1 || kFloats == 4);
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    if constexpr (kFloats == 4)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to.address), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to.address), "l"(from) : "memory");
+#else
+    if constexpr (kFloats == 4) {
+        const float4 value = *reinterpret_cast<const float4*>(from);
+        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to.address), "f"(value.x), "f"(value.y),
+                     "f"(value.z), "f"(value.w)
+                     : "memory");
+    } else {
+        asm volatile("st.shared.f32 [%0], %1;" ::"r"(to.address), "f"(*from) : "memory");
+    }
+#endif
+}
+template <int kFloats>
+__device__ __forceinline__ void copy_async_or_zero(shared_place to, const float* from, bool there) {
+    static_assert(kFloats == 1 || kFloats == 4);
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    const auto absent = static_cast<unsigned>(!there);
+    if constexpr (kFloats == 4)
+        asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }" ::"r"(
+                         to.address),
+                     "l"(from), "r"(absent)
+                     : "memory");
+    else
+        asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 4, p; }" ::"r"(
+                         to.address),
+                     "l"(from), "r"(absent)
+                     : "memory");
+#else
+    if (there) {
+        copy_async<kFloats>(to, from);
+    } else {
+        CORNERTURN_UNROLL
+        for (unsigned i = 0; i < kFloats; ++i)
+            asm volatile("st.shared.f32 [%0], %1;" ::"r"(to.address + 4 * i), "f"(0.0f) : "memory");
+    }
+#endif
+}
+__device__ __forceinline__ void end_of_copies() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int kLater>
+__device__ __forceinline__ void wait_for_copies() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(kLater) : "memory");
 #endif
 }
 

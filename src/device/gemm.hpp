@@ -57,11 +57,15 @@ __device__ __forceinline__ void store_product(const gemm_work& work, std::int64_
     *to = scaled(work, sum, work.beta == 0 ? 0 : *to);
 }
 
+// A's transpose in the workspace: k rows so many floats apart, each aligned to 16 bytes.
+inline std::int64_t turned_a_ld(std::int64_t m) { return (m + 3) / 4 * 4; }
+inline std::int64_t turned_a_floats(const gemm_work& work) { return turned_a_ld(work.m) * work.k; }
+
 // The same work with A's transpose, which it makes in the workspace, in the place of A.
 inline gemm_work transpose_a(const gemm_work& work) {
     gemm_work turned = work;
     turned.a = work.workspace;
-    turned.lda = gemm_workspace_ld(work.m);
+    turned.lda = turned_a_ld(work.m);
     if (work.n == 0 || work.alpha == 0) return turned;  // nobody reads it
     run_step("transpose/production", kBuiltFor,
              {work.a, work.workspace, work.m, work.k, work.lda, turned.lda, sizeof(float)});
@@ -69,9 +73,11 @@ inline gemm_work transpose_a(const gemm_work& work) {
 }
 
 // A variant of a rung that multiplies.
-constexpr variant multiplying(const char* name, const char* origin, void (*multiply)(const gemm_work&)) {
+constexpr variant multiplying(const char* name, const char* origin, void (*multiply)(const gemm_work&),
+                              std::int64_t (*workspace)(const gemm_work&) = nullptr) {
     variant v{name, origin, sizeof(float), nullptr};
     v.multiply = multiply;
+    v.workspace = workspace;
     return v;
 }
 

@@ -66,7 +66,7 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
         if (found == all.end()) {
             const std::string name = std::filesystem::path(file).filename().string();
             kernel added{id,      name,      i,          &notes,       does,      v.origin, v.element_sizes,
-                         v.needs, v.batches, v.in_place, v.arithmetic, v.explain, {},       {}};
+                         v.needs, v.batches, v.in_place, v.arithmetic, v.whole_only, v.explain, {},       {},       {}};
             const auto key = [](const kernel& k) { return std::tuple(number_of(k.file), k.file, k.order); };
             found = all.insert(std::upper_bound(all.begin(), all.end(), added,
                                                 [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),
@@ -80,6 +80,7 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
         }
         found->runs[static_cast<std::size_t>(built_for)] = v.run;
         found->multiplies[static_cast<std::size_t>(built_for)] = v.multiply;
+        found->workspaces[static_cast<std::size_t>(built_for)] = v.workspace;
     }
 }
 

@@ -47,6 +47,9 @@ struct variant {
     // but one way.
     std::string (*explain)(const matrix_work& work, int compute_capability) = nullptr;
     void (*multiply)(const gemm_work& work) = nullptr;  // in place of run, where that is what it does
+    bool whole_only = false;  // the emulator runs every block of it, however many
+    // How many floats of workspace it takes to multiply matrices so large, wherever they lie; null for none.
+    std::int64_t (*workspace)(const gemm_work& work) = nullptr;
 };
 
 struct kernel {
@@ -58,10 +61,11 @@ struct kernel {
     std::string origin;
     unsigned element_sizes;
     hardware_needs needs;
-    bool batches, in_place, arithmetic;
+    bool batches, in_place, arithmetic, whole_only;
     std::string (*explain)(const matrix_work& work, int compute_capability);
     std::array<void (*)(const matrix_work&), 3> runs{};      // by backend; null where this build has none
     std::array<void (*)(const gemm_work&), 3> multiplies{};  // likewise
+    std::array<std::int64_t (*)(const gemm_work&), 3> workspaces{};
 
     bool takes(int element_size) const {
         if (element_size < 1) return false;
@@ -70,6 +74,10 @@ struct kernel {
     }
     auto run(backend on) const { return runs[static_cast<int>(on)]; }
     auto multiply(backend on) const { return multiplies[static_cast<int>(on)]; }
+    std::int64_t workspace(backend on, const gemm_work& work) const {  // floats
+        const auto floats = workspaces[static_cast<int>(on)];
+        return floats == nullptr ? 0 : floats(work);
+    }
     bool is_built_for(backend on) const { return run(on) != nullptr || multiply(on) != nullptr; }
 };
 

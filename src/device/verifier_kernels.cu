@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "device/cuda_check.hpp"
 #include "device/verifier_kernels.hpp"
 
@@ -56,10 +58,10 @@ __global__ void verifier_fill_guard(unsigned char* bytes, std::int64_t count) {
 }
 
 __global__ void verifier_fill_gemm_input(float* matrix, gemm_matrix which, std::int64_t rows, std::int64_t cols,
-                                         std::int64_t ld, gemm_filler filler) {
+                                         bool turned, std::int64_t ld, gemm_filler filler) {
     for_each_index((rows - 1) * ld + cols, [&](std::int64_t i) {
         const std::int64_t row = i / ld, col = i % ld;
-        matrix[i] = col < cols ? filler.value(which, row, col) : __int_as_float(0x7fffffff);
+        matrix[i] = col < cols ? filler.value(which, turned ? col : row, turned ? row : col) : __int_as_float(0x7fffffff);
     });
 }
 
@@ -79,7 +81,8 @@ __global__ void verifier_fill_gemm_c(float* c, gemm_filler filler, std::int64_t 
 // Products in double precision: a block of 16 x 16 threads has a tile of 64 x 64, out of shared memory.
 constexpr int kGemmTile = 64, kGemmDepth = 16, kGemmEach = 4, kGemmSide = kGemmTile / kGemmEach;
 
-__global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_t tiles_across, wrong_places* wrong) {
+__global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_t tiles_across,
+                                    gemm_findings* found) {
     __shared__ float a[kGemmDepth][kGemmTile + 1], b[kGemmDepth][kGemmTile];
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y), thread = y * kGemmSide + x;
     const std::int64_t row0 = blockIdx.x / tiles_across * kGemmTile, col0 = blockIdx.x % tiles_across * kGemmTile;
@@ -87,9 +90,9 @@ __global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_
     for (std::int64_t step = 0; step < w.k && w.alpha != 0; step += kGemmDepth) {
         for (int i = thread; i < kGemmTile * kGemmDepth; i += kGemmSide * kGemmSide) {
             const std::int64_t row = row0 + i / kGemmDepth, of_a = step + i % kGemmDepth;
-            a[i % kGemmDepth][i / kGemmDepth] = row < w.m && of_a < w.k ? w.a[row * w.lda + of_a] : 0;
+            a[i % kGemmDepth][i / kGemmDepth] = row < w.m && of_a < w.k ? w.a[w.a_turned ? of_a * w.lda + row : row * w.lda + of_a] : 0;
             const std::int64_t of_b = step + i / kGemmTile, col = col0 + i % kGemmTile;
-            b[i / kGemmTile][i % kGemmTile] = of_b < w.k && col < w.n ? w.b[of_b * w.ldb + col] : 0;
+            b[i / kGemmTile][i % kGemmTile] = of_b < w.k && col < w.n ? w.b[w.b_turned ? col * w.ldb + of_b : of_b * w.ldb + col] : 0;
         }
         __syncthreads();
         for (int i = 0; i < kGemmDepth; ++i) {
@@ -104,16 +107,27 @@ __global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_
         }
         __syncthreads();
     }
+    double largest = 0, errors = 0, all = 0;
     for (int r = 0; r < kGemmEach; ++r) {
         for (int c = 0; c < kGemmEach; ++c) {
             const std::int64_t row = row0 + r * kGemmSide + y, col = col0 + c * kGemmSide + x;
             if (row >= w.m || col >= w.n) continue;
             const float before = w.beta == 0 ? 0 : filler.value(gemm_matrix::c, row, col);
             const gemm_element right(sums[r][c], magnitudes[r][c], w.k, w.alpha, w.beta, before, filler.values);
-            if (!right.holds(w.c[row * w.ldc + col]))
-                atomicMin(&wrong->element, static_cast<unsigned long long>(row * w.n + col));
+            const float is = w.c[row * w.ldc + col];
+            if (!right.holds(is)) atomicMin(&found->wrong.element, static_cast<unsigned long long>(row * w.n + col));
+            const double magnitude = fabs(static_cast<double>(w.alpha)) * magnitudes[r][c] + fabs(double{w.beta} * before);
+            const double error = fabs(is - right.wanted);
+            if (magnitude > 0 && error / magnitude > largest) largest = error / magnitude;
+            errors += error * error;
+            all += magnitude * magnitude;
         }
     }
+    // Of numbers that are not negative, the bits are in order, too.
+    atomicMax(reinterpret_cast<unsigned long long*>(&found->largest),
+              static_cast<unsigned long long>(__double_as_longlong(largest)));
+    atomicAdd(&found->errors, errors);
+    atomicAdd(&found->magnitudes, all);
 }
 
 __global__ void verifier_check_gemm_gaps(const float* c, std::int64_t m, std::int64_t n, std::int64_t ldc,
@@ -130,10 +144,12 @@ __global__ void verifier_check_gemm_gaps(const float* c, std::int64_t m, std::in
 
 }  // namespace
 
-void fill_gemm_input(float* matrix, gemm_matrix which, std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                     gemm_filler filler, cudaStream_t stream) {
+void fill_gemm_input(float* matrix, gemm_matrix which, std::int64_t rows, std::int64_t cols, bool turned,
+                     std::int64_t ld, gemm_filler filler, cudaStream_t stream) {
     if (rows == 0 || cols == 0) return;
-    verifier_fill_gemm_input<<<blocks_for(rows * ld), kThreads, 0, stream>>>(matrix, which, rows, cols, ld, filler);
+    if (turned) std::swap(rows, cols);
+    verifier_fill_gemm_input<<<blocks_for(rows * ld), kThreads, 0, stream>>>(matrix, which, rows, cols, turned, ld,
+                                                                             filler);
     CORNERTURN_CUDA(cudaGetLastError());
 }
 
@@ -144,7 +160,7 @@ void fill_gemm_c(float* c, const gemm_shape& s, cudaStream_t stream) {
     CORNERTURN_CUDA(cudaGetLastError());
 }
 
-void check_gemm(const gemm_work& w, const gemm_shape& s, wrong_places* on_device, cudaStream_t stream) {
+void check_gemm(const gemm_work& w, const gemm_shape& s, gemm_findings* on_device, cudaStream_t stream) {
     if (w.m == 0 || w.n == 0) return;
     const std::int64_t across = (w.n + kGemmTile - 1) / kGemmTile, down = (w.m + kGemmTile - 1) / kGemmTile;
     verifier_check_gemm<<<static_cast<unsigned>(across * down), dim3(kGemmSide, kGemmSide), 0, stream>>>(
@@ -152,7 +168,7 @@ void check_gemm(const gemm_work& w, const gemm_shape& s, wrong_places* on_device
     CORNERTURN_CUDA(cudaGetLastError());
     if (w.ldc == w.n || w.m == 1) return;
     verifier_check_gemm_gaps<<<blocks_for(w.m * (w.ldc - w.n)), kThreads, 0, stream>>>(w.c, w.m, w.n, w.ldc, s.c_offset,
-                                                                                       on_device);
+                                                                                       &on_device->wrong);
     CORNERTURN_CUDA(cudaGetLastError());
 }
 

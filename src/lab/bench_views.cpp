@@ -183,19 +183,22 @@ ordered_json cell_json(const bench_report& report, const bench_result& r) {
     return out;
 }
 
-// A cell a line: small, and readable in a diff.
 std::string print_json(const bench_report& report) {
     ordered_json document = to_json(report);
     const ordered_json cells = document["cells"];
     document.erase("cells");
+    return print_cells(document, cells);
+}
+
+}  // namespace
+
+std::string print_cells(const ordered_json& document, const ordered_json& cells) {
     std::string out = document.dump();
     out.back() = ',';
     out += " \"cells\": [";
     for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "\n  " : ",\n  ") + cells[i].dump();
     return out + "\n]}\n";
 }
-
-}  // namespace
 
 ordered_json to_json(const bench_report& report) {
     ordered_json out = {{"bench", "transpose"},

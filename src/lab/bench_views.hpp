@@ -24,4 +24,7 @@ std::string show_bench(const bench_report& report, format as);
 
 nlohmann::ordered_json to_json(const bench_report& report);
 
+// The document with its cells, one a line: small, and readable in a diff.
+std::string print_cells(const nlohmann::ordered_json& document, const nlohmann::ordered_json& cells);
+
 }  // namespace cornerturn::lab

@@ -199,8 +199,11 @@ emulated emulate(const kernel& k, problem_shape shape, const emulator::options& 
 }
 
 emulated emulate(const kernel& k, const gemm_shape& shape, const emulator::options& options) {
-    product_to_compute product{k, host_gemm(shape)};
-    return emulate_case(product, options);
+    const gemm_work sizes = shape.checked().work(nullptr, nullptr, nullptr, nullptr);
+    product_to_compute product{k, host_gemm(shape, k.workspace(backend::emulator, sizes))};
+    emulator::options blocks = options;
+    blocks.every_block = options.every_block || k.whole_only;
+    return emulate_case(product, blocks);
 }
 
 void count_on_emulator(const kernel& k, const request& what, result& r) {

@@ -18,7 +18,7 @@ namespace {
 std::map<std::string, int> launches;
 
 std::string fault_of(const kernel& k, const gemm_shape& shape) {
-    device::cuda_gemm problem(shape, nullptr);
+    device::cuda_gemm problem(shape, k.workspace(backend::cuda, shape.checked().work(nullptr, nullptr, nullptr, nullptr)), nullptr);
     problem.prepare();
     k.multiply(backend::cuda)(problem.work());
     ++launches[k.id];
@@ -109,7 +109,7 @@ TEST(cuda_gemm, large_more_than_65535_tiles_down_and_2_to_the_31_elements) {
 TEST(cuda_gemm, the_verifier_sees_each_mistake) {
     const gemm_shape s{.m = 140, .n = 130, .k = 50, .ldc = 133, .c_offset = 2};
     const auto fault_with = [&](std::int64_t at, float value) {
-        device::cuda_gemm problem(s, nullptr);
+        device::cuda_gemm problem(s, 0, nullptr);
         problem.prepare();
         find_kernel("gemm/tiled").multiply(backend::cuda)(problem.work());
         CORNERTURN_CUDA(cudaMemcpy(problem.work().c + at, &value, sizeof value, cudaMemcpyHostToDevice));

@@ -78,6 +78,6 @@ void run_quadrants(const gemm_work& work) {
                       dim3(kQuadrantsThreads, kQuadrantsThreads));
 }
 
-CORNERTURN_RUNG(kQuadrants, operation::multiply, multiplying("", "002 matrixMul_3", &run_quadrants))
+CORNERTURN_RUNG(kQuadrants, operation::multiply, multiplying("", "002 matrixMul_3", &run_quadrants, &turned_a_floats))
 
 }  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,82 @@
+#include "device/cuda_device.hpp"
+
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "core/arguments.hpp"
+#include "cornerturn/error.hpp"
+#include "device/cuda_check.hpp"
+
+namespace cornerturn::device {
+namespace {
+
+using std::to_string;
+
+// What never changes of a device is asked once.
+int attribute(cudaDeviceAttr which, int device, std::atomic<int>& known) {
+    int value = known.load(std::memory_order_relaxed);
+    if (value == 0) {
+        CORNERTURN_CUDA(cudaDeviceGetAttribute(&value, which, device));
+        known.store(++value, std::memory_order_relaxed);
+    }
+    return value - 1;
+}
+
+constexpr int kDevices = 64;
+struct known_device {
+    std::atomic<int> major = 0, minor = 0, reads_pageable = 0, multiprocessors = 0;
+};
+known_device& known(int device) {
+    static std::array<known_device, kDevices> all;
+    if (device >= kDevices) throw unsupported("device " + to_string(device) + ": cornerturn knows the first 64");
+    return all[static_cast<std::size_t>(device)];
+}
+
+}  // namespace
+
+int current_device() {
+    int device = 0;
+    CORNERTURN_CUDA(cudaGetDevice(&device));
+    return device;
+}
+
+int compute_capability_of(int device) {
+    known_device& k = known(device);
+    return attribute(cudaDevAttrComputeCapabilityMajor, device, k.major) * 10 +
+           attribute(cudaDevAttrComputeCapabilityMinor, device, k.minor);
+}
+
+int multiprocessors_of(int device) {
+    return attribute(cudaDevAttrMultiProcessorCount, device, known(device).multiprocessors);
+}
+
+void check_stream(cudaStream_t stream, int device) {
+    if (stream == nullptr) return;  // the current device's
+    // A stream that is being captured cannot be asked; CUDA refuses the launch itself where it is another device's.
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    CORNERTURN_CUDA(cudaStreamIsCapturing(stream, &capture));
+    if (capture != cudaStreamCaptureStatusNone) return;
+    int of_stream = device;
+    CORNERTURN_CUDA(cudaStreamGetDevice(stream, &of_stream));
+    if (of_stream != device)
+        refuse("stream", "of device " + to_string(of_stream), "the current device is " + to_string(device));
+}
+
+void check_reachable(const char* name, std::uintptr_t address, int device) {
+    cudaPointerAttributes found{};
+    CORNERTURN_CUDA(cudaPointerGetAttributes(&found, reinterpret_cast<const void*>(address)));
+    const auto argument = [&] { return std::string(name) + ".data"; };
+    if (found.type == cudaMemoryTypeUnregistered &&
+        attribute(cudaDevAttrPageableMemoryAccess, device, known(device).reads_pageable) == 0) {
+        refuse(argument(), hex(address),
+               "device " + to_string(device) + " cannot reach it: CUDA did not allocate it (use cudaMalloc)");
+    }
+    if (found.type == cudaMemoryTypeDevice && found.device != device) {
+        refuse(argument(), hex(address),
+               "it lies in the memory of device " + to_string(found.device) + ", and the work is for device " +
+                   to_string(device));
+    }
+}
+
+}  // namespace cornerturn::device

@@ -1,0 +1,20 @@
+// What calls of the library ask of a GPU, and check before they launch anything.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace cornerturn::device {
+
+// Asked of CUDA once for each device. Throw cuda_error.
+int current_device();
+int compute_capability_of(int device);  // 90 for 9.0
+int multiprocessors_of(int device);
+
+// Throws invalid_argument where the stream is another device's.
+void check_stream(cudaStream_t stream, int device);
+// Throws invalid_argument where the device cannot reach what lies at the address: "<name>.data is ...".
+void check_reachable(const char* name, std::uintptr_t address, int device);
+
+}  // namespace cornerturn::device

@@ -1,0 +1,105 @@
+// cornerturn::cuda::gemm: checks what the caller gave, chooses the kernels, launches them.
+#include "cornerturn/cuda/gemm.hpp"
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "core/arguments.hpp"
+#include "device/cuda_check.hpp"
+#include "device/cuda_device.hpp"
+#include "gemm/production/multiply.hpp"
+
+namespace cornerturn::cuda {
+namespace {
+
+using production::gemm_machine;
+using production::gemm_tuning;
+using std::to_string;
+
+constexpr std::int64_t kFloat = sizeof(float);
+
+gemm_machine machine_of(int device) {
+    return {device::compute_capability_of(device), device::multiprocessors_of(device)};
+}
+
+gemm_work product_of(const batch_view<const float>& a, const batch_view<const float>& b, const batch_view<float>& c,
+                     const gemm_options& options) {
+    using cornerturn::detail::any;
+    return checked_product(any(a), options.a == op::transposed, any(b), options.b == op::transposed, any(c));
+}
+
+// The caller's workspace, or memory that is allocated and freed in the stream's order.
+class workspace {
+public:
+    workspace(const gemm_options& options, std::int64_t bytes, int on_device, cudaStream_t stream) : stream_(stream) {
+        if (options.workspace == nullptr) {
+            if (options.workspace_bytes != 0)
+                refuse("options.workspace_bytes", to_string(options.workspace_bytes), "there is no workspace");
+            if (bytes > 0) CORNERTURN_CUDA(cudaMallocAsync(&allocated_, static_cast<std::size_t>(bytes), stream));
+            floats_ = static_cast<float*>(allocated_);
+            return;
+        }
+        const auto address = reinterpret_cast<std::uintptr_t>(options.workspace);
+        if (address % 16 != 0) refuse("options.workspace", hex(address), "it must be aligned to 16 bytes");
+        if (options.workspace_bytes < bytes) {
+            refuse("options.workspace_bytes", to_string(options.workspace_bytes),
+                   "this product takes " + to_string(bytes) + " (see gemm_workspace_bytes)");
+        }
+        device::check_reachable("options.workspace", address, on_device);
+        floats_ = static_cast<float*>(options.workspace);
+    }
+    ~workspace() {
+        if (allocated_ != nullptr) cudaFreeAsync(allocated_, stream_);
+    }
+    workspace(const workspace&) = delete;
+    workspace& operator=(const workspace&) = delete;
+
+    float* floats() const { return floats_; }
+
+private:
+    cudaStream_t stream_;
+    void* allocated_ = nullptr;
+    float* floats_ = nullptr;
+};
+
+}  // namespace
+
+void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, float beta, batch_view<float> c,
+          cudaStream_t stream, const gemm_options& options) {
+    gemm_work work = product_of(a, b, c, options);
+    if (work.m == 0 || work.n == 0 || work.count == 0) return;
+    work.alpha = alpha;
+    work.beta = beta;
+    if (alpha == 0) work.k = 0;  // A and B are not read
+    // Arguments first: what is wrong with them is wrong without a device, too.
+    check_product_addresses(work);
+    const int on_device = device::current_device();
+    device::check_stream(stream, on_device);
+    if (work.k > 0) {
+        device::check_reachable("a", reinterpret_cast<std::uintptr_t>(work.a), on_device);
+        device::check_reachable("b", reinterpret_cast<std::uintptr_t>(work.b), on_device);
+    }
+    device::check_reachable("c", reinterpret_cast<std::uintptr_t>(work.c), on_device);
+    const gemm_machine machine = machine_of(on_device);
+    const gemm_tuning tuned = production::choose(work, production::paths_of(work), machine);
+    const workspace space(options, production::workspace_of(work, tuned, machine).floats * kFloat, on_device, stream);
+    work.workspace = space.floats();
+    const device::stream_scope launches_go_to(stream);
+    if (!production::multiply_on_gpu(work, tuned, machine))
+        throw unsupported("no kernel is tuned as " + production::explain(work, machine));
+}
+
+std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
+                                  const gemm_options& options) {
+    const gemm_work work = product_of(a, b, c, options);
+    if (work.m == 0 || work.n == 0 || work.count == 0) return 0;
+    return production::most_workspace(work, machine_of(device::current_device())) * kFloat;
+}
+
+std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
+                         const gemm_options& options) {
+    return production::explain(product_of(a, b, c, options), machine_of(device::current_device()));
+}
+
+}  // namespace cornerturn::cuda

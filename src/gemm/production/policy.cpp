@@ -1,0 +1,161 @@
+#include "gemm/production/policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+
+namespace cornerturn::production {
+namespace {
+
+// Measured on an NVIDIA H200 (docs/experiments.md). Other GPUs get the same: it is their proportions that decide.
+constexpr gemm_tile kTiles[] = {
+    {"large", 128, 128, 8, 128, 2, 0.630, 2.0, {0.91, 1, 1}, {1.05, 1.09}},
+    {"small", 64, 64, 8, 64, 6, 0.168, 0.3, {0.45, 0.85, 1}, {1.04, 1.08}},
+};
+constexpr double kFirstUs = 3;            // until the first block computes, and from the last one's end
+constexpr double kLaunchUs = 1.5;         // of a further kernel
+constexpr double kCopiedFloats = 400000;  // packed in a microsecond, and of partial sums written and gathered
+constexpr std::int64_t kMostParts = 512;
+constexpr std::int64_t kLeastSteps = 8;  // of a part
+
+std::int64_t ratio_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t to_four(std::int64_t floats) { return ratio_up(floats, 4) * 4; }
+
+std::int64_t steps_of(const gemm_work& w, const gemm_tile& tile) {
+    return std::max<std::int64_t>(1, ratio_up(w.k, tile.depth));
+}
+
+gemm_path path_of(const float* data, std::int64_t extent, bool along_k, std::int64_t ld, std::int64_t count,
+                  std::int64_t stride) {
+    if (along_k) return gemm_path::turned;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % 4 == 0 && extent % 4 == 0 &&
+                         (count == 1 || stride % 4 == 0);
+    return aligned ? gemm_path::vectors : gemm_path::words;
+}
+
+// So many blocks of so many steps.
+double blocks_us(const gemm_tile& tile, double blocks, double steps, const gemm_machine& machine) {
+    const double each = std::ceil(blocks / machine.multiprocessors);
+    const double busy = tile.busy[std::clamp(static_cast<int>(each), 1, 3) - 1];
+    return each * (steps * tile.step_us / busy + tile.block_us);
+}
+
+}  // namespace
+
+const gemm_tile& tile_of(gemm_tiles tiles) { return kTiles[static_cast<int>(tiles)]; }
+
+gemm_paths paths_of(const gemm_work& w) {
+    return {path_of(w.a, w.m, !w.a_turned, w.lda, w.count, w.a_stride),
+            path_of(w.b, w.n, w.b_turned, w.ldb, w.count, w.b_stride)};
+}
+
+std::int64_t tiles_of(const gemm_work& w, gemm_tiles tiles) {
+    const gemm_tile& tile = tile_of(tiles);
+    return ratio_up(w.m, tile.rows) * ratio_up(w.n, tile.cols) * w.count;
+}
+
+std::int64_t whole_tiles(std::int64_t tiles, const gemm_tuning& tuned, const gemm_machine& machine) {
+    return tuned.parts == 1 ? tiles : tiles / machine.multiprocessors * machine.multiprocessors;
+}
+
+gemm_tuning choose(const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine) {
+    gemm_tuning best{};
+    for (gemm_tiles tiles : {gemm_tiles::large, gemm_tiles::small}) {
+        const gemm_tile& tile = tile_of(tiles);
+        const std::int64_t count = tiles_of(w, tiles), steps = steps_of(w, tile);
+        const bool large = tiles == gemm_tiles::large;
+        double before = kFirstUs, slower = 1;
+        const auto bring = [&](gemm_path path, std::int64_t extent, bool& packed) {
+            packed = large && path != gemm_path::vectors && w.k > 0;
+            if (packed)
+                before += kLaunchUs + static_cast<double>(extent) * static_cast<double>(w.k) *
+                                          static_cast<double>(w.count) / kCopiedFloats;
+            else if (path != gemm_path::vectors)
+                slower *= tile.unaligned[path == gemm_path::turned ? 1 : 0];
+        };
+        gemm_tuning tuned{.tiles = tiles, .pack_a = false, .pack_b = false, .parts = 1, .us = 0};
+        bring(lie.a, w.m, tuned.pack_a);
+        bring(lie.b, w.n, tuned.pack_b);
+        const std::int64_t left = count % machine.multiprocessors;
+        const double whole = blocks_us(tile, static_cast<double>(count - left), static_cast<double>(steps), machine);
+        const bool one_launch =
+            w.m <= kMostTilesAlong * tile.rows && w.n <= kMostTilesAlong * tile.cols && count <= kMostTiles;
+        const std::int64_t most =
+            one_launch ? std::max<std::int64_t>(1, std::min(kMostParts, steps / kLeastSteps)) : 1;
+        for (std::int64_t parts = 1; parts <= most; ++parts) {
+            if (parts > 1 && left == 0) break;
+            tuned.parts = static_cast<int>(parts);
+            const auto blocks = static_cast<double>(left * parts);
+            tuned.us = parts == 1 ? blocks_us(tile, static_cast<double>(count), static_cast<double>(steps), machine)
+                                  : whole + blocks_us(tile, blocks, static_cast<double>(steps) / parts, machine) +
+                                        kLaunchUs + blocks * tile.rows * tile.cols / kCopiedFloats;
+            tuned.us = before + tuned.us * slower;
+            if (best.us == 0 || tuned.us < best.us) best = tuned;
+        }
+    }
+    return best;
+}
+
+gemm_workspace workspace_of(const gemm_work& w, const gemm_tuning& tuned, const gemm_machine& machine) {
+    gemm_workspace result;
+    const auto take = [&](std::int64_t floats) {
+        const std::int64_t begin = result.floats;
+        result.floats += to_four(floats);
+        return begin;
+    };
+    if (tuned.pack_a) {
+        result.a_ld = to_four(w.m);
+        result.a = take(w.count * w.k * result.a_ld);
+    }
+    if (tuned.pack_b) {
+        result.b_ld = to_four(w.n);
+        result.b = take(w.count * w.k * result.b_ld);
+    }
+    const gemm_tile& tile = tile_of(tuned.tiles);
+    const std::int64_t tiles = tiles_of(w, tuned.tiles);
+    result.partial = take((tiles - whole_tiles(tiles, tuned, machine)) * tuned.parts * tile.rows * tile.cols);
+    return result;
+}
+
+std::int64_t most_workspace(const gemm_work& work, const gemm_machine& machine) {
+    std::int64_t most = 0;
+    for (gemm_path a : {gemm_path::vectors, gemm_path::words}) {
+        for (gemm_path b : {gemm_path::vectors, gemm_path::words}) {
+            const gemm_paths lie{work.a_turned ? a : gemm_path::turned, work.b_turned ? gemm_path::turned : b};
+            most = std::max(most, workspace_of(work, choose(work, lie, machine), machine).floats);
+        }
+    }
+    return most;
+}
+
+std::string explain(const gemm_work& work, const gemm_machine& machine) {
+    using std::to_string;
+    const gemm_paths lie = paths_of(work);
+    const gemm_tuning tuned = choose(work, lie, machine);
+    const gemm_tile& tile = tile_of(tuned.tiles);
+    const std::int64_t tiles = tiles_of(work, tuned.tiles), whole = whole_tiles(tiles, tuned, machine);
+    const auto operand = [](const char* name, gemm_path path, bool packed) {
+        const std::string come = path == gemm_path::vectors ? "16 bytes at a time"
+                                 : path == gemm_path::words ? "unaligned"
+                                                            : "along k";
+        const std::string does = packed ? (path == gemm_path::turned ? ", transposed first" : ", copied first")
+                                 : path == gemm_path::vectors ? ""
+                                 : path == gemm_path::words   ? ", a float at a time"
+                                                              : ", turned a float at a time";
+        return std::string(name) + " " + come + does;
+    };
+    std::string text = std::string(tile.name) + ": tiles of " + to_string(tile.rows) + " x " + to_string(tile.cols) +
+                       " by " + to_string(tile.threads) + " threads, " + to_string(tile.depth) + " of k at a time, " +
+                       to_string(tile.resident) + " blocks a multiprocessor; " + operand("A", lie.a, tuned.pack_a) +
+                       "; " + operand("B", lie.b, tuned.pack_b) + "; ";
+    if (tuned.parts == 1)
+        text += to_string(tiles) + (tiles == 1 ? " tile" : " tiles");
+    else
+        text += to_string(whole) + " whole tiles and " + to_string(tiles - whole) + " in " + to_string(tuned.parts) +
+                " parts along k, for " + to_string(machine.multiprocessors) + " multiprocessors";
+    const std::int64_t bytes = workspace_of(work, tuned, machine).floats * static_cast<std::int64_t>(sizeof(float));
+    return text + "; workspace " + to_string(bytes) + " bytes";
+}
+
+}  // namespace cornerturn::production

@@ -1,0 +1,75 @@
+// How a product is computed: tuning as data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/work.hpp"
+
+namespace cornerturn::production {
+
+// How an operand comes into shared memory, where what is a row of A or a column of B lies along k.
+enum class gemm_path {
+    vectors,  // rows of k, 16 bytes at a time: they are aligned, and so many that vectors fill them
+    words,    // rows of k, a float at a time
+    turned,   // columns of k, turned on the way, a float at a time
+};
+struct gemm_paths {
+    gemm_path a, b;
+
+    friend bool operator==(const gemm_paths&, const gemm_paths&) = default;
+};
+// As the operands lie.
+gemm_paths paths_of(const gemm_work& work);
+
+// The GPU, as far as it matters.
+struct gemm_machine {
+    int compute_capability;  // 90 for 9.0
+    int multiprocessors;
+};
+
+enum class gemm_tiles { large, small };
+
+// What a block computes, and what that costs.
+struct gemm_tile {
+    const char* name;
+    int rows, cols, depth, threads;
+    int resident;          // blocks that a multiprocessor holds
+    double step_us;        // depth steps along k, a block's share of a multiprocessor that holds so many
+    double block_us;       // and what each block costs besides: its first loads, its stores
+    double busy[3];        // of that rate, with 1, 2, and 3 blocks or more a multiprocessor
+    double unaligned[2];   // more for an operand that comes in words, and for one that is turned
+};
+const gemm_tile& tile_of(gemm_tiles tiles);
+
+// What one launch can count: of C's rows and columns, and of all.
+constexpr std::int64_t kMostTilesAlong = 1 << 15, kMostTiles = 1 << 30;
+
+struct gemm_tuning {
+    gemm_tiles tiles;
+    bool pack_a, pack_b;  // first brought into the workspace, as rows of k that are aligned
+    int parts;            // along k, of the tiles that are left when each multiprocessor has had as many as another
+    double us;            // what that may take
+
+    friend bool operator==(const gemm_tuning&, const gemm_tuning&) = default;
+};
+
+// Of `tiles` tiles, those that a block each computes; the others are computed in parts.
+std::int64_t whole_tiles(std::int64_t tiles, const gemm_tuning& tuned, const gemm_machine& machine);
+// How many tiles C has, all products' together.
+std::int64_t tiles_of(const gemm_work& work, gemm_tiles tiles);
+
+// The quickest, by sizes and by how the operands lie.
+gemm_tuning choose(const gemm_work& work, const gemm_paths& lie, const gemm_machine& machine);
+std::string explain(const gemm_work& work, const gemm_machine& machine);
+
+// How the workspace is laid out, in floats.
+struct gemm_workspace {
+    std::int64_t a = 0, b = 0, partial = 0, floats = 0;  // where each begins, and how many there are
+    std::int64_t a_ld = 0, b_ld = 0;                     // of packed operands
+};
+gemm_workspace workspace_of(const gemm_work& work, const gemm_tuning& tuned, const gemm_machine& machine);
+// The most that it can be for such sizes, wherever the operands lie.
+std::int64_t most_workspace(const gemm_work& work, const gemm_machine& machine);
+
+}  // namespace cornerturn::production
