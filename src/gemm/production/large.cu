@@ -1,13 +1,36 @@
-// Tiles of 128 x 128, out of aligned operands.
+// Tiles of 128 x 128, out of operands that are aligned or lie along k.
 #include "gemm/production/tiles.hpp"
 
 namespace CORNERTURN_KERNELS {
+namespace {
+
+using tile = gemm_tile_shape<128, 128, 8, 4, 2, 2, 16, 8, 2, true>;
+
+template <gemm_path kA, gemm_path kB>
+gemm_tiles_kernel kernel_of(int& shared_bytes) {
+    shared_bytes = gemm_stages<tile, kA, kB>::kBytes;
+    return &gemm_tiles<tile, kA, kB>;
+}
+
+template <gemm_path kA>
+gemm_tiles_kernel kernel_of(gemm_path b, int& shared_bytes) {
+    switch (b) {
+        case gemm_path::vectors: return kernel_of<kA, gemm_path::vectors>(shared_bytes);
+        case gemm_path::turned: return kernel_of<kA, gemm_path::turned>(shared_bytes);
+        case gemm_path::words: break;
+    }
+    return nullptr;
+}
+
+}  // namespace
 
 gemm_tiles_kernel large_tiles(const production::gemm_paths& paths, int& shared_bytes) {
-    using tile = gemm_tile_shape<128, 128, 8, 4, 2, 2, 16, 8, 2>;
-    constexpr auto kVectors = gemm_path::vectors;
-    shared_bytes = gemm_stages<tile, kVectors, kVectors>::kAll * static_cast<int>(sizeof(float));
-    return paths == production::gemm_paths{kVectors, kVectors} ? &gemm_tiles<tile, kVectors, kVectors> : nullptr;
+    switch (paths.a) {
+        case gemm_path::vectors: return kernel_of<gemm_path::vectors>(paths.b, shared_bytes);
+        case gemm_path::turned: return kernel_of<gemm_path::turned>(paths.b, shared_bytes);
+        case gemm_path::words: break;
+    }
+    return nullptr;
 }
 
 }  // namespace CORNERTURN_KERNELS

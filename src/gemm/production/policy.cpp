@@ -10,14 +10,16 @@ namespace {
 
 // Measured on an NVIDIA H200 (docs/experiments.md). Other GPUs get the same: it is their proportions that decide.
 constexpr gemm_tile kTiles[] = {
-    {"large", 128, 128, 8, 128, 2, 0.630, 2.0, {0.91, 1, 1}, {1.05, 1.09}},
-    {"small", 64, 64, 8, 64, 6, 0.168, 0.3, {0.45, 0.85, 1}, {1.04, 1.08}},
+    {"large", 128, 128, 8, 128, 2, 0.657, 2.0, {0.88, 1, 1}, {0, 1.11}},
+    {"small", 64, 64, 8, 64, 6, 0.172, 0.3, {0.45, 0.85, 1}, {1.05, 1.09}},
 };
-constexpr double kFirstUs = 3;            // until the first block computes, and from the last one's end
-constexpr double kLaunchUs = 1.5;         // of a further kernel
-constexpr double kCopiedFloats = 400000;  // packed in a microsecond, and of partial sums written and gathered
-constexpr std::int64_t kMostParts = 512;
-constexpr std::int64_t kLeastSteps = 8;  // of a part
+constexpr double kFirstUs = 3;                                // until the first block computes, and from the last's end
+constexpr double kPackUs = 7, kPackedFloats = 650000;         // to begin to pack an operand; in a microsecond
+constexpr double kGatherUs = 3, kGatheredFloats = 525000;     // of parts, which have to be written, too
+constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;     // of a tile; of a part
+
+// Two blocks' stages and sums fill Hopper's shared memory and that of Blackwell's larger kind, and no other's.
+bool large_tiles_fit(int compute_capability) { return compute_capability >= 90 && compute_capability < 110; }
 
 std::int64_t ratio_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t to_four(std::int64_t floats) { return ratio_up(floats, 4) * 4; }
@@ -59,39 +61,54 @@ std::int64_t whole_tiles(std::int64_t tiles, const gemm_tuning& tuned, const gem
     return tuned.parts == 1 ? tiles : tiles / machine.multiprocessors * machine.multiprocessors;
 }
 
+namespace {
+
+// The number of parts that is quickest, for tiles and packing that are given.
+gemm_tuning with_parts(gemm_tuning tuned, const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine) {
+    const gemm_tile& tile = tile_of(tuned.tiles);
+    const std::int64_t count = tiles_of(w, tuned.tiles), steps = steps_of(w, tile);
+    double before = kFirstUs, slower = 1;
+    const auto bring = [&](gemm_path path, std::int64_t extent, bool packed) {
+        if (packed)
+            before += kPackUs + static_cast<double>(extent) * static_cast<double>(w.k) * static_cast<double>(w.count) /
+                                    kPackedFloats;
+        else if (path != gemm_path::vectors)
+            slower *= tile.unaligned[path == gemm_path::turned ? 1 : 0];
+    };
+    bring(lie.a, w.m, tuned.pack_a);
+    bring(lie.b, w.n, tuned.pack_b);
+    const std::int64_t left = count % machine.multiprocessors;
+    const double whole = blocks_us(tile, static_cast<double>(count - left), static_cast<double>(steps), machine);
+    tuned.us = before + slower * blocks_us(tile, static_cast<double>(count), static_cast<double>(steps), machine);
+    const bool one_launch =
+        w.m <= kMostTilesAlong * tile.rows && w.n <= kMostTilesAlong * tile.cols && count <= kMostTiles;
+    gemm_tuning best = tuned;
+    for (std::int64_t parts = 2; left > 0 && one_launch && parts <= std::min(kMostParts, steps / kLeastSteps); ++parts) {
+        const auto blocks = static_cast<double>(left * parts);
+        const double some = blocks_us(tile, blocks, static_cast<double>(steps) / static_cast<double>(parts), machine);
+        tuned.parts = static_cast<int>(parts);
+        tuned.us =
+            before + slower * (whole + some) + kGatherUs + blocks * tile.rows * tile.cols / kGatheredFloats;
+        if (tuned.us < best.us) best = tuned;
+    }
+    return best;
+}
+
+}  // namespace
+
 gemm_tuning choose(const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine) {
-    gemm_tuning best{};
-    for (gemm_tiles tiles : {gemm_tiles::large, gemm_tiles::small}) {
-        const gemm_tile& tile = tile_of(tiles);
-        const std::int64_t count = tiles_of(w, tiles), steps = steps_of(w, tile);
-        const bool large = tiles == gemm_tiles::large;
-        double before = kFirstUs, slower = 1;
-        const auto bring = [&](gemm_path path, std::int64_t extent, bool& packed) {
-            packed = large && path != gemm_path::vectors && w.k > 0;
-            if (packed)
-                before += kLaunchUs + static_cast<double>(extent) * static_cast<double>(w.k) *
-                                          static_cast<double>(w.count) / kCopiedFloats;
-            else if (path != gemm_path::vectors)
-                slower *= tile.unaligned[path == gemm_path::turned ? 1 : 0];
-        };
-        gemm_tuning tuned{.tiles = tiles, .pack_a = false, .pack_b = false, .parts = 1, .us = 0};
-        bring(lie.a, w.m, tuned.pack_a);
-        bring(lie.b, w.n, tuned.pack_b);
-        const std::int64_t left = count % machine.multiprocessors;
-        const double whole = blocks_us(tile, static_cast<double>(count - left), static_cast<double>(steps), machine);
-        const bool one_launch =
-            w.m <= kMostTilesAlong * tile.rows && w.n <= kMostTilesAlong * tile.cols && count <= kMostTiles;
-        const std::int64_t most =
-            one_launch ? std::max<std::int64_t>(1, std::min(kMostParts, steps / kLeastSteps)) : 1;
-        for (std::int64_t parts = 1; parts <= most; ++parts) {
-            if (parts > 1 && left == 0) break;
-            tuned.parts = static_cast<int>(parts);
-            const auto blocks = static_cast<double>(left * parts);
-            tuned.us = parts == 1 ? blocks_us(tile, static_cast<double>(count), static_cast<double>(steps), machine)
-                                  : whole + blocks_us(tile, blocks, static_cast<double>(steps) / parts, machine) +
-                                        kLaunchUs + blocks * tile.rows * tile.cols / kCopiedFloats;
-            tuned.us = before + tuned.us * slower;
-            if (best.us == 0 || tuned.us < best.us) best = tuned;
+    gemm_tuning best = with_parts({.tiles = gemm_tiles::small, .pack_a = false, .pack_b = false, .parts = 1, .us = 0}, w,
+                                  lie, machine);
+    if (!large_tiles_fit(machine.compute_capability)) return best;
+    const auto can_pack = [&](gemm_path path, bool packed) {
+        return packed ? path != gemm_path::vectors && w.k > 0 : path != gemm_path::words;
+    };
+    for (bool a : {false, true}) {
+        for (bool b : {false, true}) {
+            if (!can_pack(lie.a, a) || !can_pack(lie.b, b)) continue;
+            const gemm_tuning tuned = with_parts(
+                {.tiles = gemm_tiles::large, .pack_a = a, .pack_b = b, .parts = 1, .us = 0}, w, lie, machine);
+            if (tuned.us < best.us) best = tuned;
         }
     }
     return best;

@@ -35,10 +35,10 @@ struct gemm_tile {
     const char* name;
     int rows, cols, depth, threads;
     int resident;          // blocks that a multiprocessor holds
-    double step_us;        // depth steps along k, a block's share of a multiprocessor that holds so many
-    double block_us;       // and what each block costs besides: its first loads, its stores
-    double busy[3];        // of that rate, with 1, 2, and 3 blocks or more a multiprocessor
-    double unaligned[2];   // more for an operand that comes in words, and for one that is turned
+    double step_us;       // depth steps along k, where a multiprocessor holds one block after the other
+    double block_us;      // and what each block costs besides: its first loads, its stores
+    double busy[3];       // of that rate, with 1, 2, and 3 blocks or more at a time
+    double unaligned[2];  // so many times as long for an operand that comes in words, and for one that is turned
 };
 const gemm_tile& tile_of(gemm_tiles tiles);
 

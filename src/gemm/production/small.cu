@@ -4,11 +4,11 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using tile = gemm_tile_shape<64, 64, 8, 4, 1, 2, 8, 8, 6>;
+using tile = gemm_tile_shape<64, 64, 8, 4, 1, 2, 8, 8, 6, false>;
 
 template <gemm_path kA, gemm_path kB>
 gemm_tiles_kernel kernel_of(int& shared_bytes) {
-    shared_bytes = gemm_stages<tile, kA, kB>::kAll * static_cast<int>(sizeof(float));
+    shared_bytes = gemm_stages<tile, kA, kB>::kBytes;
     return &gemm_tiles<tile, kA, kB>;
 }
 

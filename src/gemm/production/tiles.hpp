@@ -9,14 +9,16 @@ using production::gemm_path;
 
 // kRows x kCols of C by a block, kDepth steps of k at a time, in kStages stages of shared memory. A warp's lanes lie
 // kLanesDown x kLanesAcross; each has kDown x kAcross of C, in fours, so that lanes that are neighbours load neighbouring
-// 16 bytes. kResident blocks at a time shall fit a multiprocessor.
+// 16 bytes. kResident blocks at a time shall fit a multiprocessor. kBFirst: B's registers are loaded before A's, which
+// makes nvcc put them into other banks.
 template <int kRows_, int kCols_, int kDepth_, int kStages_, int kWarpsDown_, int kWarpsAcross_, int kDown_,
-          int kAcross_, int kResident_>
+          int kAcross_, int kResident_, bool kBFirst_>
 struct gemm_tile_shape {
     static constexpr int kRows = kRows_, kCols = kCols_, kDepth = kDepth_, kStages = kStages_;
     static constexpr int kWarpsDown = kWarpsDown_, kDown = kDown_, kAcross = kAcross_, kResident = kResident_;
     static constexpr int kLanesDown = kRows / kWarpsDown / kDown, kLanesAcross = 32 / kLanesDown;
     static constexpr int kThreads = kWarpsDown * kWarpsAcross_ * 32;
+    static constexpr bool kBFirst = kBFirst_;
     static_assert(kLanesDown == 4 || kLanesDown == 8);
     static_assert(kWarpsAcross_ * kLanesAcross * kAcross == kCols && kDown % 4 == 0 && kAcross % 4 == 0);
 };
@@ -86,6 +88,8 @@ struct gemm_stages {
     using a_loader = gemm_loader<kA, Tile::kRows, Tile::kDepth, Tile::kThreads>;
     using b_loader = gemm_loader<kB, Tile::kCols, Tile::kDepth, Tile::kThreads>;
     static constexpr int kFloats = a_loader::kFloats + b_loader::kFloats, kAll = kFloats * Tile::kStages;
+    static constexpr int kSums = Tile::kRows * Tile::kCols;  // behind them, where there are chunks
+    static constexpr int kBytes = (kAll + kSums) * static_cast<int>(sizeof(float));
 };
 
 __device__ __forceinline__ void load_four(float* to, const float* from) {
@@ -94,13 +98,15 @@ __device__ __forceinline__ void load_four(float* to, const float* from) {
 }
 
 // While the multiply-adds of a step run, the next step's operands come from shared memory into registers, and those of
-// three stages on from memory into shared memory.
+// three stages on from memory into shared memory. Sums of more than kChunk stages are added up in shared memory, chunk
+// by chunk: a sum's rounding error grows with its length.
 template <class Tile, gemm_path kA, gemm_path kB>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(gemm_launch w) {
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
+    constexpr int kChunk = 128;
     CORNERTURN_DYNAMIC_SHARED(float, shared);
-    // Lanes of every pair and of every second pair load the same 16 bytes of A, or of B: such loads take half the
+    // Neighbouring lanes, or every second one's neighbours, load the same 16 bytes of A, or of B: such loads take half the
     // wavefronts.
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
     const int of_eight = (lane & 1) | (lane >> 1 & 6), of_four = (lane >> 1 & 1) | (lane >> 3 & 2);
@@ -141,15 +147,30 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
     }
 
     float sums[kDown][kAcross] = {};
+    const auto for_each_four = [&](auto f) {
+        float4* const mine = reinterpret_cast<float4*>(shared + stages::kAll) + thread;
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kDown; ++i) {
+            CORNERTURN_UNROLL
+            for (int j = 0; j < kAcross; j += 4) f(mine[(i * kAcross + j) / 4 * Tile::kThreads], &sums[i][j]);
+        }
+    };
+    const bool chunks = count > kChunk;
+    if (chunks) for_each_four([](float4& all, float*) { all = make_float4(0, 0, 0, 0); });
     float of_a[2][kDown], of_b[2][kAcross];
     const float* used = shared;
+    constexpr int kBehind = stages::a_loader::kFloats;  // B lies behind A
     const auto fetch = [&](int step) {
         const float* const a_row = used + step * stages::a_loader::kPitch + row0;
-        const float* const b_row = used + stages::a_loader::kFloats + step * stages::b_loader::kPitch + col0;
+        const float* const b_row = used + kBehind + step * stages::b_loader::kPitch + col0;
+        const auto of_b_fours = [&] {
+            CORNERTURN_UNROLL
+            for (int j = 0; j < kAcross; j += 4) load_four(&of_b[step % 2][j], b_row + j * Tile::kLanesAcross);
+        };
+        if (Tile::kBFirst) of_b_fours();
         CORNERTURN_UNROLL
         for (int i = 0; i < kDown; i += 4) load_four(&of_a[step % 2][i], a_row + i * Tile::kLanesDown);
-        CORNERTURN_UNROLL
-        for (int i = 0; i < kAcross; i += 4) load_four(&of_b[step % 2][i], b_row + i * Tile::kLanesAcross);
+        if (!Tile::kBFirst) of_b_fours();
     };
     wait_for_copies<kStages - 2>();
     __syncthreads();
@@ -169,7 +190,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
             if (step == 0) {
                 if (left >= kStages) {
                     a.load(filled);
-                    b.load(filled + stages::a_loader::kFloats);
+                    b.load(filled + kBehind);
                 }
                 end_of_copies();
                 filled = filled + stages::kFloats;
@@ -177,19 +198,33 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
             }
             // To and fro, so that each multiply-add shares an operand with the one before, which then need not be
             // read again; along the shorter side.
-            constexpr int kOuter = kDown > kAcross ? kDown : kAcross, kInner = kDown > kAcross ? kAcross : kDown;
+            constexpr bool kRowByRow = kDown > kAcross;
+            constexpr int kOuter = kRowByRow ? kDown : kAcross, kInner = kRowByRow ? kAcross : kDown;
             CORNERTURN_UNROLL
             for (int outer = 0; outer < kOuter; ++outer) {
                 CORNERTURN_UNROLL
                 for (int along = 0; along < kInner; ++along) {
                     const int inner = outer % 2 == 0 ? along : kInner - 1 - along;
-                    const int i = kDown > kAcross ? outer : inner, j = kDown > kAcross ? inner : outer;
+                    const int i = kRowByRow ? outer : inner, j = kRowByRow ? inner : outer;
                     sums[i][j] += of_a[step % 2][i] * of_b[step % 2][j];
                 }
             }
         }
+        if (left % kChunk == 1 && left > 1) {
+            for_each_four([](float4& all, float* sum) {
+                const float4 before = all;
+                all = make_float4(before.x + sum[0], before.y + sum[1], before.z + sum[2], before.w + sum[3]);
+                sum[0] = sum[1] = sum[2] = sum[3] = 0;
+            });
+        }
     }
     wait_for_copies<0>();
+    if (chunks) {
+        for_each_four([](const float4& all, float* sum) {
+            const float4 before = all;
+            sum[0] += before.x, sum[1] += before.y, sum[2] += before.z, sum[3] += before.w;
+        });
+    }
 
     const std::int64_t tile_row = std::int64_t{at.row} * Tile::kRows, tile_col = std::int64_t{at.col} * Tile::kCols;
     const bool in_parts = part >= 0;
