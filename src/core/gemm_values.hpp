@@ -11,6 +11,9 @@ enum class gemm_values {
     integers,   // -8 to 8: products are exact, and must come out so, while sums stay below 2^24
     uniform,    // [0, 1)
     symmetric,  // [-1, 1)
+    normal,     // of mean 0 and variance 1: the sum of twelve uniform ones, less 6
+    wide,       // 1 to 2 times a power of two from 2^-20 to 2^20, of either sign
+    cancelling  // symmetric; products that follow each other along k cancel out but for a thousandth
 };
 
 enum class gemm_matrix : std::uint64_t { a = 1, b, c };
@@ -20,13 +23,37 @@ struct gemm_filler {
     std::uint64_t seed;
 
     CORNERTURN_HOST_DEVICE float value(gemm_matrix of, std::int64_t row, std::int64_t col) const {
-        const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 ^ static_cast<std::uint64_t>(col);
-        const std::uint64_t bits =
-            mix(mix(place + (static_cast<std::uint64_t>(of) << 62)) + seed * 0x9e3779b97f4a7c15u);
-        if (values == gemm_values::integers) return static_cast<float>(static_cast<int>(bits % 17) - 8);
-        const float unit = static_cast<float>(bits >> 40) * 0x1p-24f;
-        return values == gemm_values::uniform ? unit : 2 * unit - 1;
+        if (values == gemm_values::cancelling && of == gemm_matrix::a) return symmetric(bits_at(of, row, col & ~1));
+        if (values == gemm_values::cancelling && of == gemm_matrix::b && row % 2 == 1)
+            return -symmetric(bits_at(of, row - 1, col)) * (1 + 0x1p-10f);
+        const std::uint64_t bits = bits_at(of, row, col);
+        switch (values) {
+            case gemm_values::integers: return static_cast<float>(static_cast<int>(bits % 17) - 8);
+            case gemm_values::uniform: return unit(bits);
+            case gemm_values::symmetric:
+            case gemm_values::cancelling: return symmetric(bits);
+            case gemm_values::normal: {
+                std::int64_t sum = 0;
+                for (std::uint64_t i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(mix(bits + i) >> 40);
+                return static_cast<float>(sum - (std::int64_t{6} << 24)) * 0x1p-24f;
+            }
+            case gemm_values::wide: {
+                float value = 1 + unit(bits);
+                for (std::uint64_t i = bits % 41; i < 20; ++i) value *= 0.5f;
+                for (std::uint64_t i = 20; i < bits % 41; ++i) value *= 2;
+                return (bits >> 20 & 1) == 0 ? value : -value;
+            }
+        }
+        return 0;
     }
+
+private:
+    CORNERTURN_HOST_DEVICE std::uint64_t bits_at(gemm_matrix of, std::int64_t row, std::int64_t col) const {
+        const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 ^ static_cast<std::uint64_t>(col);
+        return mix(mix(place + (static_cast<std::uint64_t>(of) << 62)) + seed * 0x9e3779b97f4a7c15u);
+    }
+    CORNERTURN_HOST_DEVICE static float unit(std::uint64_t bits) { return static_cast<float>(bits >> 40) * 0x1p-24f; }
+    CORNERTURN_HOST_DEVICE static float symmetric(std::uint64_t bits) { return 2 * unit(bits) - 1; }
 };
 
 // What rounding each of `terms` products and sums once in single precision may cost, for each unit of their magnitude.

@@ -1,10 +1,11 @@
-// What cornerturn::cuda::transpose refuses before it asks for a device: this runs where there is no GPU, too.
+// What cornerturn::cuda::transpose and gemm refuse before they ask for a device: this runs where there is no GPU, too.
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <random>
 
 #include "core/overlap.hpp"
+#include "cornerturn/cuda/gemm.hpp"
 #include "cornerturn/cuda/transpose.hpp"
 
 using namespace cornerturn;
@@ -150,6 +151,53 @@ TEST(overlap, agrees_with_looking_at_every_byte) {
     }
     EXPECT_GT(shared, 1000);
     EXPECT_LT(shared, 19000);
+}
+
+std::string refusal(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
+                    const cuda::gemm_options& options = {}) {
+    try {
+        cuda::gemm(1, a, b, 0, c, nullptr, options);
+    } catch (const invalid_argument& refused) {
+        return refused.what();
+    } catch (const error& other) {
+        return std::string("not refused: ") + other.what();
+    }
+    return "not refused";
+}
+
+TEST(gemm_arguments, each_mistake_is_named_with_its_value) {
+    const batch_view<const float> a{address(0x1000), 4, 6, 6, 1, 0}, b{address(0x2000), 6, 5, 5, 1, 0};
+    const batch_view<float> c{address(0x3000), 4, 5, 5, 1, 0};
+    const auto with = [](auto view, auto change) {
+        change(view);
+        return view;
+    };
+    const auto in_a = [&](auto change) { return refusal(with(a, change), b, c); };
+    const auto in_b = [&](auto change) { return refusal(a, with(b, change), c); };
+    const auto in_c = [&](auto change) { return refusal(a, b, with(c, change)); };
+    EXPECT_EQ(in_a([](auto& v) { v.data = nullptr; }), "a.data is null");
+    EXPECT_EQ(in_b([](auto& v) { v.data = nullptr; }), "b.data is null");
+    EXPECT_EQ(in_c([](auto& v) { v.data = nullptr; }), "c.data is null");
+    EXPECT_EQ(in_a([](auto& v) { v.rows = -1; }), "a.rows is -1: it must not be negative");
+    EXPECT_EQ(in_b([](auto& v) { v.ld = 4; }), "b.ld is 4: a row has 5 elements");
+    EXPECT_EQ(in_c([](auto& v) { v.ld = 4; }), "c.ld is 4: a row has 5 elements");
+    EXPECT_EQ(in_b([](auto& v) { v.rows = 7; }), "b is 7 x 5: it must have 6 rows: a is 4 x 6");
+    EXPECT_EQ(in_c([](auto& v) { v.rows = 3; }), "c is 3 x 5: the product of a, 4 x 6, and b, 6 x 5, is 4 x 5");
+    EXPECT_EQ(refusal(a, b, c, {.a = cuda::op::transposed}), "b is 6 x 5: it must have 4 rows: a is 4 x 6, transposed");
+    EXPECT_EQ(refusal(a, b, c, {.b = cuda::op::transposed}), "b is 6 x 5: it must have 6 columns: a is 4 x 6");
+    EXPECT_EQ(in_a([](auto& v) { v.count = 2; }), "a.count is 2: c has 1 matrices");
+    EXPECT_EQ(in_b([](auto& v) { v.data = address(0x2002); }),
+              "b.data is 0x2002: its elements must be aligned to 4 bytes");
+    EXPECT_EQ(in_c([](auto& v) { v.data = address(0x1010); }),
+              "c (4 x 5 at 0x1010) overlaps a (4 x 6 at 0x1000): they must be apart");
+    EXPECT_NE(in_a([](auto& v) { v.ld = kHuge; }).find("does not fit 64 bits"), std::string::npos);
+    const batch_view<const float> as{address(0x10000), 4, 6, 6, 3, 24}, bs{address(0x20000), 6, 5, 5, 3, 0};
+    EXPECT_NE(refusal(as, bs, {address(0x30000), 4, 5, 5, 3, 19}).find("c.stride is 19"), std::string::npos);
+}
+
+TEST(gemm_arguments, nothing_is_done_for_nothing) {
+    EXPECT_EQ(refusal({nullptr, 0, 6, 6, 1, 0}, {nullptr, 6, 5, 5, 1, 0}, {nullptr, 0, 5, 5, 1, 0}), "not refused");
+    EXPECT_EQ(refusal({nullptr, 4, 6, 6, 0, 0}, {nullptr, 6, 5, 5, 0, 0}, {nullptr, 4, 5, 5, 0, 0}), "not refused");
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ using production::gemm_workspace;
 // An operand brought into the workspace, as rows of k: transposed where it lies along k, copied elsewhere.
 void bring(const float* from, std::int64_t ld, std::int64_t stride, bool along_k, std::int64_t k, std::int64_t extent,
            std::int64_t count, float* to, std::int64_t to_ld, int compute_capability) {
+    if (k == 0) return;
     if (along_k) {
         const matrix_work turn{from,  to,     extent,    k, extent > 1 ? ld : k, to_ld, static_cast<int>(sizeof(float)),
                                count, stride, k * to_ld};
@@ -32,7 +33,8 @@ void launch_tiles(gemm_launch w, gemm_tiles_kernel kernel, int shared_bytes, con
     const gemm_tile& tile = production::tile_of(tuned.tiles);
     w.tiles_down = (w.m + tile.rows - 1) / tile.rows;
     w.tiles_across = (w.n + tile.cols - 1) / tile.cols;
-    w.parts = tuned.parts;
+    const std::int64_t steps = w.k > tile.depth ? (w.k + tile.depth - 1) / tile.depth : 1;
+    w.parts = tuned.parts < steps ? tuned.parts : static_cast<int>(steps);  // each part has some
     w.whole = static_cast<int>(production::whole_tiles(w.tiles(), tuned, machine));
     const int left = w.tiles() - w.whole;
     launch({dim3(static_cast<unsigned>(w.whole + left * w.parts)), dim3(static_cast<unsigned>(tile.threads)),

@@ -1,0 +1,375 @@
+// cornerturn::cuda::gemm on a GPU, and each way of tuning it: every product, wherever its matrices lie; the same bits each
+// time; errors no larger than cuBLAS's; what floats make of infinities and NaN.
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "cornerturn/cuda/gemm.hpp"
+#include "cuda/gpu_test.hpp"
+#include "device/cuda_gemm.hpp"
+#include "device/registry.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+std::map<std::string, int> launches;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr gemm_values kValues[] = {gemm_values::uniform, gemm_values::symmetric,  gemm_values::normal,
+                                   gemm_values::wide,    gemm_values::cancelling, gemm_values::integers};
+
+std::string name(const gemm_shape& s) {
+    return fmt::format("{} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, values {}, seed {}",
+                       s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "", s.lda,
+                       s.ldb, s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, static_cast<int>(s.values),
+                       s.seed);
+}
+
+cuda::gemm_options options_of(const gemm_work& w) {
+    const auto of = [](bool turned) { return turned ? cuda::op::transposed : cuda::op::as_it_is; };
+    return {.a = of(w.a_turned), .b = of(w.b_turned)};
+}
+
+void call(const gemm_work& w, cudaStream_t stream = nullptr) {
+    const matrix_view<const float> a{w.a, w.a_turned ? w.k : w.m, w.a_turned ? w.m : w.k, w.lda};
+    const matrix_view<const float> b{w.b, w.b_turned ? w.n : w.k, w.b_turned ? w.k : w.n, w.ldb};
+    cuda::gemm(w.alpha, a, b, w.beta, matrix_view<float>{w.c, w.m, w.n, w.ldc}, stream, options_of(w));
+    ++launches["cornerturn::cuda::gemm"];
+}
+
+void expect_right(const gemm_shape& shape) {
+    device::cuda_gemm problem(shape, 0, nullptr);
+    problem.prepare();
+    call(problem.work());
+    ASSERT_EQ(problem.check().fault, "") << name(problem.shape());
+}
+
+template <class F>
+void for_each_way(gemm_shape s, F f) {
+    for (bool a : {false, true}) {
+        for (bool b : {false, true}) {
+            s.a_turned = a, s.b_turned = b;
+            ASSERT_NO_FATAL_FAILURE(f(s));
+        }
+    }
+}
+
+gemm_shape random_shape(std::mt19937& random, int most) {
+    const auto up_to = [&](int top) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(top + 1)); };
+    constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
+    gemm_shape s{.m = 1 + up_to(most), .n = 1 + up_to(most), .k = up_to(most), .seed = random()};
+    const bool aligned = up_to(2) == 0;
+    const auto four = [&](std::int64_t size) { return aligned ? (size + 3) / 4 * 4 : size; };
+    s.m = four(s.m), s.n = four(s.n);
+    s.a_turned = up_to(1) == 1, s.b_turned = up_to(1) == 1;
+    s.lda = four((s.a_turned ? s.m : s.k) + up_to(9));
+    s.ldb = four((s.b_turned ? s.k : s.n) + up_to(9));
+    s.ldc = four(s.n + up_to(9));
+    if (!aligned) s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
+    s.alpha = kFactors[up_to(4)];
+    s.beta = kFactors[up_to(4)];
+    s.values = kValues[up_to(5)];
+    return s;
+}
+
+TEST(cuda_product, edges_of_every_tile) {
+    for (std::int64_t m : {0, 1, 2, 3, 31, 33, 127, 129, 1000}) {
+        for (std::int64_t n : {0, 1, 2, 3, 31, 33, 127, 129, 1000}) {
+            for (std::int64_t k : {0, 1, 2, 3, 31, 33, 127, 129, 1000}) {
+                for_each_way({.m = m, .n = n, .k = k},
+                             [](const gemm_shape& s) { ASSERT_NO_FATAL_FAILURE(expect_right(s)); });
+            }
+        }
+    }
+}
+
+TEST(cuda_product, random_work) {
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    for (int round = 0; round < 400; ++round) ASSERT_NO_FATAL_FAILURE(expect_right(random_shape(random, 1500)));
+}
+
+TEST(cuda_product, each_tuning) {
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    for (const kernel& k : kernels()) {
+        if (!k.id.starts_with("tuned_gemm@")) continue;
+        for (int round = 0; round < 60; ++round) {
+            const gemm_shape s = random_shape(random, 900).checked();
+            device::cuda_gemm problem(s, k.workspace(backend::cuda, s.work(nullptr, nullptr, nullptr, nullptr)), nullptr);
+            problem.prepare();
+            try {
+                k.multiply(backend::cuda)(problem.work());
+            } catch (const unsupported&) {
+                continue;  // operands that lie so are packed for these tiles
+            }
+            ++launches[k.id];
+            ASSERT_EQ(problem.check().fault, "") << k.id << ": " << name(s);
+        }
+        ASSERT_GT(launches[k.id], 0) << k.id;
+    }
+}
+
+TEST(cuda_product, large_more_than_65535_tiles_on_an_axis_and_2_to_the_31_elements) {
+    for (const gemm_shape& s :
+         {gemm_shape{.m = 9000000, .n = 3, .k = 2}, {.m = 2, .n = 9000001, .k = 3}, {.m = 46341, .n = 46342, .k = 3},
+          {.m = 2, .n = 3, .k = 4000000}, {.m = 3, .n = 46341, .k = 46342, .b_turned = true},
+          {.m = 46342, .n = 5, .k = 46341}, {.m = 46341, .n = 4, .k = 46344, .a_turned = true}}) {
+        ASSERT_NO_FATAL_FAILURE(expect_right(s));
+    }
+}
+
+// Bitwise: products with ones and zeros are what they copy.
+TEST(cuda_product, identity_and_permutations_copy) {
+    for (std::int64_t n : {1, 5, 64, 130, 777, 2048}) {
+        std::mt19937 random(static_cast<unsigned>(n));
+        const auto size = static_cast<std::size_t>(n * n);
+        std::vector<float> permutation(size, 0), values(size), found(size);
+        std::vector<std::size_t> to(static_cast<std::size_t>(n));
+        for (std::size_t i = 0; i < to.size(); ++i) to[i] = i;
+        if (n % 2 == 1) std::shuffle(to.begin(), to.end(), random);  // else the identity
+        for (std::size_t i = 0; i < to.size(); ++i) permutation[i * static_cast<std::size_t>(n) + to[i]] = 1;
+        for (float& v : values) v = std::ldexp(static_cast<float>(random()) - 2e9f, static_cast<int>(random() % 60) - 30);
+        tests::device_array<float> a(size), b(size), c(size);
+        CORNERTURN_CUDA(cudaMemcpy(a.data, permutation.data(), size * 4, cudaMemcpyHostToDevice));
+        CORNERTURN_CUDA(cudaMemcpy(b.data, values.data(), size * 4, cudaMemcpyHostToDevice));
+        CORNERTURN_CUDA(cudaMemset(c.data, 0xff, size * 4));  // NaN, which is not read
+        cuda::gemm(1, matrix_view<const float>{a.data, n, n, n}, matrix_view<const float>{b.data, n, n, n}, 0,
+                   matrix_view<float>{c.data, n, n, n}, nullptr);
+        CORNERTURN_CUDA(cudaMemcpy(found.data(), c.data, size * 4, cudaMemcpyDeviceToHost));
+        for (std::size_t row = 0; row < to.size(); ++row) {
+            ASSERT_EQ(std::memcmp(&found[row * to.size()], &values[to[row] * to.size()], to.size() * 4), 0) << n;
+        }
+    }
+}
+
+// C = alpha A B + beta C for a few numbers, of which the first row and column tell.
+float product_of(const std::vector<float>& row, const std::vector<float>& col, float alpha, float beta, float before) {
+    const auto k = static_cast<std::int64_t>(row.size());
+    tests::device_array<float> a(row.size()), b(col.size()), c(1);
+    CORNERTURN_CUDA(cudaMemcpy(a.data, row.data(), row.size() * 4, cudaMemcpyHostToDevice));
+    CORNERTURN_CUDA(cudaMemcpy(b.data, col.data(), col.size() * 4, cudaMemcpyHostToDevice));
+    CORNERTURN_CUDA(cudaMemcpy(c.data, &before, 4, cudaMemcpyHostToDevice));
+    cuda::gemm(alpha, matrix_view<const float>{a.data, 1, k, k}, matrix_view<const float>{b.data, k, 1, 1}, beta,
+               matrix_view<float>{c.data, 1, 1, 1}, nullptr);
+    float found = 0;
+    CORNERTURN_CUDA(cudaMemcpy(&found, c.data, 4, cudaMemcpyDeviceToHost));
+    return found;
+}
+
+TEST(cuda_product, infinities_nan_zeros_and_subnormal_numbers) {
+    constexpr float kTiny = 0x1p-140f;
+    EXPECT_EQ(product_of({1, kInfinity}, {2, 3}, 1, 0, kNaN), kInfinity);
+    EXPECT_TRUE(std::isnan(product_of({kInfinity, kInfinity}, {1, -1}, 1, 0, 0)));
+    EXPECT_TRUE(std::isnan(product_of({kInfinity}, {0}, 1, 0, 0)));
+    EXPECT_TRUE(std::isnan(product_of({1, kNaN}, {1, 1}, 1, 0, 0)));
+    EXPECT_TRUE(std::isnan(product_of({1}, {1}, 1, 1, kNaN)));
+    EXPECT_EQ(product_of({1}, {1}, 1, 0, kNaN), 1);
+    EXPECT_EQ(product_of({kNaN}, {kInfinity}, 0, 2, 3), 6);  // A and B are not read
+    EXPECT_EQ(product_of({kTiny}, {0.5f}, 1, 0, 0), kTiny / 2);
+    EXPECT_EQ(product_of({0x1p-75f}, {0x1p-70f}, 1, 1, kTiny), kTiny + 0x1p-145f);
+    EXPECT_EQ(product_of({0x1p100f, 0x1p100f}, {0x1p100f, 1}, 1, 0, 0), kInfinity);
+    EXPECT_FALSE(std::signbit(product_of({-0.0f}, {1}, 1, 0, 0)));  // 0 + -0
+    // Padding of k must not meet what lies beside it: a row's neighbours are infinite here.
+    for (std::int64_t k : {1, 3, 7, 9, 30}) {
+        const auto wide = static_cast<std::size_t>(k);
+        std::vector<float> ones(wide, 1);
+        EXPECT_EQ(product_of(ones, ones, 1, 0, kNaN), static_cast<float>(k));
+    }
+}
+
+TEST(cuda_product, errors_are_no_larger_than_those_of_cublas) {
+    for (const gemm_shape& of : {gemm_shape{.m = 1024, .n = 1024, .k = 1024}, {.m = 4096, .n = 4096, .k = 4096},
+                                 {.m = 1000, .n = 999, .k = 3001}, {.m = 128, .n = 256, .k = 20000},
+                                 {.m = 64, .n = 64, .k = 65536}, {.m = 8192, .n = 128, .k = 8192}}) {
+        for (gemm_values values : kValues) {
+            gemm_shape shape = of;
+            shape.values = values;
+            for_each_way(shape, [](const gemm_shape& s) {
+                device::cuda_gemm problem(s, 0, nullptr);
+                problem.prepare();
+                gemm_errors ours, theirs;
+                call(problem.work());
+                ASSERT_EQ(problem.check(&ours).fault, "") << name(problem.shape());
+                problem.prepare_c();
+                try {
+                    find_kernel("gemm/cublas").multiply(backend::cuda)(problem.work());
+                } catch (const unsupported& why) {
+                    GTEST_SKIP() << why.what();
+                }
+                ASSERT_EQ(problem.check(&theirs).fault, "");
+                EXPECT_LE(ours.largest, 1.5 * theirs.largest) << name(problem.shape());
+                EXPECT_LE(ours.frobenius, 1.5 * theirs.frobenius) << name(problem.shape());
+            });
+        }
+    }
+}
+
+std::vector<float> contents(const device::cuda_gemm& problem) {
+    const gemm_work w = problem.work();
+    std::vector<float> found(static_cast<std::size_t>((w.m - 1) * w.ldc + w.n));
+    CORNERTURN_CUDA(cudaMemcpy(found.data(), w.c, found.size() * 4, cudaMemcpyDeviceToHost));
+    return found;
+}
+
+TEST(cuda_product, two_runs_give_the_same_bits) {
+    for (const gemm_shape& s : {gemm_shape{.m = 64, .n = 64, .k = 65536}, {.m = 1024, .n = 1024, .k = 1024},
+                                {.m = 3000, .n = 1777, .k = 901, .beta = 2}}) {
+        device::cuda_gemm problem(s, 0, nullptr);
+        problem.prepare();
+        call(problem.work());
+        const std::vector<float> first = contents(problem);
+        for (int run = 0; run < 5; ++run) {
+            problem.prepare_c();
+            call(problem.work());
+            const std::vector<float> again = contents(problem);
+            ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * 4), 0) << name(s);
+        }
+    }
+}
+
+// A batch's products are those of its matrices, which may lie apart, beside each other, or be one for all.
+TEST(cuda_product, batches) {
+    struct batch {
+        std::int64_t count, m, n, k, a_stride, b_stride, c_stride, ldc;
+    };
+    for (const batch& t : {batch{7, 33, 20, 50, 33 * 50, 50 * 20, 33 * 20, 20}, {5, 64, 64, 64, 0, 4096, 4096, 64},
+                           {3, 17, 9, 5, 100, 0, 12, 40}, {0, 4, 4, 4, 16, 16, 16, 4}, {300, 128, 128, 64, 8192, 8192, 16384, 128},
+                           {2, 1024, 1024, 512, 524288, 524288, 1048576, 1024}, {70000, 3, 2, 4, 12, 8, 6, 2}}) {
+        const auto floats = [&](std::int64_t stride, std::int64_t last) {
+            return static_cast<std::size_t>(std::max<std::int64_t>(t.count - 1, 0) * stride + last);
+        };
+        const std::size_t in_a = floats(t.a_stride, t.m * t.k), in_b = floats(t.b_stride, t.k * t.n);
+        const std::size_t in_c = floats(t.c_stride, (t.m - 1) * t.ldc + t.n);
+        std::mt19937 random(static_cast<unsigned>(t.count));
+        const auto fill = [&](std::vector<float>& v) {
+            for (float& x : v) x = static_cast<float>(static_cast<int>(random() % 17) - 8);
+        };
+        std::vector<float> a(in_a), b(in_b), c(in_c);
+        fill(a), fill(b), fill(c);
+        tests::device_array<float> at_a(in_a), at_b(in_b), at_c(in_c);
+        CORNERTURN_CUDA(cudaMemcpy(at_a.data, a.data(), in_a * 4, cudaMemcpyHostToDevice));
+        CORNERTURN_CUDA(cudaMemcpy(at_b.data, b.data(), in_b * 4, cudaMemcpyHostToDevice));
+        CORNERTURN_CUDA(cudaMemcpy(at_c.data, c.data(), in_c * 4, cudaMemcpyHostToDevice));
+        cuda::gemm(2, batch_view<const float>{at_a.data, t.m, t.k, t.k, t.count, t.a_stride},
+                   batch_view<const float>{at_b.data, t.k, t.n, t.n, t.count, t.b_stride}, -1,
+                   batch_view<float>{at_c.data, t.m, t.n, t.ldc, t.count, t.c_stride}, nullptr);
+        std::vector<float> found(in_c), wanted = c;
+        CORNERTURN_CUDA(cudaMemcpy(found.data(), at_c.data, in_c * 4, cudaMemcpyDeviceToHost));
+        for (std::int64_t i = 0; i < t.count; i += t.count > 8 ? t.count / 8 : 1) {
+            for (std::int64_t row = 0; row < t.m; row += t.m > 200 ? 37 : 1) {
+                for (std::int64_t col = 0; col < t.n; col += t.n > 200 ? 41 : 1) {
+                    float sum = 0;
+                    for (std::int64_t l = 0; l < t.k; ++l)
+                        sum += a[static_cast<std::size_t>(i * t.a_stride + row * t.k + l)] *
+                               b[static_cast<std::size_t>(i * t.b_stride + l * t.n + col)];
+                    const auto place = static_cast<std::size_t>(i * t.c_stride + row * t.ldc + col);
+                    ASSERT_EQ(found[place], 2 * sum - c[place]) << t.count << " products, " << i << ": " << row << ", " << col;
+                }
+            }
+        }
+    }
+}
+
+TEST(cuda_product, workspace_of_the_caller) {
+    const gemm_shape s{.m = 1024, .n = 1000, .k = 3000};
+    device::cuda_gemm problem(s, 0, nullptr);
+    problem.prepare();
+    const gemm_work w = problem.work();
+    const matrix_view<const float> a{w.a, w.m, w.k, w.lda}, b{w.b, w.k, w.n, w.ldb};
+    const matrix_view<float> c{w.c, w.m, w.n, w.ldc};
+    const std::int64_t bytes = cuda::gemm_workspace_bytes(a, b, c);
+    ASSERT_GT(bytes, 0);
+    tests::device_array<unsigned char> space(static_cast<std::size_t>(bytes) + 64);
+    CORNERTURN_CUDA(cudaMemset(space.data + bytes, 0x5a, 64));
+    cuda::gemm(1, a, b, 0, c, nullptr, {.workspace = space.data, .workspace_bytes = bytes});
+    EXPECT_EQ(problem.check().fault, "");
+    unsigned char behind[64];
+    CORNERTURN_CUDA(cudaMemcpy(behind, space.data + bytes, 64, cudaMemcpyDeviceToHost));
+    for (unsigned char byte : behind) ASSERT_EQ(byte, 0x5a);
+    const auto refusal = [&](void* workspace, std::int64_t size) {
+        return tests::refused([&] { cuda::gemm(1, a, b, 0, c, nullptr, {.workspace = workspace, .workspace_bytes = size}); });
+    };
+    EXPECT_NE(refusal(space.data, 16).find("options.workspace_bytes is 16: this product takes"), std::string::npos);
+    EXPECT_NE(refusal(space.data + 4, bytes).find("it must be aligned to 16 bytes"), std::string::npos);
+    EXPECT_NE(refusal(nullptr, 5).find("options.workspace_bytes is 5: there is no workspace"), std::string::npos);
+}
+
+TEST(cuda_product, streams_and_graphs) {
+    const gemm_shape s{.m = 900, .n = 901, .k = 2000};  // packed, and in parts
+    device::cuda_gemm problem(s, 0, nullptr);
+    problem.prepare();
+    const tests::stream_owner stream;
+    CORNERTURN_CUDA(cudaDeviceSynchronize());
+    CORNERTURN_CUDA(cudaStreamBeginCapture(stream.get, cudaStreamCaptureModeThreadLocal));
+    call(problem.work(), stream.get);
+    cudaGraph_t graph = nullptr;
+    CORNERTURN_CUDA(cudaStreamEndCapture(stream.get, &graph));
+    cudaGraphExec_t run = nullptr;
+    CORNERTURN_CUDA(cudaGraphInstantiate(&run, graph, 0));
+    for (int time = 0; time < 3; ++time) {
+        problem.prepare_c();
+        CORNERTURN_CUDA(cudaDeviceSynchronize());
+        CORNERTURN_CUDA(cudaGraphLaunch(run, stream.get));
+        CORNERTURN_CUDA(cudaStreamSynchronize(stream.get));
+        ASSERT_EQ(problem.check().fault, "");
+    }
+    CORNERTURN_CUDA(cudaGraphExecDestroy(run));
+    CORNERTURN_CUDA(cudaGraphDestroy(graph));
+}
+
+TEST(cuda_product, many_threads) {
+    std::vector<std::thread> threads;
+    std::vector<std::string> faults(8);
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        threads.emplace_back([&, i] {
+            const tests::stream_owner stream;
+            const gemm_shape s{.m = 300 + static_cast<std::int64_t>(i), .n = 333, .k = 1200, .seed = i + 1};
+            device::cuda_gemm problem(s, 0, stream.get);
+            for (int round = 0; round < 20 && faults[i].empty(); ++round) {
+                problem.prepare();
+                const gemm_work w = problem.work();
+                cuda::gemm(w.alpha, matrix_view<const float>{w.a, w.m, w.k, w.lda},
+                           matrix_view<const float>{w.b, w.k, w.n, w.ldb}, w.beta,
+                           matrix_view<float>{w.c, w.m, w.n, w.ldc}, stream.get);
+                faults[i] = problem.check().fault;
+            }
+        });
+    }
+    for (std::thread& t : threads) t.join();
+    for (const std::string& fault : faults) EXPECT_EQ(fault, "");
+}
+
+TEST(cuda_product, memory_that_cannot_be_reached) {
+    std::vector<float> host(64);
+    tests::device_array<float> c(64);
+    int reads_pageable = 0;
+    CORNERTURN_CUDA(cudaDeviceGetAttribute(&reads_pageable, cudaDevAttrPageableMemoryAccess, 0));
+    if (reads_pageable != 0) GTEST_SKIP() << "this GPU reads any memory";
+    const matrix_view<const float> a{host.data(), 8, 8, 8};
+    const std::string why =
+        tests::refused([&] { cuda::gemm(1, a, a, 0, matrix_view<float>{c.data, 8, 8, 8}, nullptr); });
+    EXPECT_NE(why.find("a.data is 0x"), std::string::npos) << why;
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST(cuda_product, explains_what_it_does) {
+    const matrix_view<const float> a{nullptr, 8192, 8192, 8192};
+    EXPECT_NE(cuda::explain_gemm(a, a, matrix_view<float>{nullptr, 8192, 8192, 8192}).find("tiles of"), std::string::npos);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return tests::run_on_gpus(argc, argv, 1, launches); }

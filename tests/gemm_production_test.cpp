@@ -1,0 +1,161 @@
+// The library's multiplication in the emulator, tuned in each way: every product comes out, however its matrices lie, and
+// no access strays or races. And what is chosen, for which work.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "gemm/production/policy.hpp"
+#include "lab/run.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+std::map<std::string, int> runs;
+
+std::string name(const kernel& k, const gemm_shape& s) {
+    return fmt::format("{}, {} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, seed {}",
+                       k.id, s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "",
+                       s.lda, s.ldb, s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, s.seed);
+}
+
+void expect_right(const kernel& k, const gemm_shape& shape) {
+    const lab::emulated run = lab::emulate(k, shape, {});
+    if (run.refused) return;  // operands that lie so are packed for these tiles
+    ++runs[k.id];
+    ASSERT_EQ(run.found.fault, "") << name(k, shape);
+    ASSERT_TRUE(run.finished) << name(k, shape);
+}
+
+template <class F>
+void for_each_tuning(F f) {
+    int tunings = 0;
+    for (const kernel& k : kernels()) {
+        if (!k.id.starts_with("tuned_gemm@")) continue;
+        ++tunings;
+        ASSERT_NO_FATAL_FAILURE(f(k));
+        EXPECT_GT(runs[k.id], 0) << k.id;
+    }
+    EXPECT_EQ(tunings, 9);
+}
+
+// Each of the four ways that A and B are transposed.
+template <class F>
+void for_each_way(gemm_shape s, F f) {
+    for (bool a : {false, true}) {
+        for (bool b : {false, true}) {
+            s.a_turned = a, s.b_turned = b;
+            ASSERT_NO_FATAL_FAILURE(f(s));
+        }
+    }
+}
+
+TEST(gemm_production, edges_of_every_tile) {
+    for_each_tuning([](const kernel& k) {
+        for (std::int64_t m : {1, 63, 130}) {
+            for (std::int64_t n : {1, 65, 200}) {
+                for (std::int64_t depth : {0, 1, 7, 8, 9, 41}) {
+                    for_each_way({.m = m, .n = n, .k = depth}, [&](const gemm_shape& s) {
+                        ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
+                    });
+                }
+            }
+        }
+    });
+}
+
+TEST(gemm_production, random_sizes_leading_dimensions_offsets_and_factors) {
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1)); };
+    constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
+    constexpr gemm_values kValues[] = {gemm_values::uniform, gemm_values::symmetric,  gemm_values::normal,
+                                       gemm_values::wide,    gemm_values::cancelling, gemm_values::integers};
+    for_each_tuning([&](const kernel& k) {
+        for (int round = 0; round < 24; ++round) {
+            gemm_shape s{.m = 1 + up_to(300), .n = 1 + up_to(300), .k = up_to(200), .seed = seed};
+            const bool aligned = round % 3 == 0;
+            if (aligned) s.m = (s.m + 3) / 4 * 4, s.n = (s.n + 3) / 4 * 4;
+            s.a_turned = up_to(1) == 1, s.b_turned = up_to(1) == 1;
+            const auto ld = [&](std::int64_t least) {
+                return aligned ? (least + up_to(9) + 3) / 4 * 4 : least + up_to(9);
+            };
+            s.lda = ld(s.a_turned ? s.m : s.k);
+            s.ldb = ld(s.b_turned ? s.k : s.n);
+            s.ldc = ld(s.n);
+            if (!aligned) s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
+            s.alpha = kFactors[up_to(4)];
+            s.beta = kFactors[up_to(4)];
+            s.values = kValues[round % 6];
+            ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
+        }
+    });
+}
+
+// Sums that are long enough to be added up in chunks.
+TEST(gemm_production, long_sums_are_as_exact_as_short_ones) {
+    for_each_tuning([](const kernel& k) {
+        for_each_way({.m = 12, .n = 8, .k = 128 * 8 * 2 + 13, .values = gemm_values::integers},
+                     [&](const gemm_shape& s) { ASSERT_NO_FATAL_FAILURE(expect_right(k, s)); });
+    });
+}
+
+// What is chosen on an H200.
+constexpr production::gemm_machine kMachine{90, 132};
+
+production::gemm_tuning chosen(gemm_shape shape) {
+    const gemm_work work = shape.checked().work(nullptr, nullptr, nullptr, nullptr);
+    return production::choose(work, production::paths_of(work), kMachine);
+}
+
+TEST(gemm_policy, large_products_are_of_large_tiles_and_packed) {
+    const production::gemm_tuning as_it_is = chosen({.m = 8192, .n = 8192, .k = 8192});
+    EXPECT_EQ(as_it_is.tiles, production::gemm_tiles::large);
+    EXPECT_TRUE(as_it_is.pack_a);
+    EXPECT_FALSE(as_it_is.pack_b);
+    const production::gemm_tuning transposed = chosen({.m = 8192, .n = 8192, .k = 8192, .a_turned = true, .b_turned = true});
+    EXPECT_FALSE(transposed.pack_a);
+    EXPECT_TRUE(transposed.pack_b);
+    const production::gemm_tuning odd = chosen({.m = 4095, .n = 4097, .k = 4099, .a_turned = true});
+    EXPECT_TRUE(odd.pack_a && odd.pack_b);
+}
+
+TEST(gemm_policy, few_tiles_are_computed_in_parts) {
+    EXPECT_GT(chosen({.m = 64, .n = 64, .k = 65536}).parts, 60);
+    EXPECT_EQ(chosen({.m = 16896, .n = 16384, .k = 512}).parts, 1);  // 128 x 132 tiles
+}
+
+TEST(gemm_policy, other_gpus_have_tiles_that_fit_them) {
+    const gemm_work work = gemm_shape{.m = 8192, .n = 8192, .k = 8192}.checked().work(nullptr, nullptr, nullptr, nullptr);
+    for (int capability : {75, 80, 86, 89, 120}) {
+        EXPECT_EQ(production::choose(work, production::paths_of(work), {capability, 100}).tiles,
+                  production::gemm_tiles::small);
+    }
+}
+
+TEST(gemm_policy, the_workspace_is_enough_wherever_matrices_lie) {
+    for (const gemm_shape& shape : {gemm_shape{.m = 4096, .n = 4096, .k = 4096}, {.m = 1000, .n = 1000, .k = 1000},
+                                    {.m = 4096, .n = 4096, .k = 4096, .a_turned = true},
+                                    {.m = 64, .n = 64, .k = 65536}, {.m = 5, .n = 0, .k = 3}}) {
+        const gemm_work work = shape.checked().work(nullptr, nullptr, nullptr, nullptr);
+        const std::int64_t most = production::most_workspace(work, kMachine);
+        for (std::uintptr_t address : {256, 260}) {
+            gemm_work there = work;
+            there.a = there.b = reinterpret_cast<const float*>(address);
+            const auto tuned = production::choose(there, production::paths_of(there), kMachine);
+            EXPECT_LE(production::workspace_of(there, tuned, kMachine).floats, most);
+        }
+    }
+}
+
+TEST(gemm_policy, explains_itself) {
+    const gemm_work work = gemm_shape{.m = 8192, .n = 8192, .k = 8192}.checked().work(nullptr, nullptr, nullptr, nullptr);
+    const std::string text = production::explain(work, kMachine);
+    for (const char* part : {"128 x 128", "A along k, transposed first", "B 16 bytes at a time", "workspace"})
+        EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+}  // namespace
