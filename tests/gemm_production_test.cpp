@@ -1,5 +1,5 @@
-// The library's multiplication in the emulator, tuned in each way: every product comes out, however its matrices lie, and
-// no access strays or races. And what is chosen, for which work.
+// The library's multiplication in the emulator, tuned in each way: every product comes out, however its matrices lie,
+// and no access strays or races. And what is chosen, for which work.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,9 +16,10 @@ namespace {
 std::map<std::string, int> runs;
 
 std::string name(const kernel& k, const gemm_shape& s) {
-    return fmt::format("{}, {} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, seed {}",
-                       k.id, s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "",
-                       s.lda, s.ldb, s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, s.seed);
+    return fmt::format(
+        "{}, {} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, seed {}", k.id,
+        s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "", s.lda, s.ldb, s.ldc,
+        s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, s.seed);
 }
 
 void expect_right(const kernel& k, const gemm_shape& shape) {
@@ -57,9 +58,8 @@ TEST(gemm_production, edges_of_every_tile) {
         for (std::int64_t m : {1, 63, 130}) {
             for (std::int64_t n : {1, 65, 200}) {
                 for (std::int64_t depth : {0, 1, 7, 8, 9, 41}) {
-                    for_each_way({.m = m, .n = n, .k = depth}, [&](const gemm_shape& s) {
-                        ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
-                    });
+                    for_each_way({.m = m, .n = n, .k = depth},
+                                 [&](const gemm_shape& s) { ASSERT_NO_FATAL_FAILURE(expect_right(k, s)); });
                 }
             }
         }
@@ -116,7 +116,8 @@ TEST(gemm_policy, large_products_are_of_large_tiles_and_packed) {
     EXPECT_EQ(as_it_is.tiles, production::gemm_tiles::large);
     EXPECT_TRUE(as_it_is.pack_a);
     EXPECT_FALSE(as_it_is.pack_b);
-    const production::gemm_tuning transposed = chosen({.m = 8192, .n = 8192, .k = 8192, .a_turned = true, .b_turned = true});
+    const production::gemm_tuning transposed =
+        chosen({.m = 8192, .n = 8192, .k = 8192, .a_turned = true, .b_turned = true});
     EXPECT_FALSE(transposed.pack_a);
     EXPECT_TRUE(transposed.pack_b);
     const production::gemm_tuning odd = chosen({.m = 4095, .n = 4097, .k = 4099, .a_turned = true});
@@ -129,7 +130,8 @@ TEST(gemm_policy, few_tiles_are_computed_in_parts) {
 }
 
 TEST(gemm_policy, other_gpus_have_tiles_that_fit_them) {
-    const gemm_work work = gemm_shape{.m = 8192, .n = 8192, .k = 8192}.checked().work(nullptr, nullptr, nullptr, nullptr);
+    const gemm_work work =
+        gemm_shape{.m = 8192, .n = 8192, .k = 8192}.checked().work(nullptr, nullptr, nullptr, nullptr);
     for (int capability : {75, 80, 86, 89, 120}) {
         EXPECT_EQ(production::choose(work, production::paths_of(work), {capability, 100}).tiles,
                   production::gemm_tiles::small);
@@ -137,9 +139,11 @@ TEST(gemm_policy, other_gpus_have_tiles_that_fit_them) {
 }
 
 TEST(gemm_policy, the_workspace_is_enough_wherever_matrices_lie) {
-    for (const gemm_shape& shape : {gemm_shape{.m = 4096, .n = 4096, .k = 4096}, {.m = 1000, .n = 1000, .k = 1000},
+    for (const gemm_shape& shape : {gemm_shape{.m = 4096, .n = 4096, .k = 4096},
+                                    {.m = 1000, .n = 1000, .k = 1000},
                                     {.m = 4096, .n = 4096, .k = 4096, .a_turned = true},
-                                    {.m = 64, .n = 64, .k = 65536}, {.m = 5, .n = 0, .k = 3}}) {
+                                    {.m = 64, .n = 64, .k = 65536},
+                                    {.m = 5, .n = 0, .k = 3}}) {
         const gemm_work work = shape.checked().work(nullptr, nullptr, nullptr, nullptr);
         const std::int64_t most = production::most_workspace(work, kMachine);
         for (std::uintptr_t address : {256, 260}) {
@@ -152,7 +156,8 @@ TEST(gemm_policy, the_workspace_is_enough_wherever_matrices_lie) {
 }
 
 TEST(gemm_policy, explains_itself) {
-    const gemm_work work = gemm_shape{.m = 8192, .n = 8192, .k = 8192}.checked().work(nullptr, nullptr, nullptr, nullptr);
+    const gemm_work work =
+        gemm_shape{.m = 8192, .n = 8192, .k = 8192}.checked().work(nullptr, nullptr, nullptr, nullptr);
     const std::string text = production::explain(work, kMachine);
     for (const char* part : {"128 x 128", "A along k, transposed first", "B 16 bytes at a time", "workspace"})
         EXPECT_NE(text.find(part), std::string::npos) << text;

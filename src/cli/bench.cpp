@@ -125,9 +125,9 @@ private:
 
 void bench_transposes(const bench_options& o, std::uint64_t seed, lab::format as,
                       const std::optional<std::string>& output, const std::string& command_line) {
-    const auto grid = lab::bench_grid(o.sizes ? read_sizes(*o.sizes) : lab::bench_sizes(),
-                                      o.shapes ? read_some("--shapes", *o.shapes, lab::bench_groups())
-                                               : lab::bench_groups());
+    const auto grid =
+        lab::bench_grid(o.sizes ? read_sizes(*o.sizes) : lab::bench_sizes(),
+                        o.shapes ? read_some("--shapes", *o.shapes, lab::bench_groups()) : lab::bench_groups());
     const bench_place& place = find_place(o.on);
     const lab::bench_request what = read_request(o, place, seed);
     const auto bencher = place.bencher();

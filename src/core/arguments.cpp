@@ -157,13 +157,14 @@ gemm_work checked_product(const detail::any_batch& a, bool a_turned, const detai
     const std::int64_t m = a_turned ? a.cols : a.rows, k = a_turned ? a.rows : a.cols;
     const std::int64_t of_k = b_turned ? b.cols : b.rows, n = b_turned ? b.rows : b.cols;
     if (of_k != k) {
-        refuse("b", of_b.shape(), std::string("it must have ") + to_string(k) + (b_turned ? " columns" : " rows") +
-                                      ": a is " + of_a.shape() + (a_turned ? ", transposed" : ""));
+        refuse("b", of_b.shape(),
+               std::string("it must have ") + to_string(k) + (b_turned ? " columns" : " rows") + ": a is " +
+                   of_a.shape() + (a_turned ? ", transposed" : ""));
     }
     if (c.rows != m || c.cols != n) {
-        refuse("c", of_c.shape(), "the product of a, " + of_a.shape() + (a_turned ? ", transposed" : "") + ", and b, " +
-                                      of_b.shape() + (b_turned ? ", transposed" : "") + ", is " + to_string(m) + " x " +
-                                      to_string(n));
+        refuse("c", of_c.shape(),
+               "the product of a, " + of_a.shape() + (a_turned ? ", transposed" : "") + ", and b, " + of_b.shape() +
+                   (b_turned ? ", transposed" : "") + ", is " + to_string(m) + " x " + to_string(n));
     }
     for (const side& s : {of_a, of_b}) {
         if (s.count != c.count)

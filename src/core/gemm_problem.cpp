@@ -147,37 +147,36 @@ std::string host_gemm::check_rows(const tile& part) const {
     std::mutex mutex;
     std::string fault;
     const std::int64_t row_work = std::max<std::int64_t>(1, part.cols * std::max<std::int64_t>(shape_.k, 1));
-    parallel_ranges(part.rows, std::max<std::int64_t>(1, (1 << 18) / row_work),
-                    [&](std::int64_t begin, std::int64_t end) {
-                        std::vector<double> sums(static_cast<std::size_t>(part.cols)), magnitudes(sums.size());
-                        for (std::int64_t row = part.row + begin; row < part.row + end && row < first_wrong; ++row) {
-                            std::fill(sums.begin(), sums.end(), 0);
-                            std::fill(magnitudes.begin(), magnitudes.end(), 0);
-                            for (std::int64_t i = 0; i < shape_.k && shape_.alpha != 0; ++i) {
-                                const double a = w.a[w.a_turned ? i * w.lda + row : row * w.lda + i];
-                                const float* const line =
-                                    w.b_turned ? w.b + part.col * w.ldb + i : w.b + i * w.ldb + part.col;
-                                const std::int64_t step = w.b_turned ? w.ldb : 1;
-                                for (std::size_t j = 0; j < sums.size(); ++j) {
-                                    const double product = a * line[static_cast<std::int64_t>(j) * step];
-                                    sums[j] += product;
-                                    magnitudes[j] += std::abs(product);
-                                }
-                            }
-                            for (std::size_t j = 0; j < sums.size(); ++j) {
-                                const std::int64_t col = part.col + static_cast<std::int64_t>(j);
-                                const gemm_element right(sums[j], magnitudes[j], shape_.k, shape_.alpha, shape_.beta,
-                                                         shape_.before(row, col), shape_.values);
-                                const float found = w.c[row * w.ldc + col];
-                                if (right.holds(found)) continue;
-                                const std::lock_guard lock(mutex);
-                                if (row >= first_wrong) break;
-                                first_wrong = row;
-                                fault = describe_wrong_product(shape_, row, col, found, right);
-                                break;
-                            }
-                        }
-                    });
+    parallel_ranges(
+        part.rows, std::max<std::int64_t>(1, (1 << 18) / row_work), [&](std::int64_t begin, std::int64_t end) {
+            std::vector<double> sums(static_cast<std::size_t>(part.cols)), magnitudes(sums.size());
+            for (std::int64_t row = part.row + begin; row < part.row + end && row < first_wrong; ++row) {
+                std::fill(sums.begin(), sums.end(), 0);
+                std::fill(magnitudes.begin(), magnitudes.end(), 0);
+                for (std::int64_t i = 0; i < shape_.k && shape_.alpha != 0; ++i) {
+                    const double a = w.a[w.a_turned ? i * w.lda + row : row * w.lda + i];
+                    const float* const line = w.b_turned ? w.b + part.col * w.ldb + i : w.b + i * w.ldb + part.col;
+                    const std::int64_t step = w.b_turned ? w.ldb : 1;
+                    for (std::size_t j = 0; j < sums.size(); ++j) {
+                        const double product = a * line[static_cast<std::int64_t>(j) * step];
+                        sums[j] += product;
+                        magnitudes[j] += std::abs(product);
+                    }
+                }
+                for (std::size_t j = 0; j < sums.size(); ++j) {
+                    const std::int64_t col = part.col + static_cast<std::int64_t>(j);
+                    const gemm_element right(sums[j], magnitudes[j], shape_.k, shape_.alpha, shape_.beta,
+                                             shape_.before(row, col), shape_.values);
+                    const float found = w.c[row * w.ldc + col];
+                    if (right.holds(found)) continue;
+                    const std::lock_guard lock(mutex);
+                    if (row >= first_wrong) break;
+                    first_wrong = row;
+                    fault = describe_wrong_product(shape_, row, col, found, right);
+                    break;
+                }
+            }
+        });
     return fault;
 }
 

@@ -388,15 +388,15 @@ __device__ __forceinline__ void copy_async_or_zero(shared_place to, const float*
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     const auto absent = static_cast<unsigned>(!there);
     if constexpr (kFloats == 4)
-        asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }" ::"r"(
-                         to.address),
-                     "l"(from), "r"(absent)
-                     : "memory");
+        asm volatile(
+            "{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }" ::"r"(to.address),
+            "l"(from), "r"(absent)
+            : "memory");
     else
-        asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 4, p; }" ::"r"(
-                         to.address),
-                     "l"(from), "r"(absent)
-                     : "memory");
+        asm volatile(
+            "{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 4, p; }" ::"r"(to.address),
+            "l"(from), "r"(absent)
+            : "memory");
 #else
     if (there) {
         copy_async<kFloats>(to, from);

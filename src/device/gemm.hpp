@@ -1,17 +1,19 @@
 // What a multiplication's rung needs besides its kernel.
 #pragma once
 
+#include <type_traits>
+
+#include "device/fours.hpp"
 #include "device/rung.hpp"
 
 namespace CORNERTURN_KERNELS {
 
-using gemm_kernel = void (*)(gemm_work work);
-
 // Covers C with tiles, one a block, and launches the kernel for the part of the work that one grid can reach: a slab of
 // C is itself a product. Nothing where C is empty; where k is 0 the kernel still has to scale C. kTransposedA: `work.a`
-// is A's transpose, k x m.
-template <bool kTransposedA = false>
-void launch_gemm(gemm_kernel kernel, const gemm_work& work, tile_extent tile, dim3 block) {
+// is A's transpose, k x m. What the kernel takes besides the work comes last.
+template <bool kTransposedA = false, class... More>
+void launch_gemm(void (*kernel)(gemm_work, More...), const gemm_work& work, tile_extent tile, dim3 block,
+                 std::type_identity_t<More>... more) {
     if (work.m == 0 || work.n == 0) return;
     const auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
     const std::int64_t slab_rows = row_major::kMaxRows * tile.rows, slab_cols = row_major::kMaxCols * tile.cols;
@@ -42,7 +44,7 @@ void launch_gemm(gemm_kernel kernel, const gemm_work& work, tile_extent tile, di
                                          }};
             launch({row_major::grid((part.m + tile.rows - 1) / tile.rows, (part.n + tile.cols - 1) / tile.cols), block,
                     0, &tiles},
-                   kernel, part);
+                   kernel, part, more...);
         }
     }
 }

@@ -47,7 +47,7 @@ struct variant {
     // but one way.
     std::string (*explain)(const matrix_work& work, int compute_capability) = nullptr;
     void (*multiply)(const gemm_work& work) = nullptr;  // in place of run, where that is what it does
-    bool whole_only = false;  // the emulator runs every block of it, however many
+    bool whole_only = false;                            // the emulator runs every block of it, however many
     // How many floats of workspace it takes to multiply matrices so large, wherever they lie; null for none.
     std::int64_t (*workspace)(const gemm_work& work) = nullptr;
 };

@@ -17,9 +17,9 @@ void check_batch(const unsigned char* buffer, const patterned_batch& batch, wron
                  cudaStream_t stream);
 void fill_guard(unsigned char* bytes, std::int64_t count, cudaStream_t stream);
 
-// Of a product: a matrix, which lies as its transpose where it is turned, and its gaps, which hold NaN; C before a run, and the bytes between its rows; and the first of
-// its elements that is wrong, if one is, by row * n + column, and the first row with a changed gap behind it. All
-// matrices begin where their elements do.
+// Of a product: a matrix, which lies as its transpose where it is turned, and its gaps, which hold NaN; C before a run,
+// and the bytes between its rows; and the first of its elements that is wrong, if one is, by row * n + column, and the
+// first row with a changed gap behind it. All matrices begin where their elements do.
 void fill_gemm_input(float* matrix, gemm_matrix which, std::int64_t rows, std::int64_t cols, bool turned,
                      std::int64_t ld, gemm_filler filler, cudaStream_t stream);
 void fill_gemm_c(float* c, const gemm_shape& shape, cudaStream_t stream);

@@ -29,16 +29,15 @@ std::vector<gemm_shape> ragged() {
     return {{.m = 4095, .n = 4097, .k = 4099}, {.m = 1000, .n = 1000, .k = 1000}, {.m = 8191, .n = 8191, .k = 8191}};
 }
 std::vector<gemm_shape> oblong() {
-    return {{.m = 128, .n = 8192, .k = 8192},   {.m = 8192, .n = 128, .k = 8192}, {.m = 8192, .n = 8192, .k = 128},
-            {.m = 64, .n = 64, .k = 65536},     {.m = 16, .n = 8192, .k = 8192},  {.m = 8192, .n = 16, .k = 8192},
+    return {{.m = 128, .n = 8192, .k = 8192}, {.m = 8192, .n = 128, .k = 8192}, {.m = 8192, .n = 8192, .k = 128},
+            {.m = 64, .n = 64, .k = 65536},   {.m = 16, .n = 8192, .k = 8192},  {.m = 8192, .n = 16, .k = 8192},
             {.m = 131072, .n = 256, .k = 256}};
 }
 std::vector<gemm_shape> transposes() {
     std::vector<gemm_shape> all;
     for (std::int64_t side : {1024, 4096}) {
         for (bool a : {false, true}) {
-            for (bool b : {false, true})
-                all.push_back({.m = side, .n = side, .k = side, .a_turned = a, .b_turned = b});
+            for (bool b : {false, true}) all.push_back({.m = side, .n = side, .k = side, .a_turned = a, .b_turned = b});
         }
     }
     return all;
@@ -103,8 +102,8 @@ table groups_table(const gemm_bench_report& report) {
                                              [](const auto* a, const auto* b) { return a->ratio() < b->ratio(); });
         std::vector<double> ratios;
         for (const auto* r : cells) ratios.push_back(r->ratio());
-        t.rows.push_back({name, std::to_string(cells.size()), fmt::format("{:.3f}", worst->ratio()),
-                          worst->cell.text(), fmt::format("{:.3f}", percentile(ratios, 0.5)),
+        t.rows.push_back({name, std::to_string(cells.size()), fmt::format("{:.3f}", worst->ratio()), worst->cell.text(),
+                          fmt::format("{:.3f}", percentile(ratios, 0.5)),
                           std::to_string(std::count_if(ratios.begin(), ratios.end(), [](double x) { return x < 1; }))});
     }
     return t;
@@ -143,9 +142,10 @@ ordered_json entry_json(const gemm_bench_result& r, const gemm_entry& e) {
 
 ordered_json cell_json(const gemm_bench_result& r) {
     const gemm_shape s = r.cell.shape.checked();
-    ordered_json out = {{"group", r.cell.group}, {"shape", r.cell.text()}, {"m", s.m},     {"n", s.n},
-                        {"k", s.k},              {"a_transposed", s.a_turned},             {"b_transposed", s.b_turned},
-                        {"lda", s.lda},          {"ldb", s.ldb},           {"ldc", s.ldc}, {"offset", s.a_offset}};
+    ordered_json out = {
+        {"group", r.cell.group},      {"shape", r.cell.text()},     {"m", s.m},     {"n", s.n},     {"k", s.k},
+        {"a_transposed", s.a_turned}, {"b_transposed", s.b_turned}, {"lda", s.lda}, {"ldb", s.ldb}, {"ldc", s.ldc},
+        {"offset", s.a_offset}};
     out["status"] = r.skipped.empty() ? "ran" : "skipped";
     if (!r.skipped.empty()) {
         out["reason"] = r.skipped;

@@ -18,7 +18,8 @@ namespace {
 std::map<std::string, int> launches;
 
 std::string fault_of(const kernel& k, const gemm_shape& shape) {
-    device::cuda_gemm problem(shape, k.workspace(backend::cuda, shape.checked().work(nullptr, nullptr, nullptr, nullptr)), nullptr);
+    device::cuda_gemm problem(
+        shape, k.workspace(backend::cuda, shape.checked().work(nullptr, nullptr, nullptr, nullptr)), nullptr);
     problem.prepare();
     k.multiply(backend::cuda)(problem.work());
     ++launches[k.id];

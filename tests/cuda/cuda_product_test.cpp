@@ -1,5 +1,5 @@
-// cornerturn::cuda::gemm on a GPU, and each way of tuning it: every product, wherever its matrices lie; the same bits each
-// time; errors no larger than cuBLAS's; what floats make of infinities and NaN.
+// cornerturn::cuda::gemm on a GPU, and each way of tuning it: every product, wherever its matrices lie; the same bits
+// each time; errors no larger than cuBLAS's; what floats make of infinities and NaN.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -29,10 +29,10 @@ constexpr gemm_values kValues[] = {gemm_values::uniform, gemm_values::symmetric,
                                    gemm_values::wide,    gemm_values::cancelling, gemm_values::integers};
 
 std::string name(const gemm_shape& s) {
-    return fmt::format("{} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, values {}, seed {}",
-                       s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "", s.lda,
-                       s.ldb, s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, static_cast<int>(s.values),
-                       s.seed);
+    return fmt::format(
+        "{} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, values {}, seed {}",
+        s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "", s.lda, s.ldb, s.ldc,
+        s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, static_cast<int>(s.values), s.seed);
 }
 
 cuda::gemm_options options_of(const gemm_work& w) {
@@ -108,7 +108,8 @@ TEST(cuda_product, each_tuning) {
         if (!k.id.starts_with("tuned_gemm@")) continue;
         for (int round = 0; round < 60; ++round) {
             const gemm_shape s = random_shape(random, 900).checked();
-            device::cuda_gemm problem(s, k.workspace(backend::cuda, s.work(nullptr, nullptr, nullptr, nullptr)), nullptr);
+            device::cuda_gemm problem(s, k.workspace(backend::cuda, s.work(nullptr, nullptr, nullptr, nullptr)),
+                                      nullptr);
             problem.prepare();
             try {
                 k.multiply(backend::cuda)(problem.work());
@@ -123,10 +124,13 @@ TEST(cuda_product, each_tuning) {
 }
 
 TEST(cuda_product, large_more_than_65535_tiles_on_an_axis_and_2_to_the_31_elements) {
-    for (const gemm_shape& s :
-         {gemm_shape{.m = 9000000, .n = 3, .k = 2}, {.m = 2, .n = 9000001, .k = 3}, {.m = 46341, .n = 46342, .k = 3},
-          {.m = 2, .n = 3, .k = 4000000}, {.m = 3, .n = 46341, .k = 46342, .b_turned = true},
-          {.m = 46342, .n = 5, .k = 46341}, {.m = 46341, .n = 4, .k = 46344, .a_turned = true}}) {
+    for (const gemm_shape& s : {gemm_shape{.m = 9000000, .n = 3, .k = 2},
+                                {.m = 2, .n = 9000001, .k = 3},
+                                {.m = 46341, .n = 46342, .k = 3},
+                                {.m = 2, .n = 3, .k = 4000000},
+                                {.m = 3, .n = 46341, .k = 46342, .b_turned = true},
+                                {.m = 46342, .n = 5, .k = 46341},
+                                {.m = 46341, .n = 4, .k = 46344, .a_turned = true}}) {
         ASSERT_NO_FATAL_FAILURE(expect_right(s));
     }
 }
@@ -141,7 +145,8 @@ TEST(cuda_product, identity_and_permutations_copy) {
         for (std::size_t i = 0; i < to.size(); ++i) to[i] = i;
         if (n % 2 == 1) std::shuffle(to.begin(), to.end(), random);  // else the identity
         for (std::size_t i = 0; i < to.size(); ++i) permutation[i * static_cast<std::size_t>(n) + to[i]] = 1;
-        for (float& v : values) v = std::ldexp(static_cast<float>(random()) - 2e9f, static_cast<int>(random() % 60) - 30);
+        for (float& v : values)
+            v = std::ldexp(static_cast<float>(random()) - 2e9f, static_cast<int>(random() % 60) - 30);
         tests::device_array<float> a(size), b(size), c(size);
         CORNERTURN_CUDA(cudaMemcpy(a.data, permutation.data(), size * 4, cudaMemcpyHostToDevice));
         CORNERTURN_CUDA(cudaMemcpy(b.data, values.data(), size * 4, cudaMemcpyHostToDevice));
@@ -191,9 +196,12 @@ TEST(cuda_product, infinities_nan_zeros_and_subnormal_numbers) {
 }
 
 TEST(cuda_product, errors_are_no_larger_than_those_of_cublas) {
-    for (const gemm_shape& of : {gemm_shape{.m = 1024, .n = 1024, .k = 1024}, {.m = 4096, .n = 4096, .k = 4096},
-                                 {.m = 1000, .n = 999, .k = 3001}, {.m = 128, .n = 256, .k = 20000},
-                                 {.m = 64, .n = 64, .k = 65536}, {.m = 8192, .n = 128, .k = 8192}}) {
+    for (const gemm_shape& of : {gemm_shape{.m = 1024, .n = 1024, .k = 1024},
+                                 {.m = 4096, .n = 4096, .k = 4096},
+                                 {.m = 1000, .n = 999, .k = 3001},
+                                 {.m = 128, .n = 256, .k = 20000},
+                                 {.m = 64, .n = 64, .k = 65536},
+                                 {.m = 8192, .n = 128, .k = 8192}}) {
         for (gemm_values values : kValues) {
             gemm_shape shape = of;
             shape.values = values;
@@ -225,7 +233,8 @@ std::vector<float> contents(const device::cuda_gemm& problem) {
 }
 
 TEST(cuda_product, two_runs_give_the_same_bits) {
-    for (const gemm_shape& s : {gemm_shape{.m = 64, .n = 64, .k = 65536}, {.m = 1024, .n = 1024, .k = 1024},
+    for (const gemm_shape& s : {gemm_shape{.m = 64, .n = 64, .k = 65536},
+                                {.m = 1024, .n = 1024, .k = 1024},
                                 {.m = 3000, .n = 1777, .k = 901, .beta = 2}}) {
         device::cuda_gemm problem(s, 0, nullptr);
         problem.prepare();
@@ -245,9 +254,13 @@ TEST(cuda_product, batches) {
     struct batch {
         std::int64_t count, m, n, k, a_stride, b_stride, c_stride, ldc;
     };
-    for (const batch& t : {batch{7, 33, 20, 50, 33 * 50, 50 * 20, 33 * 20, 20}, {5, 64, 64, 64, 0, 4096, 4096, 64},
-                           {3, 17, 9, 5, 100, 0, 12, 40}, {0, 4, 4, 4, 16, 16, 16, 4}, {300, 128, 128, 64, 8192, 8192, 16384, 128},
-                           {2, 1024, 1024, 512, 524288, 524288, 1048576, 1024}, {70000, 3, 2, 4, 12, 8, 6, 2}}) {
+    for (const batch& t : {batch{7, 33, 20, 50, 33 * 50, 50 * 20, 33 * 20, 20},
+                           {5, 64, 64, 64, 0, 4096, 4096, 64},
+                           {3, 17, 9, 5, 100, 0, 12, 40},
+                           {0, 4, 4, 4, 16, 16, 16, 4},
+                           {300, 128, 128, 64, 8192, 8192, 16384, 128},
+                           {2, 1024, 1024, 512, 524288, 524288, 1048576, 1024},
+                           {70000, 3, 2, 4, 12, 8, 6, 2}}) {
         const auto floats = [&](std::int64_t stride, std::int64_t last) {
             return static_cast<std::size_t>(std::max<std::int64_t>(t.count - 1, 0) * stride + last);
         };
@@ -268,15 +281,16 @@ TEST(cuda_product, batches) {
                    batch_view<float>{at_c.data, t.m, t.n, t.ldc, t.count, t.c_stride}, nullptr);
         std::vector<float> found(in_c), wanted = c;
         CORNERTURN_CUDA(cudaMemcpy(found.data(), at_c.data, in_c * 4, cudaMemcpyDeviceToHost));
-        for (std::int64_t i = 0; i < t.count; i += t.count > 8 ? t.count / 8 : 1) {
-            for (std::int64_t row = 0; row < t.m; row += t.m > 200 ? 37 : 1) {
-                for (std::int64_t col = 0; col < t.n; col += t.n > 200 ? 41 : 1) {
+        for (std::int64_t i = 0; i<t.count; i += t.count> 8 ? t.count / 8 : 1) {
+            for (std::int64_t row = 0; row<t.m; row += t.m> 200 ? 37 : 1) {
+                for (std::int64_t col = 0; col<t.n; col += t.n> 200 ? 41 : 1) {
                     float sum = 0;
                     for (std::int64_t l = 0; l < t.k; ++l)
                         sum += a[static_cast<std::size_t>(i * t.a_stride + row * t.k + l)] *
                                b[static_cast<std::size_t>(i * t.b_stride + l * t.n + col)];
                     const auto place = static_cast<std::size_t>(i * t.c_stride + row * t.ldc + col);
-                    ASSERT_EQ(found[place], 2 * sum - c[place]) << t.count << " products, " << i << ": " << row << ", " << col;
+                    ASSERT_EQ(found[place], 2 * sum - c[place])
+                        << t.count << " products, " << i << ": " << row << ", " << col;
                 }
             }
         }
@@ -300,7 +314,8 @@ TEST(cuda_product, workspace_of_the_caller) {
     CORNERTURN_CUDA(cudaMemcpy(behind, space.data + bytes, 64, cudaMemcpyDeviceToHost));
     for (unsigned char byte : behind) ASSERT_EQ(byte, 0x5a);
     const auto refusal = [&](void* workspace, std::int64_t size) {
-        return tests::refused([&] { cuda::gemm(1, a, b, 0, c, nullptr, {.workspace = workspace, .workspace_bytes = size}); });
+        return tests::refused(
+            [&] { cuda::gemm(1, a, b, 0, c, nullptr, {.workspace = workspace, .workspace_bytes = size}); });
     };
     EXPECT_NE(refusal(space.data, 16).find("options.workspace_bytes is 16: this product takes"), std::string::npos);
     EXPECT_NE(refusal(space.data + 4, bytes).find("it must be aligned to 16 bytes"), std::string::npos);
@@ -359,15 +374,17 @@ TEST(cuda_product, memory_that_cannot_be_reached) {
     CORNERTURN_CUDA(cudaDeviceGetAttribute(&reads_pageable, cudaDevAttrPageableMemoryAccess, 0));
     if (reads_pageable != 0) GTEST_SKIP() << "this GPU reads any memory";
     const matrix_view<const float> a{host.data(), 8, 8, 8};
-    const std::string why =
-        tests::refused([&] { cuda::gemm(1, a, a, 0, matrix_view<float>{c.data, 8, 8, 8}, nullptr); });
+    const std::string why = tests::refused([&] {
+        cuda::gemm(1, a, a, 0, matrix_view<float>{c.data, 8, 8, 8}, nullptr);
+    });
     EXPECT_NE(why.find("a.data is 0x"), std::string::npos) << why;
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 TEST(cuda_product, explains_what_it_does) {
     const matrix_view<const float> a{nullptr, 8192, 8192, 8192};
-    EXPECT_NE(cuda::explain_gemm(a, a, matrix_view<float>{nullptr, 8192, 8192, 8192}).find("tiles of"), std::string::npos);
+    EXPECT_NE(cuda::explain_gemm(a, a, matrix_view<float>{nullptr, 8192, 8192, 8192}).find("tiles of"),
+              std::string::npos);
 }
 
 }  // namespace

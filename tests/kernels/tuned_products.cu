@@ -24,8 +24,7 @@ constexpr gemm_machine kMachine{90, 3};
 
 template <gemm_tiles kTiles, bool kPackA, bool kPackB, int kParts>
 struct tuned {
-    static constexpr gemm_tuning kTuning{
-        .tiles = kTiles, .pack_a = kPackA, .pack_b = kPackB, .parts = kParts, .us = 0};
+    static constexpr gemm_tuning kTuning{.tiles = kTiles, .pack_a = kPackA, .pack_b = kPackB, .parts = kParts, .us = 0};
     static gemm_work usable(gemm_work work) {
         if (work.alpha == 0) work.k = 0;
         return work;

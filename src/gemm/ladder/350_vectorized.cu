@@ -18,7 +18,7 @@ constexpr int kVectorsTile = 128, kVectorsDepth = 8, kVectorsThreads = 16, kVect
 
 // The vector at `from` of a row, of which the first `left` floats are there; 0 for the others.
 template <bool kWhole>
-__device__ __forceinline__ float4 load_four(const float* from, std::int64_t left) {
+__device__ __forceinline__ float4 vector_at(const float* from, std::int64_t left) {
     if (kWhole && left >= 4) return *reinterpret_cast<const float4*>(from);
     return make_float4(left > 0 ? from[0] : 0, left > 1 ? from[1] : 0, left > 2 ? from[2] : 0, left > 3 ? from[3] : 0);
 }
@@ -37,8 +37,8 @@ __global__ void gemm_vectorized(gemm_work work) {
     for (std::int64_t step = 0; step < work.k; step += kVectorsDepth) {
         const std::int64_t in_k = step + loaded_step;
         const bool there = in_k < work.k;
-        a[loaded_step][loaded] = load_four<true>(work.a + in_k * work.lda + row, there ? work.m - row : 0);
-        b[loaded_step][loaded] = load_four<kVectorB>(work.b + in_k * work.ldb + col, there ? work.n - col : 0);
+        a[loaded_step][loaded] = vector_at<true>(work.a + in_k * work.lda + row, there ? work.m - row : 0);
+        b[loaded_step][loaded] = vector_at<kVectorB>(work.b + in_k * work.ldb + col, there ? work.n - col : 0);
         __syncthreads();
         CORNERTURN_UNROLL
         for (int i = 0; i < kVectorsDepth; ++i) {
@@ -68,28 +68,17 @@ __global__ void gemm_vectorized(gemm_work work) {
         CORNERTURN_UNROLL
         for (int r = 0; r < kVectorsEach; ++r) {
             const std::int64_t at_row = row0 + (down * kHalf + y) * kVectorsEach + r;
-            const float(&sum)[kVectorsEach] = sums[down][across][r];
-            if (kVectorC && at_row < work.m && first + kVectorsEach <= work.n) {
-                float4* const to = reinterpret_cast<float4*>(work.c + at_row * work.ldc + first);
-                const float4 before = work.beta == 0 ? make_float4(0, 0, 0, 0) : *to;
-                *to = make_float4(scaled(work, sum[0], before.x), scaled(work, sum[1], before.y),
-                                  scaled(work, sum[2], before.z), scaled(work, sum[3], before.w));
-            } else {
-                CORNERTURN_UNROLL
-                for (int c = 0; c < kVectorsEach; ++c) store_product(work, at_row, first + c, sum[c]);
-            }
+            if (at_row < work.m)
+                store_four(work.c + at_row * work.ldc + first, sums[down][across][r], work.n - first, work.alpha,
+                           work.beta, kVectorC);
         }
     }
 }
 
-bool rows_of_vectors(const float* data, std::int64_t ld) {
-    return reinterpret_cast<std::uintptr_t>(data) % sizeof(float4) == 0 && ld % 4 == 0;
-}
-
 void run_vectorized(const gemm_work& work) {
-    const bool b = rows_of_vectors(work.b, work.ldb), c = rows_of_vectors(work.c, work.ldc);
-    const gemm_kernel kernel = b ? (c ? gemm_vectorized<true, true> : gemm_vectorized<true, false>)
-                                 : (c ? gemm_vectorized<false, true> : gemm_vectorized<false, false>);
+    const bool b = rows_of_fours(work.b, work.ldb), c = rows_of_fours(work.c, work.ldc);
+    auto* const kernel = b ? (c ? gemm_vectorized<true, true> : gemm_vectorized<true, false>)
+                           : (c ? gemm_vectorized<false, true> : gemm_vectorized<false, false>);
     launch_gemm<true>(kernel, transpose_a(work), {kVectorsTile, kVectorsTile}, dim3(kVectorsThreads, kVectorsThreads));
 }
 

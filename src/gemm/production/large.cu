@@ -4,10 +4,10 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using tile = gemm_tile_shape<128, 128, 8, 4, 2, 2, 16, 8, 2, true>;
-
 template <gemm_path kA, gemm_path kB>
 gemm_tiles_kernel kernel_of(int& shared_bytes) {
+    constexpr bool kBFirst = kA == gemm_path::vectors || kB == gemm_path::vectors;
+    using tile = gemm_tile_shape<128, 128, 8, 4, 2, 2, 16, 8, 2, 128, kBFirst>;
     shared_bytes = gemm_stages<tile, kA, kB>::kBytes;
     return &gemm_tiles<tile, kA, kB>;
 }

@@ -1,6 +1,5 @@
 // A product, as it is tuned: operands are packed, tiles computed, parts gathered.
 #include "gemm/production/multiply.hpp"
-
 #include "gemm/production/product.hpp"
 #include "transpose/production/kernels.hpp"
 
@@ -20,7 +19,7 @@ void bring(const float* from, std::int64_t ld, std::int64_t stride, bool along_k
            std::int64_t count, float* to, std::int64_t to_ld, int compute_capability) {
     if (k == 0) return;
     if (along_k) {
-        const matrix_work turn{from,  to,     extent,    k, extent > 1 ? ld : k, to_ld, static_cast<int>(sizeof(float)),
+        const matrix_work turn{from,  to,     extent,   k, extent > 1 ? ld : k, to_ld, static_cast<int>(sizeof(float)),
                                count, stride, k * to_ld};
         run_tuned(production::choose(turn, compute_capability), turn);
     } else {

@@ -10,13 +10,13 @@ namespace {
 
 // Measured on an NVIDIA H200 (docs/experiments.md). Other GPUs get the same: it is their proportions that decide.
 constexpr gemm_tile kTiles[] = {
-    {"large", 128, 128, 8, 128, 2, 0.657, 2.0, {0.88, 1, 1}, {0, 1.11}},
-    {"small", 64, 64, 8, 64, 6, 0.172, 0.3, {0.45, 0.85, 1}, {1.05, 1.09}},
+    {"large", 128, 128, 8, 128, 2, 0.655, 2.0, {0.88, 1, 1}, {0, 1.08}},
+    {"small", 64, 64, 8, 64, 6, 0.174, 0.3, {0.45, 0.85, 1}, {1.08, 1.2}},
 };
-constexpr double kFirstUs = 3;                                // until the first block computes, and from the last's end
-constexpr double kPackUs = 7, kPackedFloats = 650000;         // to begin to pack an operand; in a microsecond
-constexpr double kGatherUs = 3, kGatheredFloats = 525000;     // of parts, which have to be written, too
-constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;     // of a tile; of a part
+constexpr double kFirstUs = 3;                             // until the first block computes, and from the last's end
+constexpr double kPackUs = 3.5, kPackedFloats = 650000;    // to begin to pack an operand; in a microsecond
+constexpr double kGatherUs = 3, kGatheredFloats = 525000;  // of parts, which have to be written, too
+constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a part
 
 // Two blocks' stages and sums fill Hopper's shared memory and that of Blackwell's larger kind, and no other's.
 bool large_tiles_fit(int compute_capability) { return compute_capability >= 90 && compute_capability < 110; }
@@ -83,12 +83,12 @@ gemm_tuning with_parts(gemm_tuning tuned, const gemm_work& w, const gemm_paths& 
     const bool one_launch =
         w.m <= kMostTilesAlong * tile.rows && w.n <= kMostTilesAlong * tile.cols && count <= kMostTiles;
     gemm_tuning best = tuned;
-    for (std::int64_t parts = 2; left > 0 && one_launch && parts <= std::min(kMostParts, steps / kLeastSteps); ++parts) {
+    for (std::int64_t parts = 2; left > 0 && one_launch && parts <= std::min(kMostParts, steps / kLeastSteps);
+         ++parts) {
         const auto blocks = static_cast<double>(left * parts);
         const double some = blocks_us(tile, blocks, static_cast<double>(steps) / static_cast<double>(parts), machine);
         tuned.parts = static_cast<int>(parts);
-        tuned.us =
-            before + slower * (whole + some) + kGatherUs + blocks * tile.rows * tile.cols / kGatheredFloats;
+        tuned.us = before + slower * (whole + some) + kGatherUs + blocks * tile.rows * tile.cols / kGatheredFloats;
         if (tuned.us < best.us) best = tuned;
     }
     return best;
@@ -97,18 +97,20 @@ gemm_tuning with_parts(gemm_tuning tuned, const gemm_work& w, const gemm_paths& 
 }  // namespace
 
 gemm_tuning choose(const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine) {
-    gemm_tuning best = with_parts({.tiles = gemm_tiles::small, .pack_a = false, .pack_b = false, .parts = 1, .us = 0}, w,
-                                  lie, machine);
-    if (!large_tiles_fit(machine.compute_capability)) return best;
-    const auto can_pack = [&](gemm_path path, bool packed) {
-        return packed ? path != gemm_path::vectors && w.k > 0 : path != gemm_path::words;
-    };
-    for (bool a : {false, true}) {
-        for (bool b : {false, true}) {
-            if (!can_pack(lie.a, a) || !can_pack(lie.b, b)) continue;
-            const gemm_tuning tuned = with_parts(
-                {.tiles = gemm_tiles::large, .pack_a = a, .pack_b = b, .parts = 1, .us = 0}, w, lie, machine);
-            if (tuned.us < best.us) best = tuned;
+    gemm_tuning best{};
+    for (gemm_tiles tiles : {gemm_tiles::small, gemm_tiles::large}) {
+        const bool large = tiles == gemm_tiles::large;
+        if (large && !large_tiles_fit(machine.compute_capability)) continue;
+        const auto can_be = [&](gemm_path path, bool packed) {
+            return packed ? path != gemm_path::vectors && w.k > 0 : !large || path != gemm_path::words;
+        };
+        for (bool a : {false, true}) {
+            for (bool b : {false, true}) {
+                if (!can_be(lie.a, a) || !can_be(lie.b, b)) continue;
+                const gemm_tuning tuned =
+                    with_parts({.tiles = tiles, .pack_a = a, .pack_b = b, .parts = 1, .us = 0}, w, lie, machine);
+                if (best.us == 0 || tuned.us < best.us) best = tuned;
+            }
         }
     }
     return best;

@@ -34,7 +34,7 @@ enum class gemm_tiles { large, small };
 struct gemm_tile {
     const char* name;
     int rows, cols, depth, threads;
-    int resident;          // blocks that a multiprocessor holds
+    int resident;         // blocks that a multiprocessor holds
     double step_us;       // depth steps along k, where a multiprocessor holds one block after the other
     double block_us;      // and what each block costs besides: its first loads, its stores
     double busy[3];       // of that rate, with 1, 2, and 3 blocks or more at a time

@@ -14,8 +14,9 @@ constexpr rung_notes kNotes = {
     .change =
         "A is transposed, and what is not aligned is copied, before; tiles that are left over are split along k; small "
         "products take smaller tiles",
-    .contract = "any m, n, k, leading dimensions, alignment, alpha, beta, transposes of A and B, batches; the same bits "
-                "each time",
+    .contract =
+        "any m, n, k, leading dimensions, alignment, alpha, beta, transposes of A and B, batches; the same bits "
+        "each time",
     .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k) for tiles of 128 x 128",
     .limit = "the rate at which multiply-adds are issued: nine in ten instructions are",
     .source = "docs/experiments.md",

@@ -4,7 +4,7 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using tile = gemm_tile_shape<64, 64, 8, 4, 1, 2, 8, 8, 6, false>;
+using tile = gemm_tile_shape<64, 64, 8, 4, 1, 2, 8, 8, 6, 32, false>;
 
 template <gemm_path kA, gemm_path kB>
 gemm_tiles_kernel kernel_of(int& shared_bytes) {

@@ -1,6 +1,7 @@
 // A tile of C by a block: the kernel of the production multiplication.
 #pragma once
 
+#include "device/fours.hpp"
 #include "gemm/production/product.hpp"
 
 namespace CORNERTURN_KERNELS {
@@ -8,16 +9,18 @@ namespace CORNERTURN_KERNELS {
 using production::gemm_path;
 
 // kRows x kCols of C by a block, kDepth steps of k at a time, in kStages stages of shared memory. A warp's lanes lie
-// kLanesDown x kLanesAcross; each has kDown x kAcross of C, in fours, so that lanes that are neighbours load neighbouring
-// 16 bytes. kResident blocks at a time shall fit a multiprocessor. kBFirst: B's registers are loaded before A's, which
-// makes nvcc put them into other banks.
+// kLanesDown x kLanesAcross; each has kDown x kAcross of C, in fours, so that lanes that are neighbours load
+// neighbouring 16 bytes. kResident blocks at a time shall fit a multiprocessor. Sums of more than kChunk stages are
+// added up in shared memory, chunk by chunk: a sum's rounding error grows with its length. kBFirst: B's registers are
+// loaded before A's, which makes nvcc put them into other banks.
 template <int kRows_, int kCols_, int kDepth_, int kStages_, int kWarpsDown_, int kWarpsAcross_, int kDown_,
-          int kAcross_, int kResident_, bool kBFirst_>
+          int kAcross_, int kResident_, int kChunk_, bool kBFirst_>
 struct gemm_tile_shape {
     static constexpr int kRows = kRows_, kCols = kCols_, kDepth = kDepth_, kStages = kStages_;
     static constexpr int kWarpsDown = kWarpsDown_, kDown = kDown_, kAcross = kAcross_, kResident = kResident_;
     static constexpr int kLanesDown = kRows / kWarpsDown / kDown, kLanesAcross = 32 / kLanesDown;
     static constexpr int kThreads = kWarpsDown * kWarpsAcross_ * 32;
+    static constexpr int kChunk = kChunk_;
     static constexpr bool kBFirst = kBFirst_;
     static_assert(kLanesDown == 4 || kLanesDown == 8);
     static_assert(kWarpsAcross_ * kLanesAcross * kAcross == kCols && kDown % 4 == 0 && kAcross % 4 == 0);
@@ -92,22 +95,15 @@ struct gemm_stages {
     static constexpr int kBytes = (kAll + kSums) * static_cast<int>(sizeof(float));
 };
 
-__device__ __forceinline__ void load_four(float* to, const float* from) {
-    const float4 four = *reinterpret_cast<const float4*>(from);
-    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-}
-
 // While the multiply-adds of a step run, the next step's operands come from shared memory into registers, and those of
-// three stages on from memory into shared memory. Sums of more than kChunk stages are added up in shared memory, chunk
-// by chunk: a sum's rounding error grows with its length.
+// three stages on from memory into shared memory.
 template <class Tile, gemm_path kA, gemm_path kB>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(gemm_launch w) {
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
-    constexpr int kChunk = 128;
     CORNERTURN_DYNAMIC_SHARED(float, shared);
-    // Neighbouring lanes, or every second one's neighbours, load the same 16 bytes of A, or of B: such loads take half the
-    // wavefronts.
+    // Neighbouring lanes, or every second one's neighbours, load the same 16 bytes of A, or of B: such loads take half
+    // the wavefronts.
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
     const int of_eight = (lane & 1) | (lane >> 1 & 6), of_four = (lane >> 1 & 1) | (lane >> 3 & 2);
     const int lane_down = Tile::kLanesDown == 8 ? of_eight : of_four;
@@ -155,7 +151,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
             for (int j = 0; j < kAcross; j += 4) f(mine[(i * kAcross + j) / 4 * Tile::kThreads], &sums[i][j]);
         }
     };
-    const bool chunks = count > kChunk;
+    const bool chunks = count > Tile::kChunk;
     if (chunks) for_each_four([](float4& all, float*) { all = make_float4(0, 0, 0, 0); });
     float of_a[2][kDown], of_b[2][kAcross];
     const float* used = shared;
@@ -210,7 +206,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
                 }
             }
         }
-        if (left % kChunk == 1 && left > 1) {
+        if (left % Tile::kChunk == 1 && left > 1) {
             for_each_four([](float4& all, float* sum) {
                 const float4 before = all;
                 all = make_float4(before.x + sum[0], before.y + sum[1], before.z + sum[2], before.w + sum[3]);
@@ -242,24 +238,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
         CORNERTURN_UNROLL
         for (int j = 0; j < kAcross; j += 4) {
             const int col = col0 + j * Tile::kLanesAcross;
-            const float* const sum = &sums[i][j];
-            if (vectors && col + 4 <= cols) {
-                float4* const four = reinterpret_cast<float4*>(of_row + col);
-                float4 result = make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
-                if (beta != 0) {
-                    const float4 before = *four;
-                    result.x += beta * before.x, result.y += beta * before.y;
-                    result.z += beta * before.z, result.w += beta * before.w;
-                }
-                *four = result;
-            } else {
-                CORNERTURN_UNROLL
-                for (int x = 0; x < 4; ++x) {
-                    if (col + x >= cols) continue;
-                    float* const one = of_row + col + x;
-                    *one = beta == 0 ? alpha * sum[x] : alpha * sum[x] + beta * *one;
-                }
-            }
+            store_four(of_row + col, &sums[i][j], cols - col, alpha, beta, vectors);
         }
     }
 }

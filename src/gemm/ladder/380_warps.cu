@@ -1,0 +1,99 @@
+#include "device/gemm.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+constexpr rung_notes kWarps{
+    .id = "gemm/warps",
+    .idea =
+        "Warp tiles: a warp has 64 x 64 of C, and its lanes lie so that two or four neighbours load the same 16 "
+        "bytes.",
+    .change = "From registers: loads of A and of B from shared memory take 2 wavefronts each; B's took 4.",
+    .contract =
+        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
+        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
+    .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
+    .limit = "A has to be transposed first, in memory; edges and the last tiles leave multiprocessors idle.",
+    .source = "Pairs of lanes: docs/experiments.md.",
+};
+
+constexpr int kWarpsTile = 128, kWarpsDepth = 8, kWarpsStages = 4;
+constexpr int kWarpsDown = 16, kWarpsAcross = 8;                                       // of C, a thread's
+constexpr int kWarpsThreads = 128, kWarpsSide = 64;                                    // four warps, two by two
+constexpr int kWarpsY = kWarpsSide / kWarpsDown, kWarpsX = kWarpsSide / kWarpsAcross;  // lanes of a warp
+
+// `work.a` is A's transpose, whose rows are aligned. Lanes have rows and columns in fours, each as many apart as all
+// lanes of a column or row have.
+template <bool kVectorB>
+__global__ void __launch_bounds__(kWarpsThreads) gemm_warps(gemm_work work, bool vector_c) {
+    constexpr int kFours = kWarpsTile / 4;
+    constexpr int kAtOnce = kWarpsThreads / kFours;  // steps of k that all threads load at once
+    __shared__ float4 a[kWarpsStages][kWarpsDepth][kFours], b[kWarpsStages][kWarpsDepth][kFours];
+    const tile_index at = row_major::tile_of(blockIdx, gridDim);
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+    // Bits 1 and 4 of a lane count down, the others across: the lane beside it loads the same of A, and the one behind
+    // that the same of B.
+    const int y = warp % 2 * (kWarpsSide / 4) + ((lane >> 1 & 1) | (lane >> 3 & 2));
+    const int x = warp / 2 * (kWarpsSide / 4) + ((lane & 1) | (lane >> 1 & 6));
+    const std::int64_t row0 = at.row * kWarpsTile, col0 = at.col * kWarpsTile;
+    const int loaded_step = thread / kFours, loaded = thread % kFours;
+    const std::int64_t row = row0 + loaded * 4, col = col0 + loaded * 4;
+    const auto load = [&](std::int64_t tile) {  // an empty group of copies behind the last tile
+        const int stage = static_cast<int>(tile % kWarpsStages);
+        CORNERTURN_UNROLL
+        for (int i = loaded_step; i < kWarpsDepth; i += kAtOnce) {
+            const std::int64_t in_k = tile * kWarpsDepth + i;
+            const bool there = in_k < work.k;
+            if (tile * kWarpsDepth >= work.k) break;
+            copy_four_async<true>(place_of(&a[stage][i][loaded].x), work.a + in_k * work.lda + row,
+                                  there ? work.m - row : 0);
+            copy_four_async<kVectorB>(place_of(&b[stage][i][loaded].x), work.b + in_k * work.ldb + col,
+                                      there ? work.n - col : 0);
+        }
+        end_of_copies();
+    };
+    float sums[kWarpsDown][kWarpsAcross] = {}, of_a[2][kWarpsDown], of_b[2][kWarpsAcross];
+    const auto fetch = [&](int stage, int step) {
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kWarpsDown; i += 4) load_four(&of_a[step % 2][i], &a[stage][step][i / 4 * kWarpsY + y].x);
+        CORNERTURN_UNROLL
+        for (int j = 0; j < kWarpsAcross; j += 4) load_four(&of_b[step % 2][j], &b[stage][step][j / 4 * kWarpsX + x].x);
+    };
+    const std::int64_t tiles = (work.k + kWarpsDepth - 1) / kWarpsDepth;
+    for (int tile = 0; tile < kWarpsStages - 1; ++tile) load(tile);
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+        const int stage = static_cast<int>(tile % kWarpsStages);
+        wait_for_copies<kWarpsStages - 2>();
+        __syncthreads();  // the tile is there, and everyone has used the one before, which is overwritten now
+        load(tile + kWarpsStages - 1);
+        fetch(stage, 0);
+        CORNERTURN_UNROLL
+        for (int step = 0; step < kWarpsDepth; ++step) {
+            if (step + 1 < kWarpsDepth) fetch(stage, step + 1);
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kWarpsDown; ++i) {
+                CORNERTURN_UNROLL
+                for (int j = 0; j < kWarpsAcross; ++j) sums[i][j] += of_a[step % 2][i] * of_b[step % 2][j];
+            }
+        }
+    }
+    CORNERTURN_UNROLL
+    for (int i = 0; i < kWarpsDown; ++i) {
+        const std::int64_t at_row = row0 + (i / 4 * kWarpsY + y) * 4 + i % 4;
+        CORNERTURN_UNROLL
+        for (int j = 0; j < kWarpsAcross && at_row < work.m; j += 4) {
+            const std::int64_t first = col0 + (j / 4 * kWarpsX + x) * 4;
+            store_four(work.c + at_row * work.ldc + first, &sums[i][j], work.n - first, work.alpha, work.beta,
+                       vector_c);
+        }
+    }
+}
+
+void run_warps(const gemm_work& work) {
+    const bool vector_c = rows_of_fours(work.c, work.ldc);
+    launch_gemm<true>(rows_of_fours(work.b, work.ldb) ? gemm_warps<true> : gemm_warps<false>, transpose_a(work),
+                      {kWarpsTile, kWarpsTile}, dim3(kWarpsThreads), vector_c);
+}
+
+CORNERTURN_RUNG(kWarps, operation::multiply, multiplying("", "-", &run_warps, &turned_a_floats))
+
+}  // namespace CORNERTURN_KERNELS
