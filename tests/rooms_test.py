@@ -45,6 +45,7 @@ GRANTED = {
     ("src/files", "src/device/cuda_check.hpp"): "a GPU turns tiles of files",
     ("src/transpose/ladder", "src/host/paths.hpp"): "host/production says how it would do the work",
     ("src/cli", "src/core/problem.hpp"): "explain describes a matrix as the verifier does",
+    ("src/cli", "src/core/gemm_problem.hpp"): "and a product",
     ("src/cli", "src/core/dtype.hpp"): "the program reads dtypes and sizes from its command line",
     ("src/cli", "src/core/sizes.hpp"): "and refuses those whose product overflows",
 }

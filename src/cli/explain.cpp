@@ -5,23 +5,27 @@
 
 #include "cli/words.hpp"
 #include "core/dtype.hpp"
+#include "core/gemm_problem.hpp"
 #include "core/problem.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/ladder.hpp"
 
 namespace cornerturn::cli {
 
-std::string explain(const explain_options& o, lab::format as) {
-    problem_shape shape{.rows = parse_size("--rows", o.rows), .cols = parse_size("--cols", o.cols)};
-    const dtype type = find_dtype(o.dtype);
+namespace {
+
+std::string explain_transpose(const explain_options& o, lab::format as) {
+    problem_shape shape{.rows = parse_size("--rows", o.rows.value_or("4096")),
+                        .cols = parse_size("--cols", o.cols.value_or("4096"))};
+    const dtype type = find_dtype(o.dtype.value_or("f32"));
     const std::int64_t size = o.element_size ? parse_size("--element-size", *o.element_size) : type.size;
     if (size < 1 || size > 4096)
         throw invalid_argument(fmt::format("--element-size is {}: it must be 1 to 4096 bytes", size));
     shape.element_size = static_cast<int>(size);
     if (o.source_ld) shape.source_ld = parse_size("--source-ld", *o.source_ld);
     if (o.destination_ld) shape.destination_ld = parse_size("--destination-ld", *o.destination_ld);
-    shape.source_offset = parse_size("--source-offset", o.source_offset);
-    shape.destination_offset = parse_size("--destination-offset", o.destination_offset);
+    shape.source_offset = parse_size("--source-offset", o.source_offset.value_or("0"));
+    shape.destination_offset = parse_size("--destination-offset", o.destination_offset.value_or("0"));
     shape.count = parse_size("--count", o.count);
     shape.in_place = o.in_place;
     shape = shape.checked();
@@ -49,6 +53,67 @@ std::string explain(const explain_options& o, lab::format as) {
                                   {"choice", text}};
     if (on == backend::host) out.erase("compute_capability");
     return out.dump(2) + "\n";
+}
+
+std::string explain_product(const explain_options& o, lab::format as) {
+    if (o.on != "cuda") throw invalid_argument(fmt::format("--on is '{}': products are computed on cuda", o.on));
+    const auto size = [](const char* name, const std::optional<std::string>& text, const std::string& otherwise) {
+        return parse_size(name, text.value_or(otherwise));
+    };
+    gemm_shape shape{.m = size("--m", o.m, "4096")};
+    shape.n = size("--n", o.n, std::to_string(shape.m));
+    shape.k = size("--k", o.k, std::to_string(shape.m));
+    shape.lda = size("--lda", o.lda, "0");
+    shape.ldb = size("--ldb", o.ldb, "0");
+    shape.ldc = size("--ldc", o.ldc, "0");
+    shape.a_turned = o.a_transposed;
+    shape.b_turned = o.b_transposed;
+    shape = shape.checked();
+    gemm_work work = shape.work(nullptr, nullptr, nullptr, nullptr);
+    // Nothing is read: addresses off a boundary by the offset.
+    const std::int64_t offset = size("--offset", o.offset, "0");
+    work.a = work.b =
+        reinterpret_cast<const float*>((std::uintptr_t{1} << 40) + static_cast<std::uintptr_t>(offset) * sizeof(float));
+    work.count = parse_size("--count", o.count);
+    work.a_stride = work.a_turned ? work.k * work.lda : work.m * work.lda;
+    work.b_stride = work.b_turned ? work.n * work.ldb : work.k * work.ldb;
+    const auto capability = static_cast<int>(parse_size("--compute-capability", o.compute_capability));
+    const auto processors = static_cast<int>(size("--multiprocessors", o.multiprocessors, "132"));
+    if (processors < 1) throw invalid_argument("--multiprocessors is 0: a GPU has at least one");
+    const std::string text = lab::explain(work, capability, processors);
+    if (as != lab::format::json) return text + "\n";
+    const nlohmann::ordered_json out = {{"m", work.m},
+                                        {"n", work.n},
+                                        {"k", work.k},
+                                        {"a_transposed", work.a_turned},
+                                        {"b_transposed", work.b_turned},
+                                        {"lda", work.lda},
+                                        {"ldb", work.ldb},
+                                        {"ldc", work.ldc},
+                                        {"count", work.count},
+                                        {"compute_capability", capability},
+                                        {"multiprocessors", processors},
+                                        {"choice", text}};
+    return out.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::string explain(const explain_options& o, lab::format as) {
+    const bool of_product = o.m || o.n || o.k || o.lda || o.ldb || o.ldc || o.offset || o.multiprocessors ||
+                            o.a_transposed || o.b_transposed;
+    const bool of_transpose = o.rows || o.cols || o.dtype || o.element_size || o.source_ld || o.destination_ld ||
+                              o.source_offset || o.destination_offset || o.in_place;
+    if (o.family == "gemm") {
+        if (of_transpose)
+            throw invalid_argument(
+                "a product has --m, --n, --k, --lda, --ldb, --ldc and --offset; --rows and what goes "
+                "with it are of a transpose");
+        return explain_product(o, as);
+    }
+    if (of_product)
+        throw invalid_argument("a transpose has --rows and --cols; --m, --n, --k and what goes with them are of gemm");
+    return explain_transpose(o, as);
 }
 
 }  // namespace cornerturn::cli

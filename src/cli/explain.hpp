@@ -11,11 +11,14 @@ namespace cornerturn::cli {
 
 // As words, with what is taken where nobody says.
 struct explain_options {
-    std::string family, on = "cuda";
-    std::string rows = "4096", cols = "4096", dtype = "f32", compute_capability = "90", count = "1";
-    std::string source_offset = "0", destination_offset = "0";
-    std::optional<std::string> element_size, source_ld, destination_ld;
+    std::string family, on = "cuda", compute_capability = "90", count = "1";
+    // Of a transpose.
+    std::optional<std::string> rows, cols, dtype, element_size, source_ld, destination_ld;
+    std::optional<std::string> source_offset, destination_offset;
     bool in_place = false;
+    // Of a product.
+    std::optional<std::string> m, n, k, lda, ldb, ldc, offset, multiprocessors;
+    bool a_transposed = false, b_transposed = false;
 };
 
 // Throws invalid_argument that names the option at fault.

@@ -201,19 +201,27 @@ int run(int argc, char** argv) {
     add_run_options(profile);
     profile->add_flag("--lines", o.lines, "counters for each source line too");
     CLI::App* const explain =
-        add("explain", "Which kernel the library would choose for a matrix, and why", run_explain);
-    explain->add_option("FAMILY", o.explain.family, "transpose")->required();
+        add("explain", "Which kernel the library would choose for a transpose or a product, and why", run_explain);
+    explain->add_option("FAMILY", o.explain.family, "transpose or gemm")->required();
     explain->add_option("--on", o.explain.on, "cuda or host")->capture_default_str();
-    explain->add_option("--rows", o.explain.rows, "of the source")->capture_default_str();
-    explain->add_option("--cols", o.explain.cols, "of the source")->capture_default_str();
-    explain->add_option("--dtype", o.explain.dtype, "of the elements")->capture_default_str();
+    explain->add_option("--rows", o.explain.rows, "of the source (4096)");
+    explain->add_option("--cols", o.explain.cols, "of the source (4096)");
+    explain->add_option("--dtype", o.explain.dtype, "of the elements (f32)");
     explain->add_option("--element-size", o.explain.element_size, "in bytes, in place of --dtype");
     explain->add_option("--source-ld", o.explain.source_ld, "leading dimension, in elements (as many as columns)");
     explain->add_option("--destination-ld", o.explain.destination_ld, "the destination's (as many as rows)");
-    explain->add_option("--source-offset", o.explain.source_offset, "elements from a 256-byte boundary")
-        ->capture_default_str();
-    explain->add_option("--destination-offset", o.explain.destination_offset, "the destination's")
-        ->capture_default_str();
+    explain->add_option("--source-offset", o.explain.source_offset, "elements from a 256-byte boundary (0)");
+    explain->add_option("--destination-offset", o.explain.destination_offset, "the destination's");
+    explain->add_option("--m", o.explain.m, "of a product of m x k by k x n (4096)");
+    explain->add_option("--n", o.explain.n, "(as m)");
+    explain->add_option("--k", o.explain.k, "(as m)");
+    explain->add_option("--lda", o.explain.lda, "leading dimension of A (as small as can be)");
+    explain->add_option("--ldb", o.explain.ldb, "of B");
+    explain->add_option("--ldc", o.explain.ldc, "of C");
+    explain->add_flag("--a-transposed", o.explain.a_transposed, "A is given as k x m");
+    explain->add_flag("--b-transposed", o.explain.b_transposed, "B is given as n x k");
+    explain->add_option("--offset", o.explain.offset, "of A and B, in elements from a 256-byte boundary (0)");
+    explain->add_option("--multiprocessors", o.explain.multiprocessors, "of the GPU that multiplies (132)");
     explain->add_option("--count", o.explain.count, "matrices of a batch, one behind the other")->capture_default_str();
     explain->add_flag("--in-place", o.explain.in_place, "source and destination are the same");
     explain->add_option("--compute-capability", o.explain.compute_capability, "of the GPU: 90 for 9.0")
@@ -231,7 +239,8 @@ int run(int argc, char** argv) {
     files->add_option("--cols", o.transpose.cols, "of it");
     files->add_option("--dtype", o.transpose.dtype, "of its elements");
     files->add_option("--element-size", o.transpose.element_size, "in bytes, in place of --dtype");
-    CLI::App* const bench = add("bench", "A transpose or a multiplication beside its peers over a grid of shapes", run_bench);
+    CLI::App* const bench =
+        add("bench", "A transpose or a multiplication beside its peers over a grid of shapes", run_bench);
     bench->add_option("FAMILY", o.bench.family, "transpose or gemm")->required();
     bench->add_option("--sizes", o.bench.sizes, "of elements that are transposed, in bytes (all: 1,2,4,8,16)");
     bench->add_option("--shapes", o.bench.shapes, "groups of shapes (all), with commas between them");

@@ -10,10 +10,11 @@ namespace CORNERTURN_KERNELS {
 
 // Covers C with tiles, one a block, and launches the kernel for the part of the work that one grid can reach: a slab of
 // C is itself a product. Nothing where C is empty; where k is 0 the kernel still has to scale C. kTransposedA: `work.a`
-// is A's transpose, k x m. What the kernel takes besides the work comes last.
+// is A's transpose, k x m. What the kernel takes besides the work comes last,
+// behind the bytes of dynamic shared memory.
 template <bool kTransposedA = false, class... More>
 void launch_gemm(void (*kernel)(gemm_work, More...), const gemm_work& work, tile_extent tile, dim3 block,
-                 std::type_identity_t<More>... more) {
+                 int shared_bytes, std::type_identity_t<More>... more) {
     if (work.m == 0 || work.n == 0) return;
     const auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
     const std::int64_t slab_rows = row_major::kMaxRows * tile.rows, slab_cols = row_major::kMaxCols * tile.cols;
@@ -43,7 +44,7 @@ void launch_gemm(void (*kernel)(gemm_work, More...), const gemm_work& work, tile
                                              return emulator::extent3{b.x, b.y, b.z};
                                          }};
             launch({row_major::grid((part.m + tile.rows - 1) / tile.rows, (part.n + tile.cols - 1) / tile.cols), block,
-                    0, &tiles},
+                    static_cast<std::size_t>(shared_bytes), &tiles},
                    kernel, part, more...);
         }
     }
@@ -74,12 +75,18 @@ inline gemm_work transpose_a(const gemm_work& work) {
     return turned;
 }
 
-// A variant of a rung that multiplies.
+template <bool kTransposedA = false>
+void launch_gemm(void (*kernel)(gemm_work), const gemm_work& work, tile_extent tile, dim3 block) {
+    launch_gemm<kTransposedA>(kernel, work, tile, block, 0);
+}
+
+// A variant of a rung that multiplies, with note 002's GFLOP/s.
 constexpr variant multiplying(const char* name, const char* origin, void (*multiply)(const gemm_work&),
-                              std::int64_t (*workspace)(const gemm_work&) = nullptr) {
+                              std::int64_t (*workspace)(const gemm_work&) = nullptr, double noted_gflops = 0) {
     variant v{name, origin, sizeof(float), nullptr};
     v.multiply = multiply;
     v.workspace = workspace;
+    v.noted_gflops = noted_gflops;
     return v;
 }
 

@@ -65,8 +65,23 @@ void register_rung(const rung_notes& notes, operation does, backend built_for, c
         auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
         if (found == all.end()) {
             const std::string name = std::filesystem::path(file).filename().string();
-            kernel added{id,      name,      i,          &notes,       does,      v.origin, v.element_sizes,
-                         v.needs, v.batches, v.in_place, v.arithmetic, v.whole_only, v.explain, {},       {},       {}};
+            kernel added{id,
+                         name,
+                         i,
+                         &notes,
+                         does,
+                         v.origin,
+                         v.element_sizes,
+                         v.needs,
+                         v.batches,
+                         v.in_place,
+                         v.arithmetic,
+                         v.whole_only,
+                         v.explain,
+                         v.explain_product,
+                         v.noted_gflops,
+                         {},
+                         {}};
             const auto key = [](const kernel& k) { return std::tuple(number_of(k.file), k.file, k.order); };
             found = all.insert(std::upper_bound(all.begin(), all.end(), added,
                                                 [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),

@@ -48,6 +48,10 @@ struct variant {
     std::string (*explain)(const matrix_work& work, int compute_capability) = nullptr;
     void (*multiply)(const gemm_work& work) = nullptr;  // in place of run, where that is what it does
     bool whole_only = false;                            // the emulator runs every block of it, however many
+    // The same for a product, on a GPU of so many multiprocessors.
+    std::string (*explain_product)(const gemm_work& work, int compute_capability, int multiprocessors) = nullptr;
+    // GFLOP/s in note 002, of an RTX 3060 Laptop at 4096 x 4096 x 4096; 0 where it has none.
+    double noted_gflops = 0;
     // How many floats of workspace it takes to multiply matrices so large, wherever they lie; null for none.
     std::int64_t (*workspace)(const gemm_work& work) = nullptr;
 };
@@ -63,6 +67,8 @@ struct kernel {
     hardware_needs needs;
     bool batches, in_place, arithmetic, whole_only;
     std::string (*explain)(const matrix_work& work, int compute_capability);
+    std::string (*explain_product)(const gemm_work& work, int compute_capability, int multiprocessors);
+    double noted_gflops;
     std::array<void (*)(const matrix_work&), 3> runs{};      // by backend; null where this build has none
     std::array<void (*)(const gemm_work&), 3> multiplies{};  // likewise
     std::array<std::int64_t (*)(const gemm_work&), 3> workspaces{};

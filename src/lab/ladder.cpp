@@ -39,6 +39,14 @@ std::string explain(const std::string& family, backend on, const matrix_work& wo
     throw invalid_argument(fmt::format("no kernel of {} has more than one way", family));
 }
 
+std::string explain(const gemm_work& work, int compute_capability, int multiprocessors) {
+    for (const kernel& k : kernels()) {
+        if (k.explain_product != nullptr)
+            return fmt::format("{}: {}", k.id, k.explain_product(work, compute_capability, multiprocessors));
+    }
+    throw invalid_argument("no multiplication has more than one way");
+}
+
 std::vector<result> run_ladder(const std::vector<const kernel*>& rungs, runner& on, const request& what,
                                const std::function<void(const kernel&)>& before) {
     std::vector<result> results;

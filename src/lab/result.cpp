@@ -116,6 +116,7 @@ ordered_json to_json(const result& r) {
                             {r.time->unit.json, r.time->yardstick_rate()}};
         out["ratio"] = r.time->ratio();
     }
+    if (r.noted_gflops > 0) out["noted"] = {{"gflops", r.noted_gflops}, {"source", kNoted}};
     return out;
 }
 

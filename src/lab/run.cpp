@@ -101,6 +101,7 @@ result begin_result(const kernel& k, const request& what) {
     r.element_size = what.dtype.size;
     r.checked_of =
         k.does == operation::multiply ? product_of(what).checked().elements() : shape_of(k, what).checked().elements();
+    r.noted_gflops = k.noted_gflops;
     return r;
 }
 

@@ -52,8 +52,7 @@ private:
     result multiply(const kernel& k, const request& what, result r) {
         const gemm_shape shape = product_of(what).checked();
         const std::int64_t workspace = k.workspace(backend::cuda, shape.work(nullptr, nullptr, nullptr, nullptr));
-        const std::int64_t floats =
-            shape.a_span() + shape.b_span() + 2 * shape.c_span() + workspace;
+        const std::int64_t floats = shape.a_span() + shape.b_span() + 2 * shape.c_span() + workspace;
         const std::string lack =
             machine_.lacks_memory(floats * static_cast<std::int64_t>(sizeof(float)) + (4 << 20) + timer_.flush_bytes());
         if (!lack.empty()) throw error(lack + ": choose smaller matrices");

@@ -60,7 +60,8 @@ void run_strided(const gemm_work& work) {
     launch_gemm(gemm_strided<kPad>, work, {kStridedTile, kStridedTile}, dim3(kStridedThreads, kStridedThreads));
 }
 
-CORNERTURN_RUNG(kStrided, operation::multiply, multiplying("padded", "002 matrixMul_2_1", &run_strided<1>),
+CORNERTURN_RUNG(kStrided, operation::multiply,
+                multiplying("padded", "002 matrixMul_2_1", &run_strided<1>, nullptr, 1096.04),
                 multiplying("plain", "-", &run_strided<0>))
 
 }  // namespace CORNERTURN_KERNELS

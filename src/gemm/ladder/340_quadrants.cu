@@ -78,6 +78,7 @@ void run_quadrants(const gemm_work& work) {
                       dim3(kQuadrantsThreads, kQuadrantsThreads));
 }
 
-CORNERTURN_RUNG(kQuadrants, operation::multiply, multiplying("", "002 matrixMul_3", &run_quadrants, &turned_a_floats))
+CORNERTURN_RUNG(kQuadrants, operation::multiply,
+                multiplying("", "002 matrixMul_3", &run_quadrants, &turned_a_floats, 2063.63))
 
 }  // namespace CORNERTURN_KERNELS

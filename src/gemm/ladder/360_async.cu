@@ -82,7 +82,7 @@ __global__ void gemm_async(gemm_work work, bool vector_c) {
 void run_async(const gemm_work& work) {
     const bool vector_c = rows_of_fours(work.c, work.ldc);
     launch_gemm<true>(rows_of_fours(work.b, work.ldb) ? gemm_async<true> : gemm_async<false>, transpose_a(work),
-                      {kAsyncTile, kAsyncTile}, dim3(kAsyncThreads, kAsyncThreads), vector_c);
+                      {kAsyncTile, kAsyncTile}, dim3(kAsyncThreads, kAsyncThreads), 0, vector_c);
 }
 
 CORNERTURN_RUNG(kAsync, operation::multiply, multiplying("", "-", &run_async, &turned_a_floats))

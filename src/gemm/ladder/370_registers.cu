@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kRegistersX* kRegistersY) gemm_registers(gemm_
 void run_registers(const gemm_work& work) {
     const bool vector_c = rows_of_fours(work.c, work.ldc);
     launch_gemm<true>(rows_of_fours(work.b, work.ldb) ? gemm_registers<true> : gemm_registers<false>, transpose_a(work),
-                      {kRegistersTile, kRegistersTile}, dim3(kRegistersX, kRegistersY), vector_c);
+                      {kRegistersTile, kRegistersTile}, dim3(kRegistersX, kRegistersY), 0, vector_c);
 }
 
 CORNERTURN_RUNG(kRegisters, operation::multiply, multiplying("", "-", &run_registers, &turned_a_floats))

@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kWarpsThreads) gemm_warps(gemm_work work, bool
 void run_warps(const gemm_work& work) {
     const bool vector_c = rows_of_fours(work.c, work.ldc);
     launch_gemm<true>(rows_of_fours(work.b, work.ldb) ? gemm_warps<true> : gemm_warps<false>, transpose_a(work),
-                      {kWarpsTile, kWarpsTile}, dim3(kWarpsThreads), vector_c);
+                      {kWarpsTile, kWarpsTile}, dim3(kWarpsThreads), 0, vector_c);
 }
 
 CORNERTURN_RUNG(kWarps, operation::multiply, multiplying("", "-", &run_warps, &turned_a_floats))

@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kSwizzledThreads) gemm_swizzled(gemm_work work
 void run_swizzled(const gemm_work& work) {
     const bool vector_c = rows_of_fours(work.c, work.ldc);
     launch_gemm<false>(rows_of_fours(work.b, work.ldb) ? gemm_swizzled<true> : gemm_swizzled<false>, work,
-                       {kSwizzledTile, kSwizzledTile}, dim3(kSwizzledThreads), vector_c);
+                       {kSwizzledTile, kSwizzledTile}, dim3(kSwizzledThreads), 0, vector_c);
 }
 
 CORNERTURN_RUNG(kSwizzled, operation::multiply, multiplying("", "-", &run_swizzled))

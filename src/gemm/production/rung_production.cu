@@ -52,6 +52,9 @@ constexpr variant production_gemm() {
     v.multiply = &run_production;
     v.workspace = &workspace;
     v.whole_only = true;
+    v.explain_product = [](const gemm_work& work, int compute_capability, int multiprocessors) {
+        return production::explain(work, {compute_capability, multiprocessors});
+    };
     return v;
 }
 
