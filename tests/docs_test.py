@@ -124,11 +124,11 @@ def check_links(path):
             yield f"links to {target}, which there is not"
 
 
-def measured_where(stored, device, yardsticks):
+def measured_where(stored, device, yardsticks, yardstick="memcpy", unit="GB/s"):
     made = stored["provenance"]
     with_what = f"{device['cores']} cores" if device["kind"] == "host" else f"driver {device['driver']}, CUDA {device['cuda']}"
     return ["", f"{device['name']}, {with_what}, {made['date']}, commit {made['commit']}; "
-                f"memcpy {min(yardsticks):,.0f} to {max(yardsticks):,.0f} GB/s."]
+                f"{yardstick} {min(yardsticks):,.0f} to {max(yardsticks):,.0f} {unit}."]
 
 
 def ladder_table(stored):
@@ -143,6 +143,34 @@ def ladder_table(stored):
         lines.append(f"| `{r['kernel']}` | {r['time']['median_s'] * 1e6:,.1f} | {r['bandwidth_gbps']:,.0f} | {r['ratio']:.3f} |")
         yardsticks.append(r["yardstick"]["bandwidth_gbps"])
     return lines + measured_where(stored, stored["results"][0]["device"], yardsticks)
+
+
+def gemm_ladder_table(stored):
+    """One row a rung, with note 002's figures, then where it was measured."""
+    lines = ["| id | median us | GFLOP/s | of cublasSgemm | of peak | note 002: GFLOP/s | of its cublasSgemm |", "|---|---:|---:|---:|---:|---:|---:|"]
+    ran = [r for r in stored["results"] if r["status"] == "ran"]
+    noted = max(r.get("noted", {}).get("gflops", 0) for r in ran)
+    for r in ran:
+        if r["verified"] is not True:
+            sys.exit(f"docs_test.py: {r['kernel']} was not verified")
+        figure = r.get("noted", {}).get("gflops")
+        there = f"{figure:,.0f} | {figure / noted:.2f}" if figure else "- | -"
+        lines.append(f"| `{r['kernel']}` | {r['time']['median_s'] * 1e6:,.0f} | {r['gflops']:,.0f} | {r['ratio']:.3f} | {r['of_peak']:.2f} | {there} |")
+    return lines + measured_where(stored, ran[0]["device"], [r["yardstick"]["gflops"] for r in ran], "cublasSgemm", "GFLOP/s")
+
+
+def gemm_bench_table(stored):
+    """One row a cell, then where it was measured."""
+    lines = ["| m x n x k | TFLOP/s | of peak | cublasSgemm | ratio | error, of cuBLAS's |", "|---|---:|---:|---:|---:|---:|"]
+    yardsticks = []
+    for cell in stored["cells"]:
+        if cell["status"] != "ran" or not all(cell[who].get("verified") for who in ("subject", "yardstick")):
+            sys.exit(f"docs_test.py: {cell['shape']} did not run, or was not verified")
+        ours, theirs = cell["subject"], cell["yardstick"]
+        yardsticks.append(theirs["gflops"])
+        lines.append(f"| {cell['shape']} | {ours['gflops'] / 1e3:.1f} | {ours['gflops'] / stored['peak_gflops']:.2f} | {theirs['gflops'] / 1e3:.1f} | "
+                     f"{cell['ratio']:.3f} | {ours['error']['frobenius'] / theirs['error']['frobenius']:.2f} |")
+    return lines + measured_where(stored, stored["device"], yardsticks, "cublasSgemm", "GFLOP/s")
 
 
 def ratio_of(cell, contestant):
@@ -184,7 +212,9 @@ def bench_table(stored):
 # README's tables: the file in results/, what makes the lines of it, and the line of README that they follow.
 TABLES = [("ladder_transpose_16384x16384_f32.json", ladder_table, "<!-- ladder:16384x16384:f32 -->"),
           ("bench_transpose.json", bench_table, "<!-- bench:transpose -->"),
-          ("bench_transpose_host.json", host_bench_table, "<!-- bench:transpose:host -->")]
+          ("bench_transpose_host.json", host_bench_table, "<!-- bench:transpose:host -->"),
+          ("ladder_gemm_4096x4096x4096.json", gemm_ladder_table, "<!-- ladder:gemm:4096x4096x4096 -->"),
+          ("bench_gemm.json", gemm_bench_table, "<!-- bench:gemm -->")]
 
 
 def replace_table(text, marker, lines):

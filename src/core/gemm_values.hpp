@@ -13,7 +13,7 @@ enum class gemm_values {
     symmetric,  // [-1, 1)
     normal,     // of mean 0 and variance 1: the sum of twelve uniform ones, less 6
     wide,       // 1 to 2 times a power of two from 2^-20 to 2^20, of either sign
-    cancelling  // symmetric; products that follow each other along k cancel out but for a thousandth
+    cancelling  // uniform; 256 products are cancelled, but for a thousandth, by the 256 that follow along k
 };
 
 enum class gemm_matrix : std::uint64_t { a = 1, b, c };
@@ -23,15 +23,16 @@ struct gemm_filler {
     std::uint64_t seed;
 
     CORNERTURN_HOST_DEVICE float value(gemm_matrix of, std::int64_t row, std::int64_t col) const {
-        if (values == gemm_values::cancelling && of == gemm_matrix::a) return symmetric(bits_at(of, row, col & ~1));
-        if (values == gemm_values::cancelling && of == gemm_matrix::b && row % 2 == 1)
-            return -symmetric(bits_at(of, row - 1, col)) * (1 + 0x1p-10f);
+        constexpr std::int64_t kApart = 256;
+        if (values == gemm_values::cancelling && of == gemm_matrix::a) return unit(bits_at(of, row, col & ~kApart));
+        if (values == gemm_values::cancelling && of == gemm_matrix::b && (row & kApart) != 0)
+            return -unit(bits_at(of, row - kApart, col)) * (1 + 0x1p-10f);
         const std::uint64_t bits = bits_at(of, row, col);
         switch (values) {
             case gemm_values::integers: return static_cast<float>(static_cast<int>(bits % 17) - 8);
-            case gemm_values::uniform: return unit(bits);
-            case gemm_values::symmetric:
-            case gemm_values::cancelling: return symmetric(bits);
+            case gemm_values::uniform:
+            case gemm_values::cancelling: return unit(bits);
+            case gemm_values::symmetric: return symmetric(bits);
             case gemm_values::normal: {
                 std::int64_t sum = 0;
                 for (std::uint64_t i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(mix(bits + i) >> 40);

@@ -61,7 +61,8 @@ __global__ void verifier_fill_gemm_input(float* matrix, gemm_matrix which, std::
                                          bool turned, std::int64_t ld, gemm_filler filler) {
     for_each_index((rows - 1) * ld + cols, [&](std::int64_t i) {
         const std::int64_t row = i / ld, col = i % ld;
-        matrix[i] = col < cols ? filler.value(which, turned ? col : row, turned ? row : col) : __int_as_float(0x7fffffff);
+        matrix[i] =
+            col < cols ? filler.value(which, turned ? col : row, turned ? row : col) : __int_as_float(0x7fffffff);
     });
 }
 
@@ -81,8 +82,7 @@ __global__ void verifier_fill_gemm_c(float* c, gemm_filler filler, std::int64_t 
 // Products in double precision: a block of 16 x 16 threads has a tile of 64 x 64, out of shared memory.
 constexpr int kGemmTile = 64, kGemmDepth = 16, kGemmEach = 4, kGemmSide = kGemmTile / kGemmEach;
 
-__global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_t tiles_across,
-                                    gemm_findings* found) {
+__global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_t tiles_across, gemm_findings* found) {
     __shared__ float a[kGemmDepth][kGemmTile + 1], b[kGemmDepth][kGemmTile];
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y), thread = y * kGemmSide + x;
     const std::int64_t row0 = blockIdx.x / tiles_across * kGemmTile, col0 = blockIdx.x % tiles_across * kGemmTile;
@@ -90,9 +90,11 @@ __global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_
     for (std::int64_t step = 0; step < w.k && w.alpha != 0; step += kGemmDepth) {
         for (int i = thread; i < kGemmTile * kGemmDepth; i += kGemmSide * kGemmSide) {
             const std::int64_t row = row0 + i / kGemmDepth, of_a = step + i % kGemmDepth;
-            a[i % kGemmDepth][i / kGemmDepth] = row < w.m && of_a < w.k ? w.a[w.a_turned ? of_a * w.lda + row : row * w.lda + of_a] : 0;
+            a[i % kGemmDepth][i / kGemmDepth] =
+                row < w.m && of_a < w.k ? w.a[w.a_turned ? of_a * w.lda + row : row * w.lda + of_a] : 0;
             const std::int64_t of_b = step + i / kGemmTile, col = col0 + i % kGemmTile;
-            b[i / kGemmTile][i % kGemmTile] = of_b < w.k && col < w.n ? w.b[w.b_turned ? col * w.ldb + of_b : of_b * w.ldb + col] : 0;
+            b[i / kGemmTile][i % kGemmTile] =
+                of_b < w.k && col < w.n ? w.b[w.b_turned ? col * w.ldb + of_b : of_b * w.ldb + col] : 0;
         }
         __syncthreads();
         for (int i = 0; i < kGemmDepth; ++i) {
@@ -116,7 +118,8 @@ __global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_
             const gemm_element right(sums[r][c], magnitudes[r][c], w.k, w.alpha, w.beta, before, filler.values);
             const float is = w.c[row * w.ldc + col];
             if (!right.holds(is)) atomicMin(&found->wrong.element, static_cast<unsigned long long>(row * w.n + col));
-            const double magnitude = fabs(static_cast<double>(w.alpha)) * magnitudes[r][c] + fabs(double{w.beta} * before);
+            const double magnitude =
+                fabs(static_cast<double>(w.alpha)) * magnitudes[r][c] + fabs(double{w.beta} * before);
             const double error = fabs(is - right.wanted);
             if (magnitude > 0 && error / magnitude > largest) largest = error / magnitude;
             errors += error * error;

@@ -4,7 +4,7 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-constexpr int kThreads = 256, kMostGroups = 8;
+constexpr int kThreads = 256, kMostGroups = 64, kPartsEach = 8;  // of a thread, about
 
 // A block sums kThreads / groups fours of a tile: each group of threads some of the parts, always in the same order.
 __global__ void gemm_gather(gemm_launch w, int rows, int cols, int groups) {
@@ -56,7 +56,8 @@ __global__ void gemm_pack(const float* from, std::int64_t ld, std::int64_t strid
 }  // namespace
 
 void gather(const gemm_launch& w, const production::gemm_tile& tile) {
-    const int groups = w.parts >= 4 * kMostGroups ? kMostGroups : 1;
+    int groups = 1;
+    while (groups < kMostGroups && groups * kPartsEach < w.parts) groups *= 2;
     const int fours = tile.rows * tile.cols / 4;
     launch({dim3(static_cast<unsigned>(w.tiles() - w.whole), static_cast<unsigned>(fours * groups / kThreads)),
             dim3(kThreads), 0, nullptr, true},
