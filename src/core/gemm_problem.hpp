@@ -27,7 +27,7 @@ struct gemm_shape {
     // small, k above 2^22, or a product does not fit 64 bits.
     gemm_shape checked() const;
     std::int64_t elements() const { return m * n; }  // of C
-    gemm_filler filler() const { return {values, seed}; }
+    gemm_filler filler() const { return {values, seed, k / 2}; }
     float before(std::int64_t row, std::int64_t col) const;  // what C holds before a run: NaN where it is not read
 
     // Floats that each matrix spans, from its buffer's beginning.

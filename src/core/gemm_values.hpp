@@ -13,7 +13,7 @@ enum class gemm_values {
     symmetric,  // [-1, 1)
     normal,     // of mean 0 and variance 1: the sum of twelve uniform ones, less 6
     wide,       // 1 to 2 times a power of two from 2^-20 to 2^20, of either sign
-    cancelling  // uniform; 256 products are cancelled, but for a thousandth, by the 256 that follow along k
+    cancelling  // uniform; products of the second half of k cancel those of the first, but for a thousandth
 };
 
 enum class gemm_matrix : std::uint64_t { a = 1, b, c };
@@ -21,12 +21,12 @@ enum class gemm_matrix : std::uint64_t { a = 1, b, c };
 struct gemm_filler {
     gemm_values values;
     std::uint64_t seed;
+    std::int64_t half = 0;  // of k
 
     CORNERTURN_HOST_DEVICE float value(gemm_matrix of, std::int64_t row, std::int64_t col) const {
-        constexpr std::int64_t kApart = 256;
-        if (values == gemm_values::cancelling && of == gemm_matrix::a) return unit(bits_at(of, row, col & ~kApart));
-        if (values == gemm_values::cancelling && of == gemm_matrix::b && (row & kApart) != 0)
-            return -unit(bits_at(of, row - kApart, col)) * (1 + 0x1p-10f);
+        const bool cancels = values == gemm_values::cancelling;
+        if (cancels && of == gemm_matrix::a && col >= half) return unit(bits_at(of, row, col - half));
+        if (cancels && of == gemm_matrix::b && row >= half) return -unit(bits_at(of, row - half, col)) * (1 + 0x1p-10f);
         const std::uint64_t bits = bits_at(of, row, col);
         switch (values) {
             case gemm_values::integers: return static_cast<float>(static_cast<int>(bits % 17) - 8);

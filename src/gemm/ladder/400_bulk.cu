@@ -11,13 +11,13 @@ constexpr rung_notes kBulk{
         "Tensor copies (TMA): one thread asks for whole tiles, the hardware brings them, and barriers in shared memory "
         "tell when they are there and when they are used up.",
     .change =
-        "From warps: no thread computes addresses or waits for all others; a tile of 128 x 256, 16 of k at a time, "
-        "six on their way.",
+        "From warps: no thread computes addresses or waits for all others; a tile of 128 x 256, 16 of k at a time, six "
+        "on their way. Of cublasSgemm, at 4096 on an H200: 0.96 -> 0.91.",
     .contract =
         "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. Where B is not aligned to 16 "
         "bytes or its leading dimension no multiple of 4, it is copied first.",
     .bytes = "4 * (3 * m * n * k / 256 + m * n + 2 * m * k)",
-    .limit = "Multiply-adds, as in warps: copying was no longer what held it back.",
+    .limit = "Warps wait for copies that are late, and one thread of each block for those that use them up.",
     .source = "Tensor copies: CUDA C++ Programming Guide, Tensor Memory Access.",
 };
 

@@ -13,7 +13,7 @@ constexpr rung_notes kNotes = {
     .idea = "what cornerturn::cuda::gemm runs: tiles in registers, fed by asynchronous copies three stages ahead",
     .change =
         "A is transposed, and what is not aligned is copied, before; tiles that are left over are split along k; small "
-        "products take smaller tiles",
+        "products take smaller tiles. Of cublasSgemm, at 4096 on an H200: 0.96 -> 1.02",
     .contract =
         "any m, n, k, leading dimensions, alignment, alpha, beta, transposes of A and B, batches; the same bits "
         "each time",
