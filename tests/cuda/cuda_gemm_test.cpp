@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <random>
@@ -63,13 +64,16 @@ TEST(cuda_gemm, edges_of_every_tile) {
 }
 
 TEST(cuda_gemm, random_sizes_leading_dimensions_offsets_and_factors) {
+    // Fewer where sanitizers, which take long, ask for it.
+    const char* const asked = std::getenv("CORNERTURN_RANDOM_ROUNDS");
+    const int rounds = asked == nullptr ? 60 : std::atoi(asked);
     const unsigned seed = std::random_device{}();
     std::printf("seed %u\n", seed);
     std::mt19937 random(seed);
     const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1)); };
     constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
     for_each_kernel([&](const kernel& k) {
-        for (int round = 0; round < 60; ++round) {
+        for (int round = 0; round < rounds; ++round) {
             gemm_shape s{.m = 1 + up_to(600), .n = 1 + up_to(600), .k = up_to(600), .seed = seed};
             s.lda = s.k + up_to(9);
             s.ldb = s.n + up_to(9);

@@ -42,7 +42,16 @@ __global__ void gemm_gather(gemm_launch w, int rows, int cols, int groups) {
     }
 }
 
-// blockIdx.x: parts of rows; y, z: rows, in steps of the grid.
+// Zeros behind the columns of packed rows, up to the next four: they are read, and what comes of them is not.
+__global__ void gemm_clear_ends(float* to, std::int64_t to_ld, std::int64_t rows, std::int64_t cols) {
+    wait_for_work_ahead();
+    for (std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows;
+         row += std::int64_t{gridDim.x} * kThreads) {
+        for (std::int64_t col = cols; col < to_ld; ++col) to[row * to_ld + col] = 0;
+    }
+}
+
+// blockIdx.x: parts of rows; y: rows, in steps of the grid.
 __global__ void gemm_pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, std::int64_t to_ld,
                           std::int64_t rows, std::int64_t cols, std::int64_t count) {
     const std::int64_t col = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -72,6 +81,14 @@ void pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, st
                  static_cast<unsigned>(all < kMostRows ? all : kMostRows)),
             dim3(kThreads), 0, nullptr, true},
            &gemm_pack, from, ld, stride, to, to_ld, rows, cols, count);
+}
+
+void clear_ends(float* to, std::int64_t to_ld, std::int64_t rows, std::int64_t cols) {
+    constexpr std::int64_t kMostBlocks = 1 << 16;
+    const std::int64_t blocks = (rows + kThreads - 1) / kThreads;
+    if (cols == to_ld || rows == 0) return;
+    launch({dim3(static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks)), dim3(kThreads), 0, nullptr, true},
+           &gemm_clear_ends, to, to_ld, rows, cols);
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -18,6 +18,7 @@ using production::gemm_workspace;
 void bring(const float* from, std::int64_t ld, std::int64_t stride, bool along_k, std::int64_t k, std::int64_t extent,
            std::int64_t count, float* to, std::int64_t to_ld, int compute_capability) {
     if (k == 0) return;
+    clear_ends(to, to_ld, k * count, extent);
     if (along_k) {
         const matrix_work turn{from,  to,     extent,   k, extent > 1 ? ld : k, to_ld, static_cast<int>(sizeof(float)),
                                count, stride, k * to_ld};

@@ -57,6 +57,9 @@ void gather(const gemm_launch& w, const production::gemm_tile& tile);
 void pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, std::int64_t to_ld, std::int64_t rows,
           std::int64_t cols, std::int64_t count);
 
+// And zeros behind the columns, up to the leading dimension.
+void clear_ends(float* to, std::int64_t to_ld, std::int64_t rows, std::int64_t cols);
+
 // Computes the product, whose workspace is that of production::workspace_of(); false where there is no such kernel.
 bool multiply(const gemm_work& work, const production::gemm_tuning& tuned, const production::gemm_machine& machine);
 

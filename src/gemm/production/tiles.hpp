@@ -228,7 +228,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
                                : w.c + at.product * w.c_stride + tile_row * w.ldc + tile_col;
     const std::int64_t ld = in_parts ? Tile::kCols : w.ldc;
     const float alpha = in_parts ? 1 : w.alpha, beta = in_parts ? 0 : w.beta;
-    const std::int64_t rows = w.m - tile_row, cols = w.n - tile_col;
+    // A part's tile is whole, so that whoever gathers reads nothing that was not written.
+    const std::int64_t rows = in_parts ? Tile::kRows : w.m - tile_row, cols = in_parts ? Tile::kCols : w.n - tile_col;
     const bool vectors = in_parts || (reinterpret_cast<std::uintptr_t>(to) % 16 == 0 && w.ldc % 4 == 0);
     CORNERTURN_UNROLL
     for (int i = 0; i < kDown; ++i) {
