@@ -1,12 +1,11 @@
 // Every rung of the multiplication's ladder computes every product: ragged and tiny sizes, leading dimensions, offsets,
 // alpha and beta, exact integers, and sizes beyond 65,535 tiles.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <random>
 
 #include "lab/run.hpp"
+#include "random_products.hpp"
 
 using namespace cornerturn;
 
@@ -25,11 +24,7 @@ void for_each_rung(F f) {
     EXPECT_GE(rungs, 7);
 }
 
-std::string name(const kernel& k, const gemm_shape& s) {
-    return fmt::format(
-        "{}, {} x {} x {}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, seed {}", k.id, s.m,
-        s.n, s.k, s.lda, s.ldb, s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, s.seed);
-}
+std::string name(const kernel& k, const gemm_shape& s) { return k.id + ", " + tests::describe(s); }
 
 void expect_right(const kernel& k, const gemm_shape& shape, bool every_block = true) {
     const lab::emulated run = lab::emulate(k, shape, {.every_block = every_block});
@@ -49,28 +44,9 @@ TEST(gemm_ladder, edges_of_every_tile) {
 }
 
 TEST(gemm_ladder, random_sizes_leading_dimensions_offsets_and_factors) {
-    const unsigned seed = std::random_device{}();
-    std::printf("seed %u\n", seed);
-    std::mt19937 random(seed);
-    const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1)); };
-    constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
+    tests::random_products random;
     for_each_rung([&](const kernel& k) {
-        for (int round = 0; round < 12; ++round) {
-            gemm_shape s{.m = 1 + up_to(260), .n = 1 + up_to(260), .k = up_to(90), .seed = seed};
-            s.lda = s.k + up_to(9);
-            s.ldb = s.n + up_to(9);
-            s.ldc = s.n + up_to(9);
-            if (round % 3 == 0) {  // rows that vectors can move
-                s.ldb = (s.ldb + 3) / 4 * 4;
-                s.ldc = (s.ldc + 3) / 4 * 4;
-            } else {
-                s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
-            }
-            s.alpha = kFactors[up_to(4)];
-            s.beta = kFactors[up_to(4)];
-            s.values = round % 2 == 0 ? gemm_values::uniform : gemm_values::symmetric;
-            ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
-        }
+        for (int round = 0; round < 12; ++round) ASSERT_NO_FATAL_FAILURE(expect_right(k, random.next(260, 90, false)));
     });
 }
 

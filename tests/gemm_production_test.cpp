@@ -1,26 +1,21 @@
 // The library's multiplication in the emulator, tuned in each way: every product comes out, however its matrices lie,
 // and no access strays or races. And what is chosen, for which work.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
-#include <random>
 
 #include "gemm/production/policy.hpp"
 #include "lab/run.hpp"
+#include "random_products.hpp"
 
 using namespace cornerturn;
+using tests::for_each_way;
 
 namespace {
 
 std::map<std::string, int> runs;
 
-std::string name(const kernel& k, const gemm_shape& s) {
-    return fmt::format(
-        "{}, {} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, seed {}", k.id,
-        s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "", s.lda, s.ldb, s.ldc,
-        s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, s.seed);
-}
+std::string name(const kernel& k, const gemm_shape& s) { return k.id + ", " + tests::describe(s); }
 
 void expect_right(const kernel& k, const gemm_shape& shape) {
     const lab::emulated run = lab::emulate(k, shape, {});
@@ -42,17 +37,6 @@ void for_each_tuning(F f) {
     EXPECT_EQ(tunings, 9);
 }
 
-// Each of the four ways that A and B are transposed.
-template <class F>
-void for_each_way(gemm_shape s, F f) {
-    for (bool a : {false, true}) {
-        for (bool b : {false, true}) {
-            s.a_turned = a, s.b_turned = b;
-            ASSERT_NO_FATAL_FAILURE(f(s));
-        }
-    }
-}
-
 TEST(gemm_production, edges_of_every_tile) {
     for_each_tuning([](const kernel& k) {
         for (std::int64_t m : {1, 63, 130}) {
@@ -67,31 +51,9 @@ TEST(gemm_production, edges_of_every_tile) {
 }
 
 TEST(gemm_production, random_sizes_leading_dimensions_offsets_and_factors) {
-    const unsigned seed = std::random_device{}();
-    std::printf("seed %u\n", seed);
-    std::mt19937 random(seed);
-    const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1)); };
-    constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
-    constexpr gemm_values kValues[] = {gemm_values::uniform, gemm_values::symmetric,  gemm_values::normal,
-                                       gemm_values::wide,    gemm_values::cancelling, gemm_values::integers};
+    tests::random_products random;
     for_each_tuning([&](const kernel& k) {
-        for (int round = 0; round < 24; ++round) {
-            gemm_shape s{.m = 1 + up_to(300), .n = 1 + up_to(300), .k = up_to(200), .seed = seed};
-            const bool aligned = round % 3 == 0;
-            if (aligned) s.m = (s.m + 3) / 4 * 4, s.n = (s.n + 3) / 4 * 4;
-            s.a_turned = up_to(1) == 1, s.b_turned = up_to(1) == 1;
-            const auto ld = [&](std::int64_t least) {
-                return aligned ? (least + up_to(9) + 3) / 4 * 4 : least + up_to(9);
-            };
-            s.lda = ld(s.a_turned ? s.m : s.k);
-            s.ldb = ld(s.b_turned ? s.k : s.n);
-            s.ldc = ld(s.n);
-            if (!aligned) s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
-            s.alpha = kFactors[up_to(4)];
-            s.beta = kFactors[up_to(4)];
-            s.values = kValues[round % 6];
-            ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
-        }
+        for (int round = 0; round < 24; ++round) ASSERT_NO_FATAL_FAILURE(expect_right(k, random.next(300, 200, true)));
     });
 }
 

@@ -122,18 +122,8 @@ std::string remarks(const gemm_bench_report& report) {
 }
 
 ordered_json entry_json(const gemm_bench_result& r, const gemm_entry& e) {
-    ordered_json out = {{"kernel", e.kernel}};
-    if (!e.skipped.empty()) {
-        out["status"] = "skipped";
-        out["reason"] = e.skipped;
-        return out;
-    }
-    out["status"] = "ran";
-    out["verified"] = e.fault.empty();
-    if (!e.fault.empty()) {
-        out["fault"] = e.fault;
-        return out;
-    }
+    ordered_json out = outcome_json(e.kernel, e.skipped, e.fault);
+    if (!e.timed()) return out;
     out["time"] = to_json(e.time);
     out["gflops"] = r.gflops(e);
     out["error"] = {{"largest", e.errors.largest}, {"frobenius", e.errors.frobenius}};

@@ -133,18 +133,8 @@ std::string remarks(const bench_report& report) {
 }
 
 ordered_json entry_json(const bench_result& r, const bench_entry& e) {
-    ordered_json out = {{"kernel", e.kernel}};
-    if (!e.skipped.empty()) {
-        out["status"] = "skipped";
-        out["reason"] = e.skipped;
-        return out;
-    }
-    out["status"] = "ran";
-    out["verified"] = e.fault.empty();
-    if (!e.fault.empty()) {
-        out["fault"] = e.fault;
-        return out;
-    }
+    ordered_json out = outcome_json(e.kernel, e.skipped, e.fault);
+    if (!e.timed()) return out;
     out["time"] = to_json(e.time);
     out["bandwidth_gbps"] = e.bandwidth_gbps();
     if (r.yardstick.timed()) out["ratio"] = r.ratio(e);
@@ -191,6 +181,17 @@ std::string print_json(const bench_report& report) {
 }
 
 }  // namespace
+
+ordered_json outcome_json(const std::string& kernel, const std::string& skipped, const std::string& fault) {
+    ordered_json out = {{"kernel", kernel}, {"status", skipped.empty() ? "ran" : "skipped"}};
+    if (!skipped.empty()) {
+        out["reason"] = skipped;
+        return out;
+    }
+    out["verified"] = fault.empty();
+    if (!fault.empty()) out["fault"] = fault;
+    return out;
+}
 
 std::string print_cells(const ordered_json& document, const ordered_json& cells) {
     std::string out = document.dump();

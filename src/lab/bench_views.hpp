@@ -24,6 +24,9 @@ std::string show_bench(const bench_report& report, format as);
 
 nlohmann::ordered_json to_json(const bench_report& report);
 
+// What became of a kernel in a cell, before its time.
+nlohmann::ordered_json outcome_json(const std::string& kernel, const std::string& skipped, const std::string& fault);
+
 // The document with its cells, one a line: small, and readable in a diff.
 std::string print_cells(const nlohmann::ordered_json& document, const nlohmann::ordered_json& cells);
 

@@ -1,16 +1,14 @@
 // The multiplication's ladder and its verifier on a GPU.
 #include "device/cuda_gemm.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <limits>
 #include <map>
-#include <random>
 
 #include "cuda/gpu_test.hpp"
 #include "device/registry.hpp"
+#include "random_products.hpp"
 
 using namespace cornerturn;
 
@@ -27,11 +25,7 @@ std::string fault_of(const kernel& k, const gemm_shape& shape) {
     return problem.check().fault;
 }
 
-std::string name(const kernel& k, const gemm_shape& s) {
-    return fmt::format(
-        "{}, {} x {} x {}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, seed {}", k.id, s.m,
-        s.n, s.k, s.lda, s.ldb, s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, s.seed);
-}
+std::string name(const kernel& k, const gemm_shape& s) { return k.id + ", " + tests::describe(s); }
 
 // cuBLAS among them, where it can be loaded.
 template <class F>
@@ -64,29 +58,10 @@ TEST(cuda_gemm, edges_of_every_tile) {
 }
 
 TEST(cuda_gemm, random_sizes_leading_dimensions_offsets_and_factors) {
-    // Fewer where sanitizers, which take long, ask for it.
-    const char* const asked = std::getenv("CORNERTURN_RANDOM_ROUNDS");
-    const int rounds = asked == nullptr ? 60 : std::atoi(asked);
-    const unsigned seed = std::random_device{}();
-    std::printf("seed %u\n", seed);
-    std::mt19937 random(seed);
-    const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1)); };
-    constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
+    tests::random_products random;
     for_each_kernel([&](const kernel& k) {
-        for (int round = 0; round < rounds; ++round) {
-            gemm_shape s{.m = 1 + up_to(600), .n = 1 + up_to(600), .k = up_to(600), .seed = seed};
-            s.lda = s.k + up_to(9);
-            s.ldb = s.n + up_to(9);
-            s.ldc = s.n + up_to(9);
-            if (round % 3 == 0) {  // rows that vectors can move
-                s.ldb = (s.ldb + 3) / 4 * 4;
-                s.ldc = (s.ldc + 3) / 4 * 4;
-            } else {
-                s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
-            }
-            s.alpha = kFactors[up_to(4)];
-            s.beta = kFactors[up_to(4)];
-            s.values = round % 2 == 0 ? gemm_values::uniform : gemm_values::symmetric;
+        for (int round = 0; round < tests::rounds(60); ++round) {
+            const gemm_shape s = random.next(600, 600, false);
             ASSERT_EQ(fault_of(k, s), "") << name(k, s);
         }
     });

@@ -1,11 +1,9 @@
 // cornerturn::cuda::gemm on a GPU, and each way of tuning it: every product, wherever its matrices lie; the same bits
-// each time; errors no larger than cuBLAS's; what floats make of infinities and NaN.
+// each time; errors about as large as cuBLAS's; what floats make of infinities and NaN.
 #include <cuda_runtime.h>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -17,8 +15,10 @@
 #include "cuda/gpu_test.hpp"
 #include "device/cuda_gemm.hpp"
 #include "device/registry.hpp"
+#include "random_products.hpp"
 
 using namespace cornerturn;
+using tests::for_each_way;
 
 namespace {
 
@@ -26,15 +26,7 @@ std::map<std::string, int> launches;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr gemm_values kValues[] = {gemm_values::uniform, gemm_values::symmetric,  gemm_values::normal,
-                                   gemm_values::wide,    gemm_values::cancelling, gemm_values::integers};
-
-std::string name(const gemm_shape& s) {
-    return fmt::format(
-        "{} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, values {}, seed {}",
-        s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "", s.lda, s.ldb, s.ldc,
-        s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, static_cast<int>(s.values), s.seed);
-}
+std::string name(const gemm_shape& s) { return tests::describe(s); }
 
 cuda::gemm_options options_of(const gemm_work& w) {
     const auto of = [](bool turned) { return turned ? cuda::op::transposed : cuda::op::as_it_is; };
@@ -55,40 +47,6 @@ void expect_right(const gemm_shape& shape) {
     ASSERT_EQ(problem.check().fault, "") << name(problem.shape());
 }
 
-template <class F>
-void for_each_way(gemm_shape s, F f) {
-    for (bool a : {false, true}) {
-        for (bool b : {false, true}) {
-            s.a_turned = a, s.b_turned = b;
-            ASSERT_NO_FATAL_FAILURE(f(s));
-        }
-    }
-}
-
-// Fewer where sanitizers, which take long, ask for it.
-int rounds(int usual) {
-    const char* const asked = std::getenv("CORNERTURN_RANDOM_ROUNDS");
-    return asked == nullptr ? usual : std::atoi(asked);
-}
-
-gemm_shape random_shape(std::mt19937& random, int most) {
-    const auto up_to = [&](int top) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(top + 1)); };
-    constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
-    gemm_shape s{.m = 1 + up_to(most), .n = 1 + up_to(most), .k = up_to(most), .seed = random()};
-    const bool aligned = up_to(2) == 0;
-    const auto four = [&](std::int64_t size) { return aligned ? (size + 3) / 4 * 4 : size; };
-    s.m = four(s.m), s.n = four(s.n);
-    s.a_turned = up_to(1) == 1, s.b_turned = up_to(1) == 1;
-    s.lda = four((s.a_turned ? s.m : s.k) + up_to(9));
-    s.ldb = four((s.b_turned ? s.k : s.n) + up_to(9));
-    s.ldc = four(s.n + up_to(9));
-    if (!aligned) s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
-    s.alpha = kFactors[up_to(4)];
-    s.beta = kFactors[up_to(4)];
-    s.values = kValues[up_to(5)];
-    return s;
-}
-
 TEST(cuda_product, edges_of_every_tile) {
     for (std::int64_t m : {0, 1, 2, 3, 31, 33, 127, 129, 1000}) {
         for (std::int64_t n : {0, 1, 2, 3, 31, 33, 127, 129, 1000}) {
@@ -101,20 +59,17 @@ TEST(cuda_product, edges_of_every_tile) {
 }
 
 TEST(cuda_product, random_work) {
-    const unsigned seed = std::random_device{}();
-    std::printf("seed %u\n", seed);
-    std::mt19937 random(seed);
-    for (int round = 0; round < rounds(400); ++round) ASSERT_NO_FATAL_FAILURE(expect_right(random_shape(random, 1500)));
+    tests::random_products random;
+    for (int round = 0; round < tests::rounds(400); ++round)
+        ASSERT_NO_FATAL_FAILURE(expect_right(random.next(1500, 1500, true)));
 }
 
 TEST(cuda_product, each_tuning) {
-    const unsigned seed = std::random_device{}();
-    std::printf("seed %u\n", seed);
-    std::mt19937 random(seed);
+    tests::random_products random;
     for (const kernel& k : kernels()) {
         if (!k.id.starts_with("tuned_gemm@")) continue;
-        for (int round = 0; round < rounds(60); ++round) {
-            const gemm_shape s = random_shape(random, 900).checked();
+        for (int round = 0; round < tests::rounds(60); ++round) {
+            const gemm_shape s = random.next(900, 900, true).checked();
             device::cuda_gemm problem(s, k.workspace(backend::cuda, s.work(nullptr, nullptr, nullptr, nullptr)),
                                       nullptr);
             problem.prepare();
@@ -213,7 +168,7 @@ TEST(cuda_product, errors_are_about_those_of_cublas) {
                                  {.m = 128, .n = 256, .k = 20000},
                                  {.m = 64, .n = 64, .k = 65536},
                                  {.m = 8192, .n = 128, .k = 8192}}) {
-        for (gemm_values values : kValues) {
+        for (gemm_values values : tests::kValues) {
             gemm_shape shape = of;
             shape.values = values;
             for_each_way(shape, [](const gemm_shape& s) {

@@ -30,8 +30,9 @@ constexpr void (*run_bulk)(const gemm_work&) = nullptr;
 #else
 
 constexpr int kBulkRows = 128, kBulkCols = 256, kBulkDepth = 16, kBulkStages = 6, kBulkThreads = 256;
-constexpr int kBulkDown = 16, kBulkAcross = 8, kBulkSide = 64;  // of C, a thread's; a warp's
-constexpr int kBulkStage = (kBulkRows + kBulkCols) * kBulkDepth, kBulkWarps = kBulkThreads / 32;
+[[maybe_unused]] constexpr int kBulkDown = 16, kBulkAcross = 8, kBulkSide = 64;  // of C, a thread's; a warp's
+constexpr int kBulkStage = (kBulkRows + kBulkCols) * kBulkDepth;
+[[maybe_unused]] constexpr int kBulkWarps = kBulkThreads / 32;  // for sm_90 and later
 
 // A barrier in shared memory: a phase ends when all that were announced have arrived, bytes among them.
 struct bulk_barrier {

@@ -1,0 +1,76 @@
+// Products for tests: random ones, and each way that A and B lie.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include "core/gemm_problem.hpp"
+
+namespace cornerturn::tests {
+
+inline constexpr gemm_values kValues[] = {gemm_values::uniform, gemm_values::symmetric,  gemm_values::normal,
+                                          gemm_values::wide,    gemm_values::cancelling, gemm_values::integers};
+
+inline std::string describe(const gemm_shape& s) {
+    return fmt::format(
+        "{} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, values {}, seed {}",
+        s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "", s.lda, s.ldb, s.ldc,
+        s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, static_cast<int>(s.values), s.seed);
+}
+
+// Fewer where sanitizers, which take long, ask for it.
+inline int rounds(int usual) {
+    const char* const asked = std::getenv("CORNERTURN_RANDOM_ROUNDS");
+    return asked == nullptr ? usual : std::atoi(asked);
+}
+
+// Of a seed that it prints: every third aligned, the others off their boundaries.
+class random_products {
+public:
+    random_products() {
+        const unsigned seed = std::random_device{}();
+        std::printf("seed %u\n", seed);
+        random_.seed(seed);
+    }
+
+    // m and n up to `most`, k up to `most_k`; A and B as they are, or transposed at random.
+    gemm_shape next(int most, int most_k, bool may_turn) {
+        constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
+        gemm_shape s{.m = 1 + up_to(most), .n = 1 + up_to(most), .k = up_to(most_k), .seed = random_()};
+        const bool aligned = up_to(2) == 0;
+        const auto four = [&](std::int64_t size) { return aligned ? (size + 3) / 4 * 4 : size; };
+        s.m = four(s.m), s.n = four(s.n);
+        if (may_turn) s.a_turned = up_to(1) == 1, s.b_turned = up_to(1) == 1;
+        s.lda = four((s.a_turned ? s.m : s.k) + up_to(9));
+        s.ldb = four((s.b_turned ? s.k : s.n) + up_to(9));
+        s.ldc = four(s.n + up_to(9));
+        if (!aligned) s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
+        s.alpha = kFactors[up_to(4)];
+        s.beta = kFactors[up_to(4)];
+        s.values = kValues[up_to(5)];
+        return s;
+    }
+
+private:
+    std::int64_t up_to(int most) { return static_cast<std::int64_t>(random_() % static_cast<unsigned>(most + 1)); }
+
+    std::mt19937 random_;
+};
+
+// Each of the four ways that A and B are transposed.
+template <class F>
+void for_each_way(gemm_shape s, F f) {
+    for (bool a : {false, true}) {
+        for (bool b : {false, true}) {
+            s.a_turned = a, s.b_turned = b;
+            ASSERT_NO_FATAL_FAILURE(f(s));
+        }
+    }
+}
+
+}  // namespace cornerturn::tests
