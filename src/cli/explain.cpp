@@ -7,6 +7,7 @@
 #include "core/dtype.hpp"
 #include "core/gemm_problem.hpp"
 #include "core/problem.hpp"
+#include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/ladder.hpp"
 
@@ -77,6 +78,8 @@ std::string explain_product(const explain_options& o, lab::format as) {
     work.count = parse_size("--count", o.count);
     work.a_stride = work.a_turned ? work.k * work.lda : work.m * work.lda;
     work.b_stride = work.b_turned ? work.n * work.ldb : work.k * work.ldb;
+    for (std::int64_t stride : {work.a_stride, work.b_stride, work.m * work.ldc})
+        checked_multiply(work.count, checked_multiply(stride, 4 * sizeof(float), "matrix x bytes"), "--count x bytes");
     const auto capability = static_cast<int>(parse_size("--compute-capability", o.compute_capability));
     const auto processors = static_cast<int>(size("--multiprocessors", o.multiprocessors, "132"));
     if (processors < 1) throw invalid_argument("--multiprocessors is 0: a GPU has at least one");

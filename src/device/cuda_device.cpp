@@ -63,17 +63,16 @@ void check_stream(cudaStream_t stream, int device) {
         refuse("stream", "of device " + to_string(of_stream), "the current device is " + to_string(device));
 }
 
-void check_reachable(const char* name, std::uintptr_t address, int device) {
+void check_reachable(const char* argument, std::uintptr_t address, int device) {
     cudaPointerAttributes found{};
     CORNERTURN_CUDA(cudaPointerGetAttributes(&found, reinterpret_cast<const void*>(address)));
-    const auto argument = [&] { return std::string(name) + ".data"; };
     if (found.type == cudaMemoryTypeUnregistered &&
         attribute(cudaDevAttrPageableMemoryAccess, device, known(device).reads_pageable) == 0) {
-        refuse(argument(), hex(address),
+        refuse(argument, hex(address),
                "device " + to_string(device) + " cannot reach it: CUDA did not allocate it (use cudaMalloc)");
     }
     if (found.type == cudaMemoryTypeDevice && found.device != device) {
-        refuse(argument(), hex(address),
+        refuse(argument, hex(address),
                "it lies in the memory of device " + to_string(found.device) + ", and the work is for device " +
                    to_string(device));
     }

@@ -14,7 +14,7 @@ int multiprocessors_of(int device);
 
 // Throws invalid_argument where the stream is another device's.
 void check_stream(cudaStream_t stream, int device);
-// Throws invalid_argument where the device cannot reach what lies at the address: "<name>.data is ...".
-void check_reachable(const char* name, std::uintptr_t address, int device);
+// Throws invalid_argument where the device cannot reach what lies at the address: "<argument> is ...".
+void check_reachable(const char* argument, std::uintptr_t address, int device);
 
 }  // namespace cornerturn::device

@@ -42,6 +42,12 @@ gemm_work cuda_gemm::work() const { return shape_.work(floats(a_), floats(b_), f
 void cuda_gemm::prepare() {
     const gemm_shape& s = shape_;
     for (guarded_device_buffer* buffer : {&a_, &b_, &workspace_}) buffer->fill_guards(stream_);
+    // What lies before A and B would show in the product: NaN.
+    const auto before = [&](const guarded_device_buffer& of, std::int64_t floats_there) {
+        CORNERTURN_CUDA(cudaMemsetAsync(of.data(), 0xff, static_cast<std::size_t>(floats_there * kSize), stream_));
+    };
+    before(a_, s.a_offset);
+    before(b_, s.b_offset);
     fill_gemm_input(floats(a_) + s.a_offset, gemm_matrix::a, s.m, s.k, s.a_turned, s.lda, s.filler(), stream_);
     fill_gemm_input(floats(b_) + s.b_offset, gemm_matrix::b, s.k, s.n, s.b_turned, s.ldb, s.filler(), stream_);
     CORNERTURN_CUDA(cudaMemsetAsync(workspace_.data(), 0xff, static_cast<std::size_t>(workspace_.size()), stream_));
@@ -76,6 +82,8 @@ verdict cuda_gemm::check(gemm_errors* errors) const {
     } else if (wrong.gap != kNothingWrong) {
         result.fault = fmt::format("the gap behind row {} of C was overwritten", wrong.gap);
     }
+    if (result.passed() && shape_.c_offset > 0 && broken_guard(c_.data(), shape_.c_offset * kSize, stream_) >= 0)
+        result.fault = "what lies before C was overwritten";
     for (const auto& [name, buffer] : {std::pair{"A", &a_}, {"B", &b_}, {"C", &c_}, {"the workspace", &workspace_}}) {
         if (result.passed()) result.fault = buffer->check_guards(name, stream_);
     }

@@ -8,9 +8,7 @@
 #include "device/verifier_kernels.hpp"
 
 namespace cornerturn::device {
-namespace {
 
-// The first of `count` bytes that is not its guard's; -1 if all are.
 std::int64_t broken_guard(const unsigned char* bytes, std::int64_t count, cudaStream_t stream) {
     std::vector<unsigned char> host(static_cast<std::size_t>(count));
     CORNERTURN_CUDA(cudaMemcpyAsync(host.data(), bytes, host.size(), cudaMemcpyDeviceToHost, stream));
@@ -20,6 +18,8 @@ std::int64_t broken_guard(const unsigned char* bytes, std::int64_t count, cudaSt
     }
     return -1;
 }
+
+namespace {
 
 // What a run must find, without the guards around the buffer.
 void fill(const guarded_device_buffer& buffer, const patterned_batch& batch, cudaStream_t stream) {

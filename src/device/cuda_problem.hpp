@@ -7,6 +7,9 @@
 
 namespace cornerturn::device {
 
+// The first of `count` bytes that is not its guard's; -1 if all are. Waits for the stream.
+std::int64_t broken_guard(const unsigned char* bytes, std::int64_t count, cudaStream_t stream);
+
 // Device memory with guards on both sides. Throws cuda_error.
 class guarded_device_buffer {
 public:

@@ -25,15 +25,12 @@ constexpr gemm_machine kMachine{90, 3};
 template <gemm_tiles kTiles, bool kPackA, bool kPackB, int kParts>
 struct tuned {
     static constexpr gemm_tuning kTuning{.tiles = kTiles, .pack_a = kPackA, .pack_b = kPackB, .parts = kParts, .us = 0};
-    static gemm_work usable(gemm_work work) {
-        if (work.alpha == 0) work.k = 0;
-        return work;
-    }
     static void run(const gemm_work& work) {
-        if (!multiply(usable(work), kTuning, kMachine)) refuse("has no kernel for operands that lie so");
+        if (!multiply(production::as_computed(work), kTuning, kMachine))
+            refuse("has no kernel for operands that lie so");
     }
     static std::int64_t workspace(const gemm_work& work) {
-        return production::workspace_of(usable(work), kTuning, kMachine).floats;
+        return production::workspace_of(production::as_computed(work), kTuning, kMachine).floats;
     }
     static constexpr variant of(const char* name) {
         variant v{name, "-", sizeof(float), nullptr};

@@ -11,13 +11,17 @@
 //  - Arithmetic: that of floats, by fused multiply-adds and no tensor cores: an error of at most about k roundings of
 //    the sum of the products' magnitudes, as of any order of summation. Infinities, NaN, subnormal numbers and -0 are
 //    what floats make of them. Where beta is 0, C is not read; where alpha is 0, A and B are not. Two calls with the
-//    same arguments give the same bits on one kind of GPU; how matrices are aligned may change roundings.
-//  - Order: the work is ordered in `stream`, as kernel launches are, and can be captured in a CUDA graph. The call does
-//    not wait for it. The matrices must live until the work is done. From Hopper on, a kernel may be started while the
-//    one ahead of it ends, as cornerturn/cuda/transpose.hpp tells.
+//    same arguments give the same bits on GPUs of one kind with as many multiprocessors; how matrices are aligned, or
+//    memory that lacks, may change roundings. k is at most 2^33.
+//  - Order: the work is ordered in `stream`, as kernel launches are, and can be captured in a CUDA graph: with memory
+//  nodes,
+//    and what CUDA forbids of such graphs, where it allocates its workspace. The call does not wait for it. The
+//    matrices must live until the work is done. From Hopper on, a kernel may be started while the one ahead of it ends,
+//    as cornerturn/cuda/transpose.hpp tells.
 //  - Workspace: some products take memory, for A or B transposed or aligned and for partial sums. It is the caller's,
-//    where options have one, and has to live until the work is done; else it is allocated and freed in the stream's
-//    order (cudaMallocAsync).
+//    where options have one, is apart from A, B and C, lives until the work is done and serves one stream at a time;
+//    else it is allocated and freed in the stream's order (cudaMallocAsync), and a slower way without is taken where
+//    there is no memory.
 //  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
 //    that CUDA gave to host and device (pinned, managed).
 //  - Threads: any number may call at once, on one stream or on several, for one GPU or for several.

@@ -14,7 +14,8 @@ constexpr rung_notes kBulk{
         "From warps: no thread computes addresses or waits for all others; a tile of 128 x 256, 16 of k at a time, six "
         "on their way. Of cublasSgemm, at 4096 on an H200: 0.96 -> 0.91.",
     .contract =
-        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. Where B is not aligned to 16 "
+        "Any m, n, k below 2^31, leading dimensions, alpha and beta; where beta is 0, C is not read. Where B is not "
+        "aligned to 16 "
         "bytes or its leading dimension no multiple of 4, it is copied first.",
     .bytes = "4 * (3 * m * n * k / 256 + m * n + 2 * m * k)",
     .limit = "Warps wait for copies that are late, and one thread of each block for those that use them up.",
@@ -163,6 +164,9 @@ CUtensorMap map_of(const float* data, std::int64_t rows, std::int64_t cols, std:
 
 void run_bulk(const gemm_work& given) {
     if (given.m == 0 || given.n == 0) return;
+    for (std::int64_t size : {given.m, given.n, given.k}) {
+        if (size >= std::int64_t{1} << 31) refuse("takes sizes below 2^31, as tensor copies count");
+    }
     gemm_work work = transpose_a(given);
     CUtensorMap map_a{}, map_b{};
     if (work.k > 0 && work.alpha != 0) {

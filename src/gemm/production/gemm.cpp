@@ -36,7 +36,15 @@ public:
         if (options.workspace == nullptr) {
             if (options.workspace_bytes != 0)
                 refuse("options.workspace_bytes", to_string(options.workspace_bytes), "there is no workspace");
-            if (bytes > 0) CORNERTURN_CUDA(cudaMallocAsync(&allocated_, static_cast<std::size_t>(bytes), stream));
+            if (bytes == 0) return;
+            const cudaError_t status = cudaMallocAsync(&allocated_, static_cast<std::size_t>(bytes), stream);
+            if (status == cudaErrorMemoryAllocation) {
+                cudaGetLastError();  // what is told by lacking() is no error
+                allocated_ = nullptr;
+                lacking_ = true;
+                return;
+            }
+            CORNERTURN_CUDA(status);
             floats_ = static_cast<float*>(allocated_);
             return;
         }
@@ -56,9 +64,11 @@ public:
     workspace& operator=(const workspace&) = delete;
 
     float* floats() const { return floats_; }
+    bool lacking() const { return lacking_; }  // there was no memory
 
 private:
     cudaStream_t stream_;
+    bool lacking_ = false;
     void* allocated_ = nullptr;
     float* floats_ = nullptr;
 };
@@ -71,19 +81,21 @@ void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, flo
     if (work.m == 0 || work.n == 0 || work.count == 0) return;
     work.alpha = alpha;
     work.beta = beta;
-    if (alpha == 0) work.k = 0;  // A and B are not read
+    work = production::as_computed(work);
+    if (work.k > production::kMostK) throw unsupported("k is " + to_string(work.k) + ": products take up to 2^33");
     // Arguments first: what is wrong with them is wrong without a device, too.
     check_product_addresses(work);
     const int on_device = device::current_device();
     device::check_stream(stream, on_device);
     if (work.k > 0) {
-        device::check_reachable("a", reinterpret_cast<std::uintptr_t>(work.a), on_device);
-        device::check_reachable("b", reinterpret_cast<std::uintptr_t>(work.b), on_device);
+        device::check_reachable("a.data", reinterpret_cast<std::uintptr_t>(work.a), on_device);
+        device::check_reachable("b.data", reinterpret_cast<std::uintptr_t>(work.b), on_device);
     }
-    device::check_reachable("c", reinterpret_cast<std::uintptr_t>(work.c), on_device);
+    device::check_reachable("c.data", reinterpret_cast<std::uintptr_t>(work.c), on_device);
     const gemm_machine machine = machine_of(on_device);
-    const gemm_tuning tuned = production::choose(work, production::paths_of(work), machine);
+    gemm_tuning tuned = production::choose(work, production::paths_of(work), machine);
     const workspace space(options, production::workspace_of(work, tuned, machine).floats * kFloat, on_device, stream);
+    if (space.lacking()) tuned = production::choose_without_workspace();
     work.workspace = space.floats();
     const device::stream_scope launches_go_to(stream);
     if (!production::multiply_on_gpu(work, tuned, machine))
@@ -99,7 +111,9 @@ std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const fl
 
 std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                          const gemm_options& options) {
-    return production::explain(product_of(a, b, c, options), machine_of(device::current_device()));
+    const gemm_work work = product_of(a, b, c, options);
+    if (work.m == 0 || work.n == 0 || work.count == 0) return "nothing: C is empty";
+    return production::explain(work, machine_of(device::current_device()));
 }
 
 }  // namespace cornerturn::cuda

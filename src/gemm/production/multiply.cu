@@ -14,18 +14,25 @@ using production::gemm_tiles;
 using production::gemm_tuning;
 using production::gemm_workspace;
 
-// An operand brought into the workspace, as rows of k: transposed where it lies along k, copied elsewhere.
-void bring(const float* from, std::int64_t ld, std::int64_t stride, bool along_k, std::int64_t k, std::int64_t extent,
-           std::int64_t count, float* to, std::int64_t to_ld, int compute_capability) {
-    if (k == 0) return;
+// An operand brought into the workspace, as rows of k: transposed where it lies along k, copied elsewhere. False where
+// there is no kernel for that.
+bool bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t extent, std::int64_t all, float* to,
+           std::int64_t to_ld, int compute_capability) {
+    const std::int64_t count = production::packed_count(all, operand.stride);
+    const gemm_operand from = operand;
+    operand = {to, to_ld, count == 1 ? 0 : k * to_ld, 0};
+    const bool along_k = path == gemm_path::turned;
+    path = gemm_path::vectors;
+    if (k == 0) return true;
     clear_ends(to, to_ld, k * count, extent);
-    if (along_k) {
-        const matrix_work turn{from,  to,     extent,   k, extent > 1 ? ld : k, to_ld, static_cast<int>(sizeof(float)),
-                               count, stride, k * to_ld};
-        run_tuned(production::choose(turn, compute_capability), turn);
-    } else {
-        pack(from, ld, stride, to, to_ld, k, extent, count);
+    if (!along_k) {
+        pack(from.data, from.ld, from.stride, to, to_ld, k, extent, count);
+        return true;
     }
+    const matrix_work turn{
+        from.data, to,          extent,   k, extent > 1 ? from.ld : k, to_ld, static_cast<int>(sizeof(float)),
+        count,     from.stride, k * to_ld};
+    return run_tuned(production::choose(turn, compute_capability), turn);
 }
 
 void launch_tiles(gemm_launch w, gemm_tiles_kernel kernel, int shared_bytes, const gemm_tuning& tuned,
@@ -33,9 +40,7 @@ void launch_tiles(gemm_launch w, gemm_tiles_kernel kernel, int shared_bytes, con
     const gemm_tile& tile = production::tile_of(tuned.tiles);
     w.tiles_down = (w.m + tile.rows - 1) / tile.rows;
     w.tiles_across = (w.n + tile.cols - 1) / tile.cols;
-    const std::int64_t steps = w.k > tile.depth ? (w.k + tile.depth - 1) / tile.depth : 1;
-    w.parts = tuned.parts < steps ? tuned.parts : static_cast<int>(steps);  // each part has some
-    w.whole = static_cast<int>(production::whole_tiles(w.tiles(), tuned, machine));
+    w.whole = static_cast<int>(production::whole_tiles(w.tiles(), w.parts, machine));
     const int left = w.tiles() - w.whole;
     launch({dim3(static_cast<unsigned>(w.whole + left * w.parts)), dim3(static_cast<unsigned>(tile.threads)),
             static_cast<std::size_t>(shared_bytes), nullptr, true},
@@ -48,29 +53,24 @@ void launch_tiles(gemm_launch w, gemm_tiles_kernel kernel, int shared_bytes, con
 bool multiply(const gemm_work& work, const gemm_tuning& tuned, const gemm_machine& machine) {
     if (work.m == 0 || work.n == 0 || work.count == 0) return true;
     const gemm_workspace space = production::workspace_of(work, tuned, machine);
-    gemm_paths paths = production::paths_of(work);
+    gemm_paths paths = production::paths_of(work), packed = paths;
+    if (tuned.pack_a) packed.a = gemm_path::vectors;
+    if (tuned.pack_b) packed.b = gemm_path::vectors;
+    const int parts = production::parts_of(work, tuned);
+    int shared_bytes = 0;
+    const gemm_tiles_kernel kernel =
+        tuned.tiles == gemm_tiles::large ? large_tiles(packed, shared_bytes) : small_tiles(packed, shared_bytes);
+    if (kernel == nullptr) return false;
     gemm_operand a{work.a, work.lda, work.a_stride, 0}, b{work.b, work.ldb, work.b_stride, 0};
     {
         const step_before what_follows;
-        if (tuned.pack_a) {
-            float* const to = work.workspace + space.a;
-            bring(work.a, work.lda, work.a_stride, !work.a_turned, work.k, work.m, work.count, to, space.a_ld,
-                  machine.compute_capability);
-            a = {to, space.a_ld, work.k * space.a_ld, 0};
-            paths.a = gemm_path::vectors;
-        }
-        if (tuned.pack_b) {
-            float* const to = work.workspace + space.b;
-            bring(work.b, work.ldb, work.b_stride, work.b_turned, work.k, work.n, work.count, to, space.b_ld,
-                  machine.compute_capability);
-            b = {to, space.b_ld, work.k * space.b_ld, 0};
-            paths.b = gemm_path::vectors;
-        }
+        if (tuned.pack_a && !bring(a, paths.a, work.k, work.m, work.count, work.workspace + space.a, space.a_ld,
+                                   machine.compute_capability))
+            return false;
+        if (tuned.pack_b && !bring(b, paths.b, work.k, work.n, work.count, work.workspace + space.b, space.b_ld,
+                                   machine.compute_capability))
+            return false;
     }
-    int shared_bytes = 0;
-    const gemm_tiles_kernel kernel =
-        tuned.tiles == gemm_tiles::large ? large_tiles(paths, shared_bytes) : small_tiles(paths, shared_bytes);
-    if (kernel == nullptr) return false;
 
     const gemm_tile& tile = production::tile_of(tuned.tiles);
     const auto least = [](std::int64_t x, std::int64_t y) { return x < y ? x : y; };
@@ -102,7 +102,7 @@ bool multiply(const gemm_work& work, const gemm_tuning& tuned, const gemm_machin
                               .tiles_down = 0,
                               .tiles_across = 0,
                               .whole = 0,
-                              .parts = 1,
+                              .parts = parts,
                               .partial = work.workspace + space.partial},
                              kernel, shared_bytes, tuned, machine);
             }

@@ -18,8 +18,10 @@ constexpr double kPackUs = 3.5, kPackedFloats = 650000;    // to begin to pack a
 constexpr double kGatherUs = 3, kGatheredFloats = 525000;  // of parts, which have to be written, too
 constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a part
 
-// Two blocks' stages and sums fill Hopper's shared memory and that of Blackwell's larger kind, and no other's.
-bool large_tiles_fit(int compute_capability) { return compute_capability >= 90 && compute_capability < 110; }
+constexpr std::int64_t kMostRounds = 24;  // of parts that a multiprocessor gets, one after the other
+
+// Two blocks' stages and sums fill the 228 KiB of shared memory that Hopper has, and Blackwell but for 12.x.
+bool large_tiles_fit(int compute_capability) { return compute_capability >= 90 && compute_capability < 120; }
 
 std::int64_t ratio_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t to_four(std::int64_t floats) { return ratio_up(floats, 4) * 4; }
@@ -39,7 +41,7 @@ gemm_path path_of(const float* data, std::int64_t extent, bool along_k, std::int
 // So many blocks of so many steps.
 double blocks_us(const gemm_tile& tile, double blocks, double steps, const gemm_machine& machine) {
     const double each = std::ceil(blocks / machine.multiprocessors);
-    const double busy = tile.busy[std::clamp(static_cast<int>(each), 1, 3) - 1];
+    const double busy = tile.busy[static_cast<int>(std::clamp(each, 1.0, 3.0)) - 1];
     return each * (steps * tile.step_us / busy + tile.block_us);
 }
 
@@ -57,34 +59,45 @@ std::int64_t tiles_of(const gemm_work& w, gemm_tiles tiles) {
     return ratio_up(w.m, tile.rows) * ratio_up(w.n, tile.cols) * w.count;
 }
 
-std::int64_t whole_tiles(std::int64_t tiles, const gemm_tuning& tuned, const gemm_machine& machine) {
-    return tuned.parts == 1 ? tiles : tiles / machine.multiprocessors * machine.multiprocessors;
+gemm_work as_computed(const gemm_work& work) {
+    gemm_work result = work;
+    if (work.alpha == 0) result.k = 0;
+    return result;
+}
+
+std::int64_t whole_tiles(std::int64_t tiles, int parts, const gemm_machine& machine) {
+    return parts == 1 ? tiles : tiles / machine.multiprocessors * machine.multiprocessors;
 }
 
 namespace {
+
+bool one_launch(const gemm_work& w, const gemm_tile& tile, std::int64_t tiles) {
+    return w.m <= kMostTilesAlong * tile.rows && w.n <= kMostTilesAlong * tile.cols && tiles <= kMostTiles;
+}
 
 // The number of parts that is quickest, for tiles and packing that are given.
 gemm_tuning with_parts(gemm_tuning tuned, const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine) {
     const gemm_tile& tile = tile_of(tuned.tiles);
     const std::int64_t count = tiles_of(w, tuned.tiles), steps = steps_of(w, tile);
     double before = kFirstUs, slower = 1;
-    const auto bring = [&](gemm_path path, std::int64_t extent, bool packed) {
+    const auto bring = [&](gemm_path path, std::int64_t extent, std::int64_t stride, bool packed) {
         if (packed)
-            before += kPackUs + static_cast<double>(extent) * static_cast<double>(w.k) * static_cast<double>(w.count) /
-                                    kPackedFloats;
+            before += kPackUs + static_cast<double>(to_four(extent)) * static_cast<double>(w.k) *
+                                    static_cast<double>(packed_count(w.count, stride)) / kPackedFloats;
         else if (path != gemm_path::vectors)
             slower *= tile.unaligned[path == gemm_path::turned ? 1 : 0];
     };
-    bring(lie.a, w.m, tuned.pack_a);
-    bring(lie.b, w.n, tuned.pack_b);
+    bring(lie.a, w.m, w.a_stride, tuned.pack_a);
+    bring(lie.b, w.n, w.b_stride, tuned.pack_b);
     const std::int64_t left = count % machine.multiprocessors;
     const double whole = blocks_us(tile, static_cast<double>(count - left), static_cast<double>(steps), machine);
     tuned.us = before + slower * blocks_us(tile, static_cast<double>(count), static_cast<double>(steps), machine);
-    const bool one_launch =
-        w.m <= kMostTilesAlong * tile.rows && w.n <= kMostTilesAlong * tile.cols && count <= kMostTiles;
+    const std::int64_t most = std::min(kMostParts, steps / kLeastSteps);
     gemm_tuning best = tuned;
-    for (std::int64_t parts = 2; left > 0 && one_launch && parts <= std::min(kMostParts, steps / kLeastSteps);
-         ++parts) {
+    // As many parts as fill so many rounds of all multiprocessors: fewer would be no quicker.
+    for (std::int64_t round = 1; left > 0 && round <= kMostRounds; ++round) {
+        const std::int64_t parts = std::min(round * machine.multiprocessors / left, most);
+        if (parts < 2 || !one_launch(w, tile, count)) continue;
         const auto blocks = static_cast<double>(left * parts);
         const double some = blocks_us(tile, blocks, static_cast<double>(steps) / static_cast<double>(parts), machine);
         tuned.parts = static_cast<int>(parts);
@@ -101,12 +114,13 @@ gemm_tuning choose(const gemm_work& w, const gemm_paths& lie, const gemm_machine
     for (gemm_tiles tiles : {gemm_tiles::small, gemm_tiles::large}) {
         const bool large = tiles == gemm_tiles::large;
         if (large && !large_tiles_fit(machine.compute_capability)) continue;
-        const auto can_be = [&](gemm_path path, bool packed) {
-            return packed ? path != gemm_path::vectors && w.k > 0 : !large || path != gemm_path::words;
+        // What is narrower than a vector would be mostly padding.
+        const auto can_be = [&](gemm_path path, std::int64_t extent, bool packed) {
+            return packed ? path != gemm_path::vectors && w.k > 0 && extent >= 4 : !large || path != gemm_path::words;
         };
         for (bool a : {false, true}) {
             for (bool b : {false, true}) {
-                if (!can_be(lie.a, a) || !can_be(lie.b, b)) continue;
+                if (!can_be(lie.a, w.m, a) || !can_be(lie.b, w.n, b)) continue;
                 const gemm_tuning tuned =
                     with_parts({.tiles = tiles, .pack_a = a, .pack_b = b, .parts = 1, .us = 0}, w, lie, machine);
                 if (best.us == 0 || tuned.us < best.us) best = tuned;
@@ -114,6 +128,16 @@ gemm_tuning choose(const gemm_work& w, const gemm_paths& lie, const gemm_machine
         }
     }
     return best;
+}
+
+gemm_tuning choose_without_workspace() {
+    return {.tiles = gemm_tiles::small, .pack_a = false, .pack_b = false, .parts = 1, .us = 0};
+}
+
+int parts_of(const gemm_work& w, const gemm_tuning& tuned) {
+    const gemm_tile& tile = tile_of(tuned.tiles);
+    if (!one_launch(w, tile, tiles_of(w, tuned.tiles))) return 1;
+    return static_cast<int>(std::min<std::int64_t>(tuned.parts, steps_of(w, tile)));  // each has a step
 }
 
 gemm_workspace workspace_of(const gemm_work& w, const gemm_tuning& tuned, const gemm_machine& machine) {
@@ -125,15 +149,16 @@ gemm_workspace workspace_of(const gemm_work& w, const gemm_tuning& tuned, const 
     };
     if (tuned.pack_a) {
         result.a_ld = to_four(w.m);
-        result.a = take(w.count * w.k * result.a_ld);
+        result.a = take(packed_count(w.count, w.a_stride) * w.k * result.a_ld);
     }
     if (tuned.pack_b) {
         result.b_ld = to_four(w.n);
-        result.b = take(w.count * w.k * result.b_ld);
+        result.b = take(packed_count(w.count, w.b_stride) * w.k * result.b_ld);
     }
     const gemm_tile& tile = tile_of(tuned.tiles);
-    const std::int64_t tiles = tiles_of(w, tuned.tiles);
-    result.partial = take((tiles - whole_tiles(tiles, tuned, machine)) * tuned.parts * tile.rows * tile.cols);
+    const std::int64_t tiles = tiles_of(w, tuned.tiles), parts = parts_of(w, tuned);
+    const std::int64_t left = tiles - whole_tiles(tiles, static_cast<int>(parts), machine);
+    result.partial = take(left * parts * tile.rows * tile.cols);
     return result;
 }
 
@@ -153,7 +178,7 @@ std::string explain(const gemm_work& work, const gemm_machine& machine) {
     const gemm_paths lie = paths_of(work);
     const gemm_tuning tuned = choose(work, lie, machine);
     const gemm_tile& tile = tile_of(tuned.tiles);
-    const std::int64_t tiles = tiles_of(work, tuned.tiles), whole = whole_tiles(tiles, tuned, machine);
+    const std::int64_t tiles = tiles_of(work, tuned.tiles), whole = whole_tiles(tiles, tuned.parts, machine);
     const auto operand = [](const char* name, gemm_path path, bool packed) {
         const std::string come = path == gemm_path::vectors ? "16 bytes at a time"
                                  : path == gemm_path::words ? "unaligned"
@@ -166,8 +191,8 @@ std::string explain(const gemm_work& work, const gemm_machine& machine) {
     };
     std::string text = std::string(tile.name) + ": tiles of " + to_string(tile.rows) + " x " + to_string(tile.cols) +
                        " by " + to_string(tile.threads) + " threads, " + to_string(tile.depth) + " of k at a time, " +
-                       to_string(tile.resident) + " blocks a multiprocessor; " + operand("A", lie.a, tuned.pack_a) +
-                       "; " + operand("B", lie.b, tuned.pack_b) + "; ";
+                       "up to " + to_string(tile.resident) + " blocks a multiprocessor; " +
+                       operand("A", lie.a, tuned.pack_a) + "; " + operand("B", lie.b, tuned.pack_b) + "; ";
     if (tuned.parts == 1)
         text += to_string(tiles) + (tiles == 1 ? " tile" : " tiles");
     else

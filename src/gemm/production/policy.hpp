@@ -42,8 +42,12 @@ struct gemm_tile {
 };
 const gemm_tile& tile_of(gemm_tiles tiles);
 
-// What one launch can count: of C's rows and columns, and of all.
-constexpr std::int64_t kMostTilesAlong = 1 << 15, kMostTiles = 1 << 30;
+// What one launch can count: tiles along C's rows and columns, and all of them. Of k, a block can count so much.
+constexpr std::int64_t kMostTilesAlong = 1 << 15, kMostTiles = 1 << 30, kMostK = std::int64_t{1} << 33;
+
+// The work as it is computed: where alpha is 0, without A and B, which may then hold anything, as in BLAS. What follows
+// takes work that has been through this.
+gemm_work as_computed(const gemm_work& work);
 
 struct gemm_tuning {
     gemm_tiles tiles;
@@ -54,13 +58,19 @@ struct gemm_tuning {
     friend bool operator==(const gemm_tuning&, const gemm_tuning&) = default;
 };
 
-// Of `tiles` tiles, those that a block each computes; the others are computed in parts.
-std::int64_t whole_tiles(std::int64_t tiles, const gemm_tuning& tuned, const gemm_machine& machine);
+// Of `tiles` tiles, those that a block each computes, where the others are computed in so many parts.
+std::int64_t whole_tiles(std::int64_t tiles, int parts, const gemm_machine& machine);
 // How many tiles C has, all products' together.
 std::int64_t tiles_of(const gemm_work& work, gemm_tiles tiles);
 
 // The quickest, by sizes and by how the operands lie.
 gemm_tuning choose(const gemm_work& work, const gemm_paths& lie, const gemm_machine& machine);
+// One that needs no workspace, and takes operands that lie in any way.
+gemm_tuning choose_without_workspace();
+// So many parts as `tuned` says, or 1 where a launch cannot count all tiles.
+int parts_of(const gemm_work& work, const gemm_tuning& tuned);
+// Matrices of a batch that are packed: a stride of 0 means one for all.
+constexpr std::int64_t packed_count(std::int64_t count, std::int64_t stride) { return stride == 0 ? 1 : count; }
 std::string explain(const gemm_work& work, const gemm_machine& machine);
 
 // How the workspace is laid out, in floats.

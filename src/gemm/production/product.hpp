@@ -60,7 +60,8 @@ void pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, st
 // And zeros behind the columns, up to the leading dimension.
 void clear_ends(float* to, std::int64_t to_ld, std::int64_t rows, std::int64_t cols);
 
-// Computes the product, whose workspace is that of production::workspace_of(); false where there is no such kernel.
+// Computes the product, which is as production::as_computed() gives it, and whose workspace is that of workspace_of();
+// false where there is no such kernel.
 bool multiply(const gemm_work& work, const production::gemm_tuning& tuned, const production::gemm_machine& machine);
 
 }  // namespace CORNERTURN_KERNELS

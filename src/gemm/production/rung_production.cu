@@ -31,13 +31,8 @@ production::gemm_machine machine() {
 #endif
 }
 
-gemm_work without_k(gemm_work work) {
-    if (work.alpha == 0) work.k = 0;  // A and B may hold anything, as in BLAS
-    return work;
-}
-
 void run_production(const gemm_work& given) {
-    const gemm_work work = without_k(given);
+    const gemm_work work = production::as_computed(given);
     constexpr double kMost = 1.5e10;
     if (kEmulated && static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.k) > kMost)
         refuse("takes the emulator long, which runs every block of it: m * n * k can be 15e9");
@@ -45,7 +40,9 @@ void run_production(const gemm_work& given) {
         refuse("has no kernel for operands that lie so");
 }
 
-std::int64_t workspace(const gemm_work& work) { return production::most_workspace(without_k(work), machine()); }
+std::int64_t workspace(const gemm_work& work) {
+    return production::most_workspace(production::as_computed(work), machine());
+}
 
 constexpr variant production_gemm() {
     variant v{"", "-", sizeof(float), nullptr};

@@ -22,8 +22,8 @@ std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_
 void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destination, int on_device, int architecture,
          cudaStream_t stream) {
     check_stream(stream, on_device);
-    check_reachable("source", source, on_device);
-    check_reachable("destination", destination, on_device);
+    check_reachable("source.data", source, on_device);
+    check_reachable("destination.data", destination, on_device);
     const matrix_work work = work_of(l, source, destination);
     const device::stream_scope launches_go_to(stream);
     const production::tuning use = production::choose(work, architecture);
