@@ -57,9 +57,13 @@ bool multiply(const gemm_work& work, const gemm_tuning& tuned, const gemm_machin
     if (tuned.pack_a) packed.a = gemm_path::vectors;
     if (tuned.pack_b) packed.b = gemm_path::vectors;
     const int parts = production::parts_of(work, tuned);
+    const gemm_tile& tile = production::tile_of(tuned.tiles);
+    const std::int64_t tiles = production::tiles_of(work, tuned.tiles);
+    const std::int64_t steps = (work.k + tile.depth - 1) / tile.depth;
+    const bool whole = production::whole_tiles(tiles, parts, machine) > 0;
     int shared_bytes = 0;
-    const gemm_tiles_kernel kernel =
-        tuned.tiles == gemm_tiles::large ? large_tiles(packed, shared_bytes) : small_tiles(packed, shared_bytes);
+    const gemm_tiles_kernel kernel = (tuned.tiles == gemm_tiles::large ? large_tiles : small_tiles)(
+        packed, whole ? steps : (steps + parts - 1) / parts, shared_bytes);
     if (kernel == nullptr) return false;
     gemm_operand a{work.a, work.lda, work.a_stride, 0}, b{work.b, work.ldb, work.b_stride, 0};
     {
@@ -72,7 +76,6 @@ bool multiply(const gemm_work& work, const gemm_tuning& tuned, const gemm_machin
             return false;
     }
 
-    const gemm_tile& tile = production::tile_of(tuned.tiles);
     const auto least = [](std::int64_t x, std::int64_t y) { return x < y ? x : y; };
     const std::int64_t rows = production::kMostTilesAlong * tile.rows, cols = production::kMostTilesAlong * tile.cols;
     const std::int64_t each =

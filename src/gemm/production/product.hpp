@@ -46,9 +46,9 @@ struct gemm_tile_place {
 using gemm_tiles_kernel = void (*)(gemm_launch);
 
 // The kernel for operands that lie so, or null where there is none; in `shared_bytes`, the dynamic shared memory that
-// it takes.
-gemm_tiles_kernel large_tiles(const production::gemm_paths& paths, int& shared_bytes);
-gemm_tiles_kernel small_tiles(const production::gemm_paths& paths, int& shared_bytes);
+// it takes for blocks of up to `longest` steps along k, of the tile's depth each.
+gemm_tiles_kernel large_tiles(const production::gemm_paths& paths, std::int64_t longest, int& shared_bytes);
+gemm_tiles_kernel small_tiles(const production::gemm_paths& paths, std::int64_t longest, int& shared_bytes);
 
 // C's tiles out of their parts.
 void gather(const gemm_launch& w, const production::gemm_tile& tile);

@@ -4,33 +4,16 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using tile = gemm_tile_shape<64, 64, 8, 4, 1, 2, 8, 8, 6, 32, false>;
-
-template <gemm_path kA, gemm_path kB>
-gemm_tiles_kernel kernel_of(int& shared_bytes) {
-    shared_bytes = gemm_stages<tile, kA, kB>::kBytes;
-    return &gemm_tiles<tile, kA, kB>;
-}
-
-template <gemm_path kA>
-gemm_tiles_kernel kernel_of(gemm_path b, int& shared_bytes) {
-    switch (b) {
-        case gemm_path::vectors: return kernel_of<kA, gemm_path::vectors>(shared_bytes);
-        case gemm_path::words: return kernel_of<kA, gemm_path::words>(shared_bytes);
-        case gemm_path::turned: return kernel_of<kA, gemm_path::turned>(shared_bytes);
-    }
-    return nullptr;
-}
+struct small {
+    static constexpr bool takes(gemm_path) { return true; }
+    template <gemm_path, gemm_path>
+    using tile = gemm_tile_shape<64, 64, 8, 4, 1, 2, 8, 8, 6, 32, false>;
+};
 
 }  // namespace
 
-gemm_tiles_kernel small_tiles(const production::gemm_paths& paths, int& shared_bytes) {
-    switch (paths.a) {
-        case gemm_path::vectors: return kernel_of<gemm_path::vectors>(paths.b, shared_bytes);
-        case gemm_path::words: return kernel_of<gemm_path::words>(paths.b, shared_bytes);
-        case gemm_path::turned: return kernel_of<gemm_path::turned>(paths.b, shared_bytes);
-    }
-    return nullptr;
+gemm_tiles_kernel small_tiles(const production::gemm_paths& paths, std::int64_t longest, int& shared_bytes) {
+    return gemm_kernels<small>::find(paths, longest, shared_bytes);
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -92,7 +92,11 @@ struct gemm_stages {
     using b_loader = gemm_loader<kB, Tile::kCols, Tile::kDepth, Tile::kThreads>;
     static constexpr int kFloats = a_loader::kFloats + b_loader::kFloats, kAll = kFloats * Tile::kStages;
     static constexpr int kSums = Tile::kRows * Tile::kCols;  // behind them, where there are chunks
-    static constexpr int kBytes = (kAll + kSums) * static_cast<int>(sizeof(float));
+
+    // Of shared memory, for blocks of up to so many stages.
+    static int bytes(std::int64_t longest) {
+        return (kAll + (longest > Tile::kChunk ? kSums : 0)) * static_cast<int>(sizeof(float));
+    }
 };
 
 // While the multiply-adds of a step run, the next step's operands come from shared memory into registers, and those of
@@ -243,5 +247,39 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
         }
     }
 }
+
+// Finds the kernel for operands that lie so. Of says which ways its tiles take, and has the tile for two of them.
+template <class Of>
+struct gemm_kernels {
+    static gemm_tiles_kernel find(const production::gemm_paths& paths, std::int64_t longest, int& shared_bytes) {
+        switch (paths.a) {
+            case gemm_path::vectors: return find<gemm_path::vectors>(paths.b, longest, shared_bytes);
+            case gemm_path::words: return find<gemm_path::words>(paths.b, longest, shared_bytes);
+            case gemm_path::turned: return find<gemm_path::turned>(paths.b, longest, shared_bytes);
+        }
+        return nullptr;
+    }
+
+private:
+    template <gemm_path kA>
+    static gemm_tiles_kernel find(gemm_path b, std::int64_t longest, int& shared_bytes) {
+        switch (b) {
+            case gemm_path::vectors: return find<kA, gemm_path::vectors>(longest, shared_bytes);
+            case gemm_path::words: return find<kA, gemm_path::words>(longest, shared_bytes);
+            case gemm_path::turned: return find<kA, gemm_path::turned>(longest, shared_bytes);
+        }
+        return nullptr;
+    }
+    template <gemm_path kA, gemm_path kB>
+    static gemm_tiles_kernel find(std::int64_t longest, int& shared_bytes) {
+        if constexpr (Of::takes(kA) && Of::takes(kB)) {
+            using tile = typename Of::template tile<kA, kB>;
+            shared_bytes = gemm_stages<tile, kA, kB>::bytes(longest);
+            return &gemm_tiles<tile, kA, kB>;
+        } else {
+            return nullptr;
+        }
+    }
+};
 
 }  // namespace CORNERTURN_KERNELS
