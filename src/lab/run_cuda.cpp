@@ -28,24 +28,10 @@ public:
         const std::string lack =
             machine_.lacks_memory(3 * (shape.elements() * shape.element_size + (1 << 20)) + timer_.flush_bytes());
         if (!lack.empty()) throw error(lack + ": choose fewer rows or columns");
-        device::set_current_stream(timer_.stream());
         device::cuda_problem problem(shape, timer_.stream());
-        problem.prepare();
-        try {
-            k.run(backend::cuda)(problem.work());
-        } catch (const unsupported& why) {
-            r.skipped = why.what();
-            return r;
-        }
-        settle(r, problem.check());
-        count_on_emulator(k, what, r);
-        if (!r.failed() && what.timed && shape.elements() > 0) {
-            problem.prepare_destination();
-            r.time = measure(
-                problem, [&] { k.run(backend::cuda)(problem.work()); }, what);
-            settle(r, problem.check());
-        }
-        return r;
+        return run_verified(
+            k, what, std::move(r), problem, [&] { k.run(backend::cuda)(problem.work()); },
+            &device::cuda_problem::prepare_destination);
     }
 
 private:
@@ -56,36 +42,44 @@ private:
         const std::string lack =
             machine_.lacks_memory(floats * static_cast<std::int64_t>(sizeof(float)) + (4 << 20) + timer_.flush_bytes());
         if (!lack.empty()) throw error(lack + ": choose smaller matrices");
-        device::set_current_stream(timer_.stream());
         device::cuda_gemm problem(shape, workspace, timer_.stream());
+        return run_verified(
+            k, what, std::move(r), problem, [&] { k.multiply(backend::cuda)(problem.work()); },
+            &device::cuda_gemm::prepare_c);
+    }
+
+    // Launches it, checks and counts what it did, and, if asked, times it and checks again.
+    template <class Problem>
+    result run_verified(const kernel& k, const request& what, result r, Problem& problem, const work_function& work,
+                        void (Problem::*prepare_again)()) {
+        device::set_current_stream(timer_.stream());
         problem.prepare();
         try {
-            k.multiply(backend::cuda)(problem.work());
+            work();
         } catch (const unsupported& why) {
             r.skipped = why.what();
             return r;
         }
         settle(r, problem.check());
         count_on_emulator(k, what, r);
-        if (!r.failed() && what.timed && shape.elements() > 0) {
-            problem.prepare_c();
-            r.time = measure(problem, k, what);
+        if (!r.failed() && what.timed && problem.shape().elements() > 0) {
+            (problem.*prepare_again)();
+            r.time = measure(problem, work, what);
             settle(r, problem.check());
         }
         return r;
     }
 
-    measured_time measure(const device::cuda_gemm& problem, const kernel& k, const request& what) {
+    measured_time measure(const device::cuda_gemm& problem, const work_function& kernel, const request& what) {
         const gemm_shape& s = problem.shape();
         const device_memory scratch(s.c_span() * static_cast<std::int64_t>(sizeof(float)));
         gemm_work beside = problem.work();
         beside.c = static_cast<float*>(scratch.get);
-        const kernel& cublas = find_kernel("gemm/cublas");
-        const work_function multiply = [&] { k.multiply(backend::cuda)(problem.work()); };
+        const cornerturn::kernel& cublas = find_kernel("gemm/cublas");
         const work_function yardstick = [&] { cublas.multiply(backend::cuda)(beside); };
         const timing_method how =
             method_for((s.a_span() + s.b_span() + s.c_span()) * static_cast<std::int64_t>(sizeof(float)), what.warm);
-        const auto times = timer_.measure({timer_.prepare(multiply, how), timer_.prepare(yardstick, how)}, how,
+        const auto times = timer_.measure({timer_.prepare(kernel, how), timer_.prepare(yardstick, how)}, how,
                                           kSecondsToSample, what.seed);
         const double operations = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
         return {times[0], times[1], "cublasSgemm", how.text(), operations, kArithmetic, machine_.peak_flops()};

@@ -35,9 +35,8 @@ bool bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t 
     return run_tuned(production::choose(turn, compute_capability), turn);
 }
 
-void launch_tiles(gemm_launch w, gemm_tiles_kernel kernel, int shared_bytes, const gemm_tuning& tuned,
+void launch_tiles(gemm_launch w, gemm_tiles_kernel kernel, int shared_bytes, const gemm_tile& tile,
                   const gemm_machine& machine) {
-    const gemm_tile& tile = production::tile_of(tuned.tiles);
     w.tiles_down = (w.m + tile.rows - 1) / tile.rows;
     w.tiles_across = (w.n + tile.cols - 1) / tile.cols;
     w.whole = static_cast<int>(production::whole_tiles(w.tiles(), w.parts, machine));
@@ -86,9 +85,9 @@ bool multiply(const gemm_work& work, const gemm_tuning& tuned, const gemm_machin
             for (std::int64_t col = 0; col < work.n; col += cols) {
                 const auto m = static_cast<int>(least(work.m - row, rows));
                 const auto n = static_cast<int>(least(work.n - col, cols));
-                const auto part = [&](gemm_operand of, std::int64_t along, gemm_path path, int extent, bool packed) {
+                const auto part = [&](gemm_operand of, std::int64_t along, gemm_path path, int extent, bool is_packed) {
                     of.data += product * of.stride + (path == gemm_path::turned ? along * of.ld : along);
-                    of.extent = packed ? (extent + 3) / 4 * 4 : extent;
+                    of.extent = is_packed ? (extent + 3) / 4 * 4 : extent;
                     return of;
                 };
                 launch_tiles({.a = part(a, row, paths.a, m, tuned.pack_a),
@@ -107,7 +106,7 @@ bool multiply(const gemm_work& work, const gemm_tuning& tuned, const gemm_machin
                               .whole = 0,
                               .parts = parts,
                               .partial = work.workspace + space.partial},
-                             kernel, shared_bytes, tuned, machine);
+                             kernel, shared_bytes, tile, machine);
             }
         }
     }
