@@ -10,8 +10,8 @@ namespace CORNERTURN_KERNELS {
 
 // Covers C with tiles, one a block, and launches the kernel for the part of the work that one grid can reach: a slab of
 // C is itself a product. Nothing where C is empty; where k is 0 the kernel still has to scale C. kTransposedA: `work.a`
-// is A's transpose, k x m. What the kernel takes besides the work comes last,
-// behind the bytes of dynamic shared memory.
+// is A's transpose, k x m. What the kernel takes besides the work comes last, behind
+// the bytes of dynamic shared memory.
 template <bool kTransposedA = false, class... More>
 void launch_gemm(void (*kernel)(gemm_work, More...), const gemm_work& work, tile_extent tile, dim3 block,
                  int shared_bytes, std::type_identity_t<More>... more) {
@@ -50,14 +50,16 @@ void launch_gemm(void (*kernel)(gemm_work, More...), const gemm_work& work, tile
     }
 }
 
-// An element of C, of its sum of products and of what it was.
-__device__ __forceinline__ float scaled(const gemm_work& work, float sum, float before) {
-    return work.beta == 0 ? work.alpha * sum : work.alpha * sum + work.beta * before;
+template <bool kTransposedA = false>
+void launch_gemm(void (*kernel)(gemm_work), const gemm_work& work, tile_extent tile, dim3 block) {
+    launch_gemm<kTransposedA>(kernel, work, tile, block, 0);
 }
+
+// An element of C becomes alpha * sum + beta * what it was, which is not read where beta is 0.
 __device__ __forceinline__ void store_product(const gemm_work& work, std::int64_t row, std::int64_t col, float sum) {
     if (row >= work.m || col >= work.n) return;
     float* const to = work.c + row * work.ldc + col;
-    *to = scaled(work, sum, work.beta == 0 ? 0 : *to);
+    *to = work.beta == 0 ? work.alpha * sum : work.alpha * sum + work.beta * *to;
 }
 
 // A's transpose in the workspace: k rows so many floats apart, each aligned to 16 bytes.
@@ -73,11 +75,6 @@ inline gemm_work transpose_a(const gemm_work& work) {
     run_step("transpose/production", kBuiltFor,
              {work.a, work.workspace, work.m, work.k, work.lda, turned.lda, sizeof(float)});
     return turned;
-}
-
-template <bool kTransposedA = false>
-void launch_gemm(void (*kernel)(gemm_work), const gemm_work& work, tile_extent tile, dim3 block) {
-    launch_gemm<kTransposedA>(kernel, work, tile, block, 0);
 }
 
 // A variant of a rung that multiplies, with note 002's GFLOP/s.

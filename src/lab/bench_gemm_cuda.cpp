@@ -37,7 +37,7 @@ public:
         const auto enter = [&](const kernel& k, gemm_entry& entry) {
             entry.skipped = machine_.cannot_run(k);
             if (!entry.skipped.empty()) return;
-            const work_function work = [&] { k.multiply(backend::cuda)(problem.work()); };
+            const work_function work = [&problem, multiply = k.multiply(backend::cuda)] { multiply(problem.work()); };
             try {
                 work();
             } catch (const unsupported& why) {
@@ -49,6 +49,7 @@ public:
         };
         enter(*what.yardstick, r.yardstick);
         enter(*what.subject, r.subject);
+        if (entered.empty()) return r;
         const std::vector<timing> times = timer_.measure(prepared, how, what.seconds, what.seed);
         for (std::size_t i = 0; i < entered.size(); ++i) {
             entered[i]->time = times[i];
