@@ -64,4 +64,12 @@ bool waits_for_work_ahead(const void* kernel) {
     return waits;
 }
 
+unsigned percent_of_shared(std::size_t bytes) {
+    int device = 0, most = 0;
+    CORNERTURN_CUDA(cudaGetDevice(&device));
+    CORNERTURN_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+    const auto all = static_cast<std::size_t>(most);
+    return static_cast<unsigned>(bytes < all ? (bytes * 100 + all - 1) / all : 100);
+}
+
 }  // namespace cornerturn::device

@@ -31,6 +31,10 @@ void allow_dynamic_shared(const void* kernel, int bytes);
 // Hopper or later, be it from PTX. If not, it must not be launched early. Asks CUDA once for each.
 bool waits_for_work_ahead(const void* kernel);
 
+// So many bytes of the most shared memory that a multiprocessor of the current device can have, rounded up, 100 at
+// most.
+unsigned percent_of_shared(std::size_t bytes);
+
 }  // namespace cornerturn::device
 
 #define CORNERTURN_CUDA(expression) ::cornerturn::device::check_cuda((expression), #expression, __FILE__, __LINE__)

@@ -193,6 +193,7 @@ struct launch_shape {
     std::size_t dynamic_shared_bytes = 0;
     const emulator::tiling* tiles = nullptr;  // lets the emulator run one block of each class
     bool early = false;                       // of no meaning here: a launch begins when the one before has ended
+    std::size_t shared_bytes_at_a_time = 0;   // of none, too
 };
 
 // In the kernel's place, when a fiber has no lane left to run: see emulator::kernel_entry.
@@ -258,6 +259,8 @@ struct launch_shape {
     std::size_t dynamic_shared_bytes = 0;
     const emulator::tiling* tiles = nullptr;  // of no use to the GPU
     bool early = false;  // may be started while the kernel ahead ends: this one calls wait_for_work_ahead()
+    // What a multiprocessor's blocks take together: the L1 cache gets the rest. 0: as CUDA decides.
+    std::size_t shared_bytes_at_a_time = 0;
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -426,16 +429,23 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
         device::allow_dynamic_shared(reinterpret_cast<const void*>(kernel),
                                      static_cast<int>(shape.dynamic_shared_bytes));
     }
-    cudaLaunchAttribute early{};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute wishes[2] = {};
+    unsigned count = 0;
+    if (shape.early && device::waits_for_work_ahead(reinterpret_cast<const void*>(kernel))) {
+        wishes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        wishes[count++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (shape.shared_bytes_at_a_time > 0) {
+        wishes[count].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+        wishes[count++].val.sharedMemCarveout = device::percent_of_shared(shape.shared_bytes_at_a_time);
+    }
     cudaLaunchConfig_t config{};
     config.gridDim = shape.grid;
     config.blockDim = shape.block;
     config.dynamicSmemBytes = shape.dynamic_shared_bytes;
     config.stream = device::current_stream();
-    config.attrs = &early;
-    config.numAttrs = shape.early && device::waits_for_work_ahead(reinterpret_cast<const void*>(kernel)) ? 1 : 0;
+    config.attrs = wishes;
+    config.numAttrs = count;
     // Not by <<<>>>, which would tell a launch's error only along with what others have left behind.
     const auto start = [&](Parameters... parameters) {
         void* all[] = {&parameters..., nullptr};

@@ -8,13 +8,11 @@ struct large {
     static constexpr bool takes(gemm_path path) { return path != gemm_path::words; }
     template <gemm_path kA, gemm_path kB>
     using tile =
-        gemm_tile_shape<128, 128, 8, 4, 2, 2, 16, 8, 2, 128, kA == gemm_path::vectors || kB == gemm_path::vectors>;
+        gemm_tile_shape<128, 128, 8, 4, 2, 2, 16, 8, 2, 128, 64, kA == gemm_path::vectors || kB == gemm_path::vectors>;
 };
 
 }  // namespace
 
-gemm_tiles_kernel large_tiles(const production::gemm_paths& paths, std::int64_t longest, int& shared_bytes) {
-    return gemm_kernels<large>::find(paths, longest, shared_bytes);
-}
+gemm_tiles_kernel large_tiles(const production::gemm_paths& paths) { return gemm_kernels<large>::find(paths); }
 
 }  // namespace CORNERTURN_KERNELS

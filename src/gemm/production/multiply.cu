@@ -35,15 +35,23 @@ bool bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t 
     return run_tuned(production::choose(turn, compute_capability), turn);
 }
 
-void launch_tiles(gemm_launch w, gemm_tiles_kernel kernel, int shared_bytes, const gemm_tile& tile,
-                  const gemm_machine& machine) {
+constexpr int kReservedShared = 1 << 10;  // by CUDA, of each block
+
+void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_tile& tile, const gemm_machine& machine) {
     w.tiles_down = (w.m + tile.rows - 1) / tile.rows;
     w.tiles_across = (w.n + tile.cols - 1) / tile.cols;
     w.whole = static_cast<int>(production::whole_tiles(w.tiles(), w.parts, machine));
     const int left = w.tiles() - w.whole;
-    launch({dim3(static_cast<unsigned>(w.whole + left * w.parts)), dim3(static_cast<unsigned>(tile.threads)),
-            static_cast<std::size_t>(shared_bytes), nullptr, true},
-           kernel, w);
+    const int blocks = w.whole + left * w.parts, some = (blocks - 1) / machine.multiprocessors + 1;
+    const int at_a_time = some < tile.resident ? some : tile.resident;
+    const std::int64_t steps = (w.k + tile.depth - 1) / tile.depth;
+    const int shared = kernel.shared_bytes(w.whole > 0 ? steps : 0, left > 0 ? (steps + w.parts - 1) / w.parts : 0);
+    launch({.grid = dim3(static_cast<unsigned>(blocks)),
+            .block = dim3(static_cast<unsigned>(tile.threads)),
+            .dynamic_shared_bytes = static_cast<std::size_t>(shared),
+            .early = true,
+            .shared_bytes_at_a_time = static_cast<std::size_t>(at_a_time * (shared + kReservedShared))},
+           kernel.run, w);
     if (left > 0) gather(w, tile);
 }
 
@@ -57,13 +65,8 @@ bool multiply(const gemm_work& work, const gemm_tuning& tuned, const gemm_machin
     if (tuned.pack_b) packed.b = gemm_path::vectors;
     const int parts = production::parts_of(work, tuned);
     const gemm_tile& tile = production::tile_of(tuned.tiles);
-    const std::int64_t tiles = production::tiles_of(work, tuned.tiles);
-    const std::int64_t steps = (work.k + tile.depth - 1) / tile.depth;
-    const bool whole = production::whole_tiles(tiles, parts, machine) > 0;
-    int shared_bytes = 0;
-    const gemm_tiles_kernel kernel = (tuned.tiles == gemm_tiles::large ? large_tiles : small_tiles)(
-        packed, whole ? steps : (steps + parts - 1) / parts, shared_bytes);
-    if (kernel == nullptr) return false;
+    const gemm_tiles_kernel kernel = tuned.tiles == gemm_tiles::large ? large_tiles(packed) : small_tiles(packed);
+    if (kernel.run == nullptr) return false;
     gemm_operand a{work.a, work.lda, work.a_stride, 0}, b{work.b, work.ldb, work.b_stride, 0};
     {
         const step_before what_follows;
@@ -106,7 +109,7 @@ bool multiply(const gemm_work& work, const gemm_tuning& tuned, const gemm_machin
                               .whole = 0,
                               .parts = parts,
                               .partial = work.workspace + space.partial},
-                             kernel, shared_bytes, tile, machine);
+                             kernel, tile, machine);
             }
         }
     }

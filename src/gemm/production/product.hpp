@@ -43,12 +43,21 @@ struct gemm_tile_place {
     }
 };
 
-using gemm_tiles_kernel = void (*)(gemm_launch);
+// A kernel that computes tiles, and the steps along k that it sums at a time, in whole tiles and in parts.
+struct gemm_tiles_kernel {
+    void (*run)(gemm_launch) = nullptr;
+    int chunk = 0, part_chunk = 0;
+    int stages_bytes = 0, sums_bytes = 0;
 
-// The kernel for operands that lie so, or null where there is none; in `shared_bytes`, the dynamic shared memory that
-// it takes for blocks of up to `longest` steps along k, of the tile's depth each.
-gemm_tiles_kernel large_tiles(const production::gemm_paths& paths, std::int64_t longest, int& shared_bytes);
-gemm_tiles_kernel small_tiles(const production::gemm_paths& paths, std::int64_t longest, int& shared_bytes);
+    // Dynamic shared memory, where the longest sums are of so many steps.
+    int shared_bytes(std::int64_t whole, std::int64_t part) const {
+        return stages_bytes + (whole > chunk || part > part_chunk ? sums_bytes : 0);
+    }
+};
+
+// For operands that lie so; without a kernel where there is none.
+gemm_tiles_kernel large_tiles(const production::gemm_paths& paths);
+gemm_tiles_kernel small_tiles(const production::gemm_paths& paths);
 
 // C's tiles out of their parts.
 void gather(const gemm_launch& w, const production::gemm_tile& tile);

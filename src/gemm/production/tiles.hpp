@@ -10,17 +10,17 @@ using production::gemm_path;
 
 // kRows x kCols of C by a block, kDepth steps of k at a time, in kStages stages of shared memory. A warp's lanes lie
 // kLanesDown x kLanesAcross; each has kDown x kAcross of C, in fours, so that lanes that are neighbours load
-// neighbouring 16 bytes. kResident blocks at a time shall fit a multiprocessor. Sums of more than kChunk stages are
-// added up in shared memory, chunk by chunk: a sum's rounding error grows with its length. kBFirst: B's registers are
-// loaded before A's, which makes nvcc put them into other banks.
+// neighbouring 16 bytes. kResident blocks at a time shall fit a multiprocessor. Sums of more than kChunk stages, or
+// kPartChunk in parts, are added up in shared memory, chunk by chunk: a sum's rounding error grows with its length.
+// kBFirst: B's registers are loaded before A's, which makes nvcc put them into other banks.
 template <int kRows_, int kCols_, int kDepth_, int kStages_, int kWarpsDown_, int kWarpsAcross_, int kDown_,
-          int kAcross_, int kResident_, int kChunk_, bool kBFirst_>
+          int kAcross_, int kResident_, int kChunk_, int kPartChunk_, bool kBFirst_>
 struct gemm_tile_shape {
     static constexpr int kRows = kRows_, kCols = kCols_, kDepth = kDepth_, kStages = kStages_;
     static constexpr int kWarpsDown = kWarpsDown_, kDown = kDown_, kAcross = kAcross_, kResident = kResident_;
     static constexpr int kLanesDown = kRows / kWarpsDown / kDown, kLanesAcross = 32 / kLanesDown;
     static constexpr int kThreads = kWarpsDown * kWarpsAcross_ * 32;
-    static constexpr int kChunk = kChunk_;
+    static constexpr int kChunk = kChunk_, kPartChunk = kPartChunk_;  // powers of two
     static constexpr bool kBFirst = kBFirst_;
     static_assert(kLanesDown == 4 || kLanesDown == 8);
     static_assert(kWarpsAcross_ * kLanesAcross * kAcross == kCols && kDown % 4 == 0 && kAcross % 4 == 0);
@@ -91,12 +91,6 @@ struct gemm_stages {
     using a_loader = gemm_loader<kA, Tile::kRows, Tile::kDepth, Tile::kThreads>;
     using b_loader = gemm_loader<kB, Tile::kCols, Tile::kDepth, Tile::kThreads>;
     static constexpr int kFloats = a_loader::kFloats + b_loader::kFloats, kAll = kFloats * Tile::kStages;
-    static constexpr int kSums = Tile::kRows * Tile::kCols;  // behind them, where there are chunks
-
-    // Of shared memory, for blocks of up to so many stages.
-    static int bytes(std::int64_t longest) {
-        return (kAll + (longest > Tile::kChunk ? kSums : 0)) * static_cast<int>(sizeof(float));
-    }
 };
 
 // While the multiply-adds of a step run, the next step's operands come from shared memory into registers, and those of
@@ -155,7 +149,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
             for (int j = 0; j < kAcross; j += 4) f(mine[(i * kAcross + j) / 4 * Tile::kThreads], &sums[i][j]);
         }
     };
-    const bool chunks = count > Tile::kChunk;
+    const int chunk = part < 0 ? Tile::kChunk : Tile::kPartChunk;
+    const bool chunks = count > chunk;
     if (chunks) for_each_four([](float4& all, float*) { all = make_float4(0, 0, 0, 0); });
     float of_a[2][kDown], of_b[2][kAcross];
     const float* used = shared;
@@ -210,7 +205,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
                 }
             }
         }
-        if (left % Tile::kChunk == 1 && left > 1) {
+        if ((left & (chunk - 1)) == 1 && left > 1) {
             for_each_four([](float4& all, float* sum) {
                 const float4 before = all;
                 all = make_float4(before.x + sum[0], before.y + sum[1], before.z + sum[2], before.w + sum[3]);
@@ -251,33 +246,37 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
 // Finds the kernel for operands that lie so. Of says which ways its tiles take, and has the tile for two of them.
 template <class Of>
 struct gemm_kernels {
-    static gemm_tiles_kernel find(const production::gemm_paths& paths, std::int64_t longest, int& shared_bytes) {
+    static gemm_tiles_kernel find(const production::gemm_paths& paths) {
         switch (paths.a) {
-            case gemm_path::vectors: return find<gemm_path::vectors>(paths.b, longest, shared_bytes);
-            case gemm_path::words: return find<gemm_path::words>(paths.b, longest, shared_bytes);
-            case gemm_path::turned: return find<gemm_path::turned>(paths.b, longest, shared_bytes);
+            case gemm_path::vectors: return find<gemm_path::vectors>(paths.b);
+            case gemm_path::words: return find<gemm_path::words>(paths.b);
+            case gemm_path::turned: return find<gemm_path::turned>(paths.b);
         }
-        return nullptr;
+        return {};
     }
 
 private:
     template <gemm_path kA>
-    static gemm_tiles_kernel find(gemm_path b, std::int64_t longest, int& shared_bytes) {
+    static gemm_tiles_kernel find(gemm_path b) {
         switch (b) {
-            case gemm_path::vectors: return find<kA, gemm_path::vectors>(longest, shared_bytes);
-            case gemm_path::words: return find<kA, gemm_path::words>(longest, shared_bytes);
-            case gemm_path::turned: return find<kA, gemm_path::turned>(longest, shared_bytes);
+            case gemm_path::vectors: return find<kA, gemm_path::vectors>();
+            case gemm_path::words: return find<kA, gemm_path::words>();
+            case gemm_path::turned: return find<kA, gemm_path::turned>();
         }
-        return nullptr;
+        return {};
     }
     template <gemm_path kA, gemm_path kB>
-    static gemm_tiles_kernel find(std::int64_t longest, int& shared_bytes) {
+    static gemm_tiles_kernel find() {
         if constexpr (Of::takes(kA) && Of::takes(kB)) {
             using tile = typename Of::template tile<kA, kB>;
-            shared_bytes = gemm_stages<tile, kA, kB>::bytes(longest);
-            return &gemm_tiles<tile, kA, kB>;
+            constexpr int kFloat = sizeof(float);
+            return {.run = &gemm_tiles<tile, kA, kB>,
+                    .chunk = tile::kChunk,
+                    .part_chunk = tile::kPartChunk,
+                    .stages_bytes = gemm_stages<tile, kA, kB>::kAll * kFloat,
+                    .sums_bytes = tile::kRows * tile::kCols * kFloat};
         } else {
-            return nullptr;
+            return {};
         }
     }
 };
