@@ -35,6 +35,7 @@ bool bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t 
     return run_tuned(production::choose(turn, compute_capability), turn);
 }
 
+// The fewer blocks there are, the more of its memory a multiprocessor keeps as a cache for copies of 4 bytes.
 constexpr int kReservedShared = 1 << 10;  // by CUDA, of each block
 
 void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_tile& tile, const gemm_machine& machine) {
@@ -42,15 +43,15 @@ void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_til
     w.tiles_across = (w.n + tile.cols - 1) / tile.cols;
     w.whole = static_cast<int>(production::whole_tiles(w.tiles(), w.parts, machine));
     const int left = w.tiles() - w.whole;
-    const int blocks = w.whole + left * w.parts, some = (blocks - 1) / machine.multiprocessors + 1;
-    const int at_a_time = some < tile.resident ? some : tile.resident;
+    const int blocks = w.whole + left * w.parts, at_a_time = (blocks - 1) / machine.multiprocessors + 1;
     const std::int64_t steps = (w.k + tile.depth - 1) / tile.depth;
     const int shared = kernel.shared_bytes(w.whole > 0 ? steps : 0, left > 0 ? (steps + w.parts - 1) / w.parts : 0);
     launch({.grid = dim3(static_cast<unsigned>(blocks)),
             .block = dim3(static_cast<unsigned>(tile.threads)),
             .dynamic_shared_bytes = static_cast<std::size_t>(shared),
             .early = true,
-            .shared_bytes_at_a_time = static_cast<std::size_t>(at_a_time * (shared + kReservedShared))},
+            .shared_bytes_at_a_time =
+                static_cast<std::size_t>(at_a_time < tile.resident ? at_a_time * (shared + kReservedShared) : 0)},
            kernel.run, w);
     if (left > 0) gather(w, tile);
 }
