@@ -122,7 +122,8 @@ protected:
 };
 
 TEST_F(gemm_verifier, passes_what_is_right) {
-    for (gemm_values values : {gemm_values::integers, gemm_values::uniform, gemm_values::symmetric}) {
+    for (gemm_values values :
+         {gemm_values::integers, gemm_values::uniform, gemm_values::symmetric, gemm_values::special}) {
         const gemm_shape s{.m = 40, .n = 30, .k = 500, .ldc = 33, .alpha = 3, .beta = 2, .values = values};
         EXPECT_EQ(fault_of(s, [](const gemm_work&) {}), "");
     }
@@ -137,6 +138,30 @@ TEST_F(gemm_verifier, sees_each_mistake) {
     contains([](const gemm_work& w) { w.c[3 * w.ldc + 5] += 1e-3f; }, "C (row 3, column 5) holds");
     contains([](const gemm_work& w) { w.c[0] = std::numeric_limits<float>::quiet_NaN(); },
              "C (row 0, column 0) holds nan");
+    gemm_shape special = s;
+    special.values = gemm_values::special, special.k = 300;
+    int nan = 0, infinite = 0, finite = 0;
+    for (std::int64_t at = 0; at < 40; ++at) {
+        const auto is_missed = [&](float instead) {
+            static std::int64_t row;
+            static float value;
+            static float right;
+            row = at, value = instead;
+            const std::string fault = fault_of(special, [](const gemm_work& w) {
+                right = w.c[row * w.ldc + row % w.n];
+                w.c[row * w.ldc + row % w.n] = value;
+            });
+            nan += std::isnan(right), infinite += std::isinf(right), finite += std::isfinite(right);
+            const bool same = std::isnan(right) ? std::isnan(instead) : right == instead;
+            return fault.empty() != same;
+        };
+        for (float instead : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                              std::numeric_limits<float>::quiet_NaN(), 1e30f})
+            EXPECT_FALSE(is_missed(instead)) << "row " << at << ", " << instead;
+    }
+    EXPECT_GT(nan, 0);
+    EXPECT_GT(infinite, 0);
+    EXPECT_GT(finite, 0);
     contains([](const gemm_work& w) { std::swap(w.c[7 * w.ldc], w.c[8 * w.ldc]); }, "C (row 7, column 0)");
     contains([](const gemm_work& w) { w.c[w.n] = 0; }, "the gap behind row 0 of C");
     contains([](const gemm_work& w) { w.c[-1] = 0; }, "before C");

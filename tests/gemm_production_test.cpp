@@ -2,8 +2,12 @@
 // and no access strays or races. And what is chosen, for which work.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
+#include <random>
+#include <vector>
 
+#include "emulator/session.hpp"
 #include "gemm/production/policy.hpp"
 #include "lab/run.hpp"
 #include "random_products.hpp"
@@ -65,6 +69,71 @@ TEST(gemm_production, long_sums_are_as_exact_as_short_ones) {
     });
 }
 
+// Infinities, NaN, subnormal numbers and -0 go where they go in any sum, and nowhere else: not into what lies beside
+// them, nor by way of what is loaded in vain, padded or added up in chunks and parts.
+TEST(gemm_production, what_is_not_finite_stays_in_its_sums) {
+    for_each_tuning([](const kernel& k) {
+        for (std::int64_t depth : {41, 300}) {
+            for_each_way({.m = 132, .n = 136, .k = depth, .beta = 2, .values = gemm_values::special},
+                         [&](const gemm_shape& s) { ASSERT_NO_FATAL_FAILURE(expect_right(k, s)); });
+        }
+    });
+}
+
+// A batch's products are those of its matrices, which may be one for all of them; two runs give the same bits.
+TEST(gemm_production, batches_and_the_same_bits_again) {
+    constexpr std::int64_t kCount = 3, kM = 70, kN = 133, kK = 150;
+    std::mt19937 random(1);
+    const auto some = [&](std::int64_t floats) {
+        std::vector<float> values(static_cast<std::size_t>(floats));
+        for (float& x : values) x = static_cast<float>(static_cast<int>(random() % 17) - 8) * 0.3f;
+        return values;
+    };
+    const auto bytes = [](const std::vector<float>& v) { return v.size() * sizeof(float); };
+    for (const bool one_a : {false, true}) {
+        const std::vector<float> a = some(one_a ? kM * kK : kCount * kM * kK), b = some(kCount * kK * kN);
+        for_each_tuning([&](const kernel& k) {
+            gemm_work w{
+                .a = a.data(), .b = b.data(), .c = nullptr, .m = kM, .n = kN, .k = kK, .lda = kK, .ldb = kN, .ldc = kN};
+            w.count = kCount, w.a_stride = one_a ? 0 : kM * kK, w.b_stride = kK * kN;
+            w.c_stride = kM * kN;
+            std::vector<float> space(static_cast<std::size_t>(k.workspace(backend::emulator, w)) + 4), before;
+            w.workspace = reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(space.data()) + 15) / 16 * 16);
+            for (int run = 0; run < 2; ++run) {
+                std::vector<float> c(static_cast<std::size_t>(kCount * kM * kN), std::nanf(""));
+                w.c = c.data();
+                emulator::session session;
+                session.add_buffer("A", a.data(), bytes(a), false);
+                session.add_buffer("B", b.data(), bytes(b), false);
+                session.add_buffer("C", c.data(), bytes(c), true);
+                session.add_buffer("the workspace", space.data(), bytes(space), true);
+                try {
+                    k.multiply(backend::emulator)(w);
+                } catch (const unsupported&) {
+                    return;
+                }
+                ++runs[k.id];
+                for (std::int64_t i = 0; i < kCount; ++i) {
+                    for (std::int64_t row = 0; row < kM; row += 23) {
+                        for (std::int64_t col = 0; col < kN; col += 11) {
+                            double sum = 0;
+                            for (std::int64_t l = 0; l < kK; ++l)
+                                sum += static_cast<double>(w.a[i * w.a_stride + row * kK + l]) *
+                                       w.b[i * w.b_stride + l * kN + col];
+                            ASSERT_NEAR(c[static_cast<std::size_t>((i * kM + row) * kN + col)], sum, 1e-3)
+                                << k.id << ": " << i << ", " << row << ", " << col;
+                        }
+                    }
+                }
+                if (run == 1) {
+                    EXPECT_EQ(c, before) << k.id;
+                }
+                before = std::move(c);
+            }
+        });
+    }
+}
+
 // What is chosen on an H200.
 constexpr production::gemm_machine kMachine{90, 132};
 
@@ -123,6 +192,33 @@ TEST(gemm_policy, explains_itself) {
     const std::string text = production::explain(work, kMachine);
     for (const char* part : {"128 x 128", "A along k, transposed first", "B 16 bytes at a time", "workspace"})
         EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(gemm_policy, says_what_else_would_take) {
+    const auto text = [](const gemm_shape& shape, const production::gemm_machine& machine) {
+        return production::explain(shape.checked().work(nullptr, nullptr, nullptr, nullptr), machine);
+    };
+    const std::string of_long_k = text({.m = 64, .n = 64, .k = 65536}, kMachine);
+    for (const char* part : {"estimated at ", "with large tiles ", "with A brought first ", "in one part "})
+        EXPECT_NE(of_long_k.find(part), std::string::npos) << of_long_k;
+    EXPECT_EQ(text({.m = 0, .n = 4, .k = 4}, kMachine), "nothing: C is empty");
+    // 64 KiB of shared memory hold one block of 34, and none of 98.
+    const std::string of_turing = text({.m = 64, .n = 64, .k = 65536}, {75, 40});
+    EXPECT_NE(of_turing.find("up to 1 blocks a multiprocessor"), std::string::npos) << of_turing;
+    EXPECT_EQ(of_turing.find("with large tiles"), std::string::npos) << of_turing;
+}
+
+TEST(gemm_policy, what_is_computed_is_beta_c_alone_where_there_is_nothing_to_add) {
+    gemm_work work = gemm_shape{.m = 4, .n = 4, .k = 9, .alpha = 0, .beta = 3}.checked().work({}, {}, {}, {});
+    work.alpha = 0;
+    EXPECT_EQ(production::as_computed(work).k, 0);
+    EXPECT_TRUE(std::signbit(production::as_computed(work).alpha));  // -0 keeps a C of -0
+    work.k = 0, work.alpha = std::nanf("");
+    EXPECT_EQ(production::as_computed(work).alpha, 0);
+    work.beta = 0;
+    EXPECT_FALSE(std::signbit(production::as_computed(work).alpha));
+    work.alpha = 1, work.k = production::kMostK + 1;
+    EXPECT_THROW(production::as_computed(work), unsupported);
 }
 
 }  // namespace

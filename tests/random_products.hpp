@@ -52,7 +52,8 @@ public:
         if (!aligned) s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
         s.alpha = kFactors[up_to(4)];
         s.beta = kFactors[up_to(4)];
-        s.values = kValues[up_to(5)];
+        const int kind = static_cast<int>(up_to(6));
+        s.values = kind < 6 ? kValues[kind] : gemm_values::special;
         return s;
     }
 

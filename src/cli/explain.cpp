@@ -15,6 +15,15 @@ namespace cornerturn::cli {
 
 namespace {
 
+int parse_int(const std::string& name, const std::string& text, int least, int most) {
+    const std::int64_t value = parse_size(name, text);
+    if (value < least || value > most)
+        throw invalid_argument(fmt::format("{} is {}: it must be {} to {}", name, value, least, most));
+    return static_cast<int>(value);
+}
+
+int capability_of(const explain_options& o) { return parse_int("--compute-capability", o.compute_capability, 0, 9999); }
+
 std::string explain_transpose(const explain_options& o, lab::format as) {
     problem_shape shape{.rows = parse_size("--rows", o.rows.value_or("4096")),
                         .cols = parse_size("--cols", o.cols.value_or("4096"))};
@@ -37,7 +46,7 @@ std::string explain_transpose(const explain_options& o, lab::format as) {
     };
     work.source = address(std::uintptr_t{1} << 40, shape.source_offset);
     work.destination = address(std::uintptr_t{shape.in_place ? 1u : 2u} << 40, shape.destination_offset);
-    const auto capability = static_cast<int>(parse_size("--compute-capability", o.compute_capability));
+    const int capability = capability_of(o);
     if (o.on != "cuda" && o.on != "host")
         throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", o.on));
     const backend on = o.on == "cuda" ? backend::cuda : backend::host;
@@ -69,7 +78,7 @@ std::string explain_product(const explain_options& o, lab::format as) {
     shape.ldc = size("--ldc", o.ldc, "0");
     shape.a_turned = o.a_transposed;
     shape.b_turned = o.b_transposed;
-    shape = shape.checked();
+    shape = shape.with_ld();
     gemm_work work = shape.work(nullptr, nullptr, nullptr, nullptr);
     // Nothing is read: addresses off a boundary by the offset.
     const std::int64_t offset = size("--offset", o.offset, "0");
@@ -80,9 +89,8 @@ std::string explain_product(const explain_options& o, lab::format as) {
     work.b_stride = work.b_turned ? work.n * work.ldb : work.k * work.ldb;
     for (std::int64_t stride : {work.a_stride, work.b_stride, work.m * work.ldc})
         checked_multiply(work.count, checked_multiply(stride, 4 * sizeof(float), "matrix x bytes"), "--count x bytes");
-    const auto capability = static_cast<int>(parse_size("--compute-capability", o.compute_capability));
-    const auto processors = static_cast<int>(size("--multiprocessors", o.multiprocessors, "132"));
-    if (processors < 1) throw invalid_argument("--multiprocessors is 0: a GPU has at least one");
+    const int capability = capability_of(o);
+    const int processors = parse_int("--multiprocessors", o.multiprocessors.value_or("132"), 1, 1 << 16);
     const std::string text = lab::explain(work, capability, processors);
     if (as != lab::format::json) return text + "\n";
     const nlohmann::ordered_json out = {{"m", work.m},

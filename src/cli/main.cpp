@@ -79,6 +79,8 @@ lab::request read_request(const options& o, const std::string& device, bool mult
         checked_multiply(r.rows, r.cols, "--rows x --cols");
     }
     r.dtype = find_dtype(o.dtype);
+    if (multiplies && r.dtype.name != std::string_view("f32"))
+        throw invalid_argument(fmt::format("--dtype is {}: products are of f32", o.dtype));
     r.seed = read_seed(o);
     r.full = o.full;
     r.lines = o.lines;
@@ -159,7 +161,7 @@ int run_bench(const options& o) {
 // ---- The command line ---------------------------------------------------------------------------------------------
 
 int run(int argc, char** argv) {
-    CLI::App app{"Matrix transposes at the speed of memory, and why.", "cornerturn"};
+    CLI::App app{"Matrix transposes at the speed of memory, multiplications at cuBLAS's, and why.", "cornerturn"};
     app.set_version_flag("--version", CORNERTURN_VERSION);
     app.require_subcommand(1);
     options o;
@@ -243,12 +245,14 @@ int run(int argc, char** argv) {
         add("bench", "A transpose or a multiplication beside its peers over a grid of shapes", run_bench);
     bench->add_option("FAMILY", o.bench.family, "transpose or gemm")->required();
     bench->add_option("--sizes", o.bench.sizes, "of elements that are transposed, in bytes (all: 1,2,4,8,16)");
-    bench->add_option("--shapes", o.bench.shapes, "groups of shapes (all), with commas between them");
+    bench->add_option("--shapes", o.bench.shapes,
+                      "groups of shapes, with commas between them (all); a name that is wrong gets the list");
     bench->add_option("--on", o.bench.on, "cuda, or host: in host memory, on all cores")->capture_default_str();
     bench->add_option("--subject", o.bench.subject,
-                      "the kernel to measure, as list shows it (transpose/production; host/production on the host)");
-    bench->add_option("--peers", o.bench.peers,
-                      "what to measure beside it (memcpy,copy,geam; copy@streamed,openblas,eigen)");
+                      "the kernel to measure, as list shows it (the family's production kernel)");
+    bench->add_option(
+        "--peers", o.bench.peers,
+        "of transposes: what to measure beside it (memcpy,copy,geam; on the host copy@streamed,openblas,eigen)");
     bench->add_option("--seconds", o.bench.seconds, "to sample each cell")->capture_default_str();
     bench->add_flag("--warm", o.bench.warm, "do not flush the caches between samples");
     bench->add_option("--commit", o.bench.commit, "of the source, to be stored with the result");

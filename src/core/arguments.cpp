@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "core/overlap.hpp"
 #include "cornerturn/error.hpp"
@@ -188,20 +189,43 @@ gemm_work checked_product(const detail::any_batch& a, bool a_turned, const detai
             .c_stride = stride(c)};
 }
 
-void check_product_addresses(const gemm_work& w) {
-    constexpr std::int64_t kSize = sizeof(float);
+namespace {
+
+struct placed {
+    side matrix;
+    std::uintptr_t at;
+
+    lattice bytes() const { return matrix.bytes_at(at, sizeof(float)); }
+    std::string text() const { return std::string(matrix.name) + " (" + matrix.shape() + " at " + hex(at) + ")"; }
+};
+
+// C, and A and B where they are read.
+std::vector<placed> matrices_of(const gemm_work& w) {
     const auto address = [](const float* data) { return reinterpret_cast<std::uintptr_t>(data); };
-    const side c{"c", w.m, w.n, w.ldc, w.count, w.c_stride};
-    check_address("c", address(w.c), kSize);
-    if (w.k == 0) return;
-    const side a{"a", w.a_turned ? w.k : w.m, w.a_turned ? w.m : w.k, w.lda, w.count, w.a_stride};
-    const side b{"b", w.b_turned ? w.n : w.k, w.b_turned ? w.k : w.n, w.ldb, w.count, w.b_stride};
-    for (const auto& [read, at] : {std::pair{a, address(w.a)}, {b, address(w.b)}}) {
-        check_address(read.name, at, kSize);
-        if (share_bytes(read.bytes_at(at, kSize), c.bytes_at(address(w.c), kSize))) {
-            throw invalid_argument("c (" + c.shape() + " at " + hex(address(w.c)) + ") overlaps " + read.name + " (" +
-                                   read.shape() + " at " + hex(at) + "): they must be apart");
-        }
+    std::vector<placed> all = {{{"c", w.m, w.n, w.ldc, w.count, w.c_stride}, address(w.c)}};
+    if (w.k == 0) return all;
+    all.push_back({{"a", w.a_turned ? w.k : w.m, w.a_turned ? w.m : w.k, w.lda, w.count, w.a_stride}, address(w.a)});
+    all.push_back({{"b", w.b_turned ? w.n : w.k, w.b_turned ? w.k : w.n, w.ldb, w.count, w.b_stride}, address(w.b)});
+    return all;
+}
+
+}  // namespace
+
+void check_product_addresses(const gemm_work& w) {
+    const std::vector<placed> all = matrices_of(w);
+    for (const placed& p : all) {
+        check_address(p.matrix.name, p.at, sizeof(float));
+        if (&p != &all[0] && share_bytes(p.bytes(), all[0].bytes()))
+            throw invalid_argument(all[0].text() + " overlaps " + p.text() + ": they must be apart");
+    }
+}
+
+void check_workspace_apart(const gemm_work& w, std::uintptr_t address, std::int64_t bytes) {
+    if (bytes == 0) return;
+    for (const placed& p : matrices_of(w)) {
+        if (share_bytes(p.bytes(), {address, {1, 0}, {1, 0}, bytes}))
+            throw invalid_argument("options.workspace (" + to_string(bytes) + " bytes at " + hex(address) +
+                                   ") overlaps " + p.text() + ": they must be apart");
     }
 }
 

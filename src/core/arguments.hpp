@@ -33,5 +33,7 @@ gemm_work checked_product(const detail::any_batch& a, bool a_turned, const detai
 // That the matrices of a checked product that is not empty are aligned, and C apart from the others; those that are not
 // read may lie anywhere.
 void check_product_addresses(const gemm_work& work);
+// And that so many bytes of workspace are apart from all of them.
+void check_workspace_apart(const gemm_work& work, std::uintptr_t address, std::int64_t bytes);
 
 }  // namespace cornerturn

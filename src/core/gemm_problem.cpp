@@ -27,7 +27,7 @@ std::int64_t span_of(std::int64_t rows, std::int64_t cols, std::int64_t ld, std:
 
 }  // namespace
 
-gemm_shape gemm_shape::checked() const {
+gemm_shape gemm_shape::with_ld() const {
     gemm_shape result = *this;
     for (const auto& [name, value] : {std::pair{"m", m},
                                       {"n", n},
@@ -38,10 +38,6 @@ gemm_shape gemm_shape::checked() const {
         if (value < 0) throw invalid_argument(fmt::format("{} is {}: it must not be negative", name, value));
     }
     for (std::int64_t extent : {m, n, k}) checked_multiply(extent, 4 * kSize, "floats x bytes");
-    if (k > kMostTerms) {
-        throw invalid_argument(
-            fmt::format("k is {}: the verifier takes sums of up to {} products in single precision", k, kMostTerms));
-    }
     const auto check = [](const char* name, std::int64_t rows, std::int64_t cols, std::int64_t& ld) {
         if (ld == 0) ld = cols;
         if (ld < cols)
@@ -54,6 +50,14 @@ gemm_shape gemm_shape::checked() const {
     checked_multiply(checked_multiply(m, 2 * kSize, "m x bytes"), k, "m x k");
     checked_multiply(checked_multiply(n, 2 * kSize, "n x bytes"), k, "n x k");
     return result;
+}
+
+gemm_shape gemm_shape::checked() const {
+    if (k > kMostTerms) {
+        throw invalid_argument(
+            fmt::format("k is {}: the verifier takes sums of up to {} products in single precision", k, kMostTerms));
+    }
+    return with_ld();
 }
 
 float gemm_shape::before(std::int64_t row, std::int64_t col) const {

@@ -24,7 +24,9 @@ struct gemm_shape {
     std::uint64_t seed = 1;
 
     // Fills in leading dimensions left 0. Throws invalid_argument where a size is negative, a leading dimension too
-    // small, k above 2^22, or a product does not fit 64 bits.
+    // small, or a product does not fit 64 bits.
+    gemm_shape with_ld() const;
+    // And where k is above 2^22: the verifier could not tell a wrong sum from a right one.
     gemm_shape checked() const;
     std::int64_t elements() const { return m * n; }  // of C
     gemm_filler filler() const { return {values, seed, k / 2}; }

@@ -2,19 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "core/pattern.hpp"
 
 namespace cornerturn {
 
 enum class gemm_values {
-    integers,   // -8 to 8: products are exact, and must come out so, while sums stay below 2^24
-    uniform,    // [0, 1)
-    symmetric,  // [-1, 1)
-    normal,     // of mean 0 and variance 1: the sum of twelve uniform ones, less 6
-    wide,       // 1 to 2 times a power of two from 2^-20 to 2^20, of either sign
-    cancelling  // uniform; products of the second half of k cancel those of the first, but for a thousandth
+    integers,    // -8 to 8: products are exact, and must come out so, while sums stay below 2^24
+    uniform,     // [0, 1)
+    symmetric,   // [-1, 1)
+    normal,      // of mean 0 and variance 1: the sum of twelve uniform ones, less 6
+    wide,        // 1 to 2 times a power of two from 2^-20 to 2^20, of either sign
+    cancelling,  // uniform; products of the second half of k cancel those of the first, but for a thousandth
+    special      // as integers, but one in a thousand is infinite, NaN, -0 or subnormal
 };
+
+// Here, since device code may use their values, but not call what gives them.
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity(),
+                       kNaN = std::numeric_limits<float>::quiet_NaN();
 
 enum class gemm_matrix : std::uint64_t { a = 1, b, c };
 
@@ -29,6 +35,17 @@ struct gemm_filler {
         if (cancels && of == gemm_matrix::b && row >= half) return -unit(bits_at(of, row - half, col)) * (1 + 0x1p-10f);
         const std::uint64_t bits = bits_at(of, row, col);
         switch (values) {
+            case gemm_values::special:
+                if ((bits >> 20 & 1023) == 0) {
+                    switch ((bits >> 32) % 5) {
+                        case 0: return kInfinity;
+                        case 1: return -kInfinity;
+                        case 2: return kNaN;
+                        case 3: return -0.0f;
+                        default: return 0x1p-140f;
+                    }
+                }
+                [[fallthrough]];
             case gemm_values::integers: return static_cast<float>(static_cast<int>(bits % 17) - 8);
             case gemm_values::uniform:
             case gemm_values::cancelling: return unit(bits);
@@ -81,6 +98,8 @@ struct gemm_element {
         most = exact ? 0 : magnitude * rounding_of(k + 2) + 0x1p-149;
     }
     CORNERTURN_HOST_DEVICE bool holds(float found) const {
+        if (wanted != wanted) return found != found;
+        if (wanted - wanted != 0) return found == wanted;  // infinite
         const double error = found - wanted;
         return error <= most && -error <= most;  // false for a NaN
     }

@@ -137,19 +137,21 @@ struct shared_place {
 __forceinline__ shared_place place_of(float* shared) { return {shared}; }
 template <int kFloats>
 __forceinline__ void copy_async(shared_place to, const float* from) {
-    if constexpr (kFloats == 4)
-        *reinterpret_cast<float4*>(to.address) = *reinterpret_cast<const float4*>(from);
-    else
-        *to.address = *from;
+    if constexpr (kFloats == 4) {
+        const float4 value = *reinterpret_cast<const float4*>(from);
+        emulator::store_copied(to.address, &value, sizeof value);
+    } else {
+        const float value = *from;
+        emulator::store_copied(to.address, &value, sizeof value);
+    }
 }
 template <int kFloats>
 __forceinline__ void copy_async_or_zero(shared_place to, const float* from, bool there) {
+    constexpr float kNothing[kFloats] = {};
     if (there)
         copy_async<kFloats>(to, from);
-    else if constexpr (kFloats == 4)
-        *reinterpret_cast<float4*>(to.address) = make_float4(0, 0, 0, 0);
     else
-        *to.address = 0;
+        emulator::store_copied(to.address, kNothing, sizeof kNothing);
 }
 __forceinline__ void end_of_copies() {}
 template <int kLater>

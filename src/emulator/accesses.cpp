@@ -35,7 +35,7 @@ const region& worker::find_region(site& where, std::uintptr_t address) {
     const auto found =
         std::find_if(regions_.begin(), regions_.end(), [&](const region& r) { return address - r.begin < r.bytes; });
     if (found == regions_.end() || !holds(*found)) raise_from_fiber(stray);
-    if (where.op == kStore && !found->writable) {
+    if (where.op != kLoad && !found->writable) {
         raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
     }
     where.where = &*found;
@@ -147,7 +147,9 @@ void worker::count_tallied(warp_instruction& instruction) {
 void worker::count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
     const direction op = instruction.where->op;
     counters& counts = instruction.where->counts;
-    if (instruction.place->space == region::global) {
+    if (op == kCopied) {
+        // Its load counts, at a site of its own.
+    } else if (instruction.place->space == region::global) {
         counts.global_requests[op] += times;
         counts.global_sectors[op] += times * count_sectors(access);
     } else {
@@ -176,7 +178,7 @@ void worker::check_shared(const warp_instruction& instruction, touch by, std::ui
 void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address) {
     const site& where = *instruction.where;
     shadow_cell::rival rival{{}, true};
-    if (where.op == kStore) {
+    if (where.op != kLoad) {
         rival = cell.note_write(now);
     } else {
         if (cell.write.bits < first_interval_.bits) {

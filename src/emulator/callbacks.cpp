@@ -1,9 +1,12 @@
 // The functions that -fsanitize=thread makes kernel files call before each memory access. The program is not linked
 // with ThreadSanitizer's own run-time: these are all there is.
+#include <cstring>
+
 #include "emulator/launch.hpp"
 #include "emulator/worker.hpp"
 
 using cornerturn::emulator::current_worker;
+using cornerturn::emulator::kCopied;
 using cornerturn::emulator::kLoad;
 using cornerturn::emulator::kStore;
 using cornerturn::emulator::worker;
@@ -57,6 +60,10 @@ handover shuffle(unsigned mask, std::uint64_t value, int operand, int width, shu
     return current_worker->shuffle(mask, value, operand, width, kind, CORNERTURN_RETURN_ADDRESS);
 }
 std::uint64_t shuffled() { return current_worker->shuffled(); }
+void store_copied(void* to, const void* value, unsigned bytes) {
+    worker::access(reinterpret_cast<std::uintptr_t>(to), bytes, kCopied, CORNERTURN_RETURN_ADDRESS);
+    std::memcpy(to, value, bytes);
+}
 void* dynamic_shared() { return current_worker->dynamic_shared(); }
 
 }  // namespace cornerturn::emulator

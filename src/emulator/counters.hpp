@@ -10,7 +10,8 @@ namespace cornerturn::emulator {
 inline constexpr int kWarpSize = 32;
 inline constexpr std::uint32_t kBankRowBytes = 128;
 
-enum direction : int { kLoad = 0, kStore = 1 };
+// kCopied: a store by an asynchronous copy, which none of the counters below counts.
+enum direction : int { kLoad = 0, kStore = 1, kCopied = 2 };
 
 // Sums over warp instructions; index [kLoad] or [kStore].
 struct counters {

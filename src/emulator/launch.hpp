@@ -88,4 +88,7 @@ std::uint64_t shuffled();  // after the handover: the value received
 
 void* dynamic_shared();
 
+// What an asynchronous copy of 4 or 16 bytes stores into shared memory.
+void store_copied(void* to, const void* value, unsigned bytes);
+
 }  // namespace cornerturn::emulator

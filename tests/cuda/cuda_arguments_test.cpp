@@ -4,6 +4,7 @@
 #include <limits>
 #include <random>
 
+#include "core/arguments.hpp"
 #include "core/overlap.hpp"
 #include "cornerturn/cuda/gemm.hpp"
 #include "cornerturn/cuda/transpose.hpp"
@@ -193,6 +194,32 @@ TEST(gemm_arguments, each_mistake_is_named_with_its_value) {
     EXPECT_NE(in_a([](auto& v) { v.ld = kHuge; }).find("does not fit 64 bits"), std::string::npos);
     const batch_view<const float> as{address(0x10000), 4, 6, 6, 3, 24}, bs{address(0x20000), 6, 5, 5, 3, 0};
     EXPECT_NE(refusal(as, bs, {address(0x30000), 4, 5, 5, 3, 19}).find("c.stride is 19"), std::string::npos);
+}
+
+TEST(gemm_arguments, workspace_lies_apart) {
+    const gemm_work w{.a = address(0x1000),
+                      .b = address(0x2000),
+                      .c = address(0x3000),
+                      .m = 4,
+                      .n = 5,
+                      .k = 6,
+                      .lda = 6,
+                      .ldb = 5,
+                      .ldc = 5};
+    const auto refused = [&](std::uintptr_t at) -> std::string {
+        try {
+            check_workspace_apart(w, at, 256);
+        } catch (const invalid_argument& why) {
+            return why.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(refused(0x1050),
+              "options.workspace (256 bytes at 0x1050) overlaps a (4 x 6 at 0x1000): they must be apart");
+    EXPECT_NE(refused(0x1f10).find("overlaps b"), std::string::npos);
+    EXPECT_NE(refused(0x3000).find("overlaps c"), std::string::npos);
+    EXPECT_EQ(refused(0x1060), "");
+    EXPECT_EQ(refused(0x2f00), "");
 }
 
 TEST(gemm_arguments, nothing_is_done_for_nothing) {

@@ -13,22 +13,24 @@
 //    what floats make of them. Where beta is 0, C is not read; where alpha is 0, A and B are not. Two calls with the
 //    same arguments give the same bits on GPUs of one kind with as many multiprocessors; how matrices are aligned, or
 //    memory that lacks, may change roundings. k is at most 2^33.
-//  - Order: the work is ordered in `stream`, as kernel launches are, and can be captured in a CUDA graph: with memory
-//  nodes,
-//    and what CUDA forbids of such graphs, where it allocates its workspace. The call does not wait for it. The
-//    matrices must live until the work is done. From Hopper on, a kernel may be started while the one ahead of it ends,
-//    as cornerturn/cuda/transpose.hpp tells.
+//  - Order: the work is ordered in `stream`, as kernel launches are, and can be captured in a CUDA graph, which has
+//    memory nodes, and what CUDA forbids of such graphs, where the workspace is allocated. The call does not wait for
+//    it. The matrices must live until the work is done. From Hopper on, a kernel may be started while the one ahead of
+//    it ends, as cornerturn/cuda/transpose.hpp tells.
 //  - Workspace: some products take memory, for A or B transposed or aligned and for partial sums. It is the caller's,
 //    where options have one, is apart from A, B and C, lives until the work is done and serves one stream at a time;
 //    else it is allocated and freed in the stream's order (cudaMallocAsync), and a slower way without is taken where
-//    there is no memory.
+//    there is no memory, or the device has no memory pools. CUDA's pool gives memory back whenever the stream is waited
+//    for, and takes long to get it again, unless cudaMemPoolAttrReleaseThreshold says otherwise: give a workspace, or
+//    set that, where products are many.
+//  - Speed: tuned on Hopper. Other GPUs, from compute capability 7.5 on, get those of its kernels that fit them.
 //  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
 //    that CUDA gave to host and device (pinned, managed).
 //  - Threads: any number may call at once, on one stream or on several, for one GPU or for several.
 //  - Aliasing: C shares no element with A or B. A and B may.
 //  - An empty C does nothing; its address may be null. Where k is 0, or alpha, so may A's and B's.
 //  - Errors come before anything is launched: invalid_argument names the argument, its value and what it must be.
-//    cuda_error is an error of CUDA's own. An error that a kernel meets later shows where the stream is next waited
+//    unsupported is of a k above 2^33. cuda_error is an error of CUDA's own. An error that a kernel meets later shows where the stream is next waited
 //    for.
 #pragma once
 
@@ -59,7 +61,8 @@ CORNERTURN_EXPORT void gemm(float alpha, batch_view<const float> a, batch_view<c
 CORNERTURN_EXPORT std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const float> b,
                                                     batch_view<float> c, const gemm_options& options = {});
 
-// Which kernel would run on the current device, for matrices that lie there, and why: one line. Nothing is read.
+// Which kernels would run on the current device, for matrices that lie there, and why, by what others are estimated to
+// take: one line. Nothing is read. Throws what gemm() throws for their shapes.
 CORNERTURN_EXPORT std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                                            const gemm_options& options = {});
 

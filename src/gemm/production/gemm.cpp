@@ -32,13 +32,15 @@ gemm_work product_of(const batch_view<const float>& a, const batch_view<const fl
 // The caller's workspace, or memory that is allocated and freed in the stream's order.
 class workspace {
 public:
-    workspace(const gemm_options& options, std::int64_t bytes, int on_device, cudaStream_t stream) : stream_(stream) {
+    workspace(const gemm_options& options, const gemm_work& work, std::int64_t bytes, int on_device,
+              cudaStream_t stream)
+        : stream_(stream) {
         if (options.workspace == nullptr) {
             if (options.workspace_bytes != 0)
                 refuse("options.workspace_bytes", to_string(options.workspace_bytes), "there is no workspace");
             if (bytes == 0) return;
             const cudaError_t status = cudaMallocAsync(&allocated_, static_cast<std::size_t>(bytes), stream);
-            if (status == cudaErrorMemoryAllocation) {
+            if (status == cudaErrorMemoryAllocation || status == cudaErrorNotSupported) {
                 cudaGetLastError();  // what is told by lacking() is no error
                 allocated_ = nullptr;
                 lacking_ = true;
@@ -54,6 +56,7 @@ public:
             refuse("options.workspace_bytes", to_string(options.workspace_bytes),
                    "this product takes " + to_string(bytes) + " (see gemm_workspace_bytes)");
         }
+        check_workspace_apart(work, address, bytes);
         device::check_reachable("options.workspace", address, on_device);
         floats_ = static_cast<float*>(options.workspace);
     }
@@ -64,7 +67,7 @@ public:
     workspace& operator=(const workspace&) = delete;
 
     float* floats() const { return floats_; }
-    bool lacking() const { return lacking_; }  // there was no memory
+    bool lacking() const { return lacking_; }  // there was no memory, or the device allocates none in streams
 
 private:
     cudaStream_t stream_;
@@ -82,7 +85,6 @@ void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, flo
     work.alpha = alpha;
     work.beta = beta;
     work = production::as_computed(work);
-    if (work.k > production::kMostK) throw unsupported("k is " + to_string(work.k) + ": products take up to 2^33");
     // Arguments first: what is wrong with them is wrong without a device, too.
     check_product_addresses(work);
     const int on_device = device::current_device();
@@ -94,7 +96,8 @@ void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, flo
     device::check_reachable("c.data", reinterpret_cast<std::uintptr_t>(work.c), on_device);
     const gemm_machine machine = machine_of(on_device);
     gemm_tuning tuned = production::choose(work, production::paths_of(work), machine);
-    const workspace space(options, production::workspace_of(work, tuned, machine).floats * kFloat, on_device, stream);
+    const workspace space(options, work, production::workspace_of(work, tuned, machine).floats * kFloat, on_device,
+                          stream);
     if (space.lacking()) tuned = production::choose_without_workspace();
     work.workspace = space.floats();
     const device::stream_scope launches_go_to(stream);
@@ -104,16 +107,15 @@ void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, flo
 
 std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                                   const gemm_options& options) {
-    const gemm_work work = product_of(a, b, c, options);
+    const gemm_work work = production::as_computed(product_of(a, b, c, options));
     if (work.m == 0 || work.n == 0 || work.count == 0) return 0;
     return production::most_workspace(work, machine_of(device::current_device())) * kFloat;
 }
 
 std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                          const gemm_options& options) {
-    const gemm_work work = product_of(a, b, c, options);
-    if (work.m == 0 || work.n == 0 || work.count == 0) return "nothing: C is empty";
-    return production::explain(work, machine_of(device::current_device()));
+    return production::explain(production::as_computed(product_of(a, b, c, options)),
+                               machine_of(device::current_device()));
 }
 
 }  // namespace cornerturn::cuda

@@ -50,8 +50,8 @@ void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_til
             .block = dim3(static_cast<unsigned>(tile.threads)),
             .dynamic_shared_bytes = static_cast<std::size_t>(shared),
             .early = true,
-            .shared_bytes_at_a_time =
-                static_cast<std::size_t>(at_a_time < tile.resident ? at_a_time * (shared + kReservedShared) : 0)},
+            .shared_bytes_at_a_time = static_cast<std::size_t>(
+                at_a_time < production::resident_on(tile, machine) ? at_a_time * (shared + kReservedShared) : 0)},
            kernel.run, w);
     if (left > 0) gather(w, tile);
 }

@@ -4,13 +4,15 @@
 #include <cmath>
 #include <cstdint>
 
+#include "cornerturn/error.hpp"
+
 namespace cornerturn::production {
 namespace {
 
 // Measured on an NVIDIA H200 (docs/experiments.md). Other GPUs get the same: it is their proportions that decide.
 constexpr gemm_tile kTiles[] = {
-    {"large", 128, 128, 8, 128, 2, 0.655, 2.0, {0.88, 1, 1}, {0, 1.08}},
-    {"small", 64, 64, 8, 64, 6, 0.174, 0.3, {0.45, 0.85, 1}, {1.08, 1.2}},
+    {"large", 128, 128, 8, 128, 2, 98, 0.655, 2.0, {0.88, 1, 1}, {0, 1.08}},
+    {"small", 64, 64, 8, 64, 6, 34, 0.174, 0.3, {0.45, 0.85, 1}, {1.08, 1.2}},
 };
 constexpr double kFirstUs = 3;                             // until the first block computes, and from the last's end
 constexpr double kPackUs = 3.5, kPackedFloats = 650000;    // to begin to pack an operand; in a microsecond
@@ -19,8 +21,11 @@ constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a pa
 
 constexpr std::int64_t kMostRounds = 24;  // of parts that a multiprocessor gets, one after the other
 
-// Two blocks' stages and sums fill the 228 KiB of shared memory that Hopper has, and Blackwell but for 12.x.
-bool large_tiles_fit(int compute_capability) { return compute_capability >= 90 && compute_capability < 120; }
+// Shared memory of a multiprocessor, from a compute capability on (CUDA C++ Programming Guide, compute capabilities).
+struct shared_memory {
+    int capability, kib;
+};
+constexpr shared_memory kShared[] = {{75, 64}, {80, 164}, {86, 100}, {87, 164}, {89, 100}, {90, 228}, {120, 100}};
 
 std::int64_t ratio_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t to_four(std::int64_t floats) { return ratio_up(floats, 4) * 4; }
@@ -40,11 +45,20 @@ gemm_path path_of(const float* data, std::int64_t extent, bool along_k, std::int
 // So many blocks of so many steps.
 double blocks_us(const gemm_tile& tile, double blocks, double steps, const gemm_machine& machine) {
     const double each = std::ceil(blocks / machine.multiprocessors);
-    const double busy = tile.busy[static_cast<int>(std::clamp(each, 1.0, 3.0)) - 1];
+    const double at_a_time = std::min(each, static_cast<double>(std::min(resident_on(tile, machine), 3)));
+    const double busy = tile.busy[static_cast<int>(std::max(at_a_time, 1.0)) - 1];
     return each * (steps * tile.step_us / busy + tile.block_us);
 }
 
 }  // namespace
+
+int resident_on(const gemm_tile& tile, const gemm_machine& machine) {
+    int kib = kShared[0].kib;
+    for (const shared_memory& s : kShared) {
+        if (machine.compute_capability >= s.capability) kib = s.kib;
+    }
+    return std::min(tile.resident, kib / tile.shared_kib);
+}
 
 const gemm_tile& tile_of(gemm_tiles tiles) { return kTiles[static_cast<int>(tiles)]; }
 
@@ -61,6 +75,9 @@ std::int64_t tiles_of(const gemm_work& w, gemm_tiles tiles) {
 gemm_work as_computed(const gemm_work& work) {
     gemm_work result = work;
     if (work.alpha == 0) result.k = 0;
+    // alpha may be anything; with -0, beta C keeps its sign where it is 0.
+    if (result.k == 0) result.alpha = work.beta == 0 ? 0.0f : -0.0f;
+    if (result.k > kMostK) throw unsupported("k is " + std::to_string(work.k) + ": products take up to 2^33");
     return result;
 }
 
@@ -75,7 +92,8 @@ bool one_launch(const gemm_work& w, const gemm_tile& tile, std::int64_t tiles) {
 }
 
 // The number of parts that is quickest, for tiles and packing that are given.
-gemm_tuning with_parts(gemm_tuning tuned, const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine) {
+gemm_tuning with_parts(gemm_tuning tuned, const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine,
+                       bool may_split) {
     const gemm_tile& tile = tile_of(tuned.tiles);
     const std::int64_t count = tiles_of(w, tuned.tiles), steps = steps_of(w, tile);
     double before = kFirstUs, slower = 1;
@@ -94,7 +112,7 @@ gemm_tuning with_parts(gemm_tuning tuned, const gemm_work& w, const gemm_paths& 
     const std::int64_t most = std::min(kMostParts, steps / kLeastSteps);
     gemm_tuning best = tuned;
     // As many parts as fill so many rounds of all multiprocessors: fewer would be no quicker.
-    for (std::int64_t round = 1; left > 0 && round <= kMostRounds; ++round) {
+    for (std::int64_t round = 1; may_split && left > 0 && round <= kMostRounds; ++round) {
         const std::int64_t parts = std::min(round * machine.multiprocessors / left, most);
         if (parts < 2 || !one_launch(w, tile, count)) continue;
         const auto blocks = static_cast<double>(left * parts);
@@ -106,13 +124,15 @@ gemm_tuning with_parts(gemm_tuning tuned, const gemm_work& w, const gemm_paths& 
     return best;
 }
 
-}  // namespace
-
-gemm_tuning choose(const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine) {
+// Of those that are allowed; its `us` is 0 where none is.
+template <class Allowed>
+gemm_tuning best_of(const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine, bool may_split,
+                    Allowed allowed) {
     gemm_tuning best{};
     for (gemm_tiles tiles : {gemm_tiles::small, gemm_tiles::large}) {
         const bool large = tiles == gemm_tiles::large;
-        if (large && !large_tiles_fit(machine.compute_capability)) continue;
+        // Large tiles are no better than small ones where they cannot hide each other's waiting.
+        if (large && resident_on(tile_of(tiles), machine) < tile_of(tiles).resident) continue;
         // What is narrower than a vector would be mostly padding.
         const auto can_be = [&](gemm_path path, std::int64_t extent, bool packed) {
             return packed ? path != gemm_path::vectors && w.k > 0 && extent >= 4 : !large || path != gemm_path::words;
@@ -120,13 +140,20 @@ gemm_tuning choose(const gemm_work& w, const gemm_paths& lie, const gemm_machine
         for (bool a : {false, true}) {
             for (bool b : {false, true}) {
                 if (!can_be(lie.a, w.m, a) || !can_be(lie.b, w.n, b)) continue;
-                const gemm_tuning tuned =
-                    with_parts({.tiles = tiles, .pack_a = a, .pack_b = b, .parts = 1, .us = 0}, w, lie, machine);
+                gemm_tuning tuned{.tiles = tiles, .pack_a = a, .pack_b = b, .parts = 1, .us = 0};
+                if (!allowed(tuned)) continue;
+                tuned = with_parts(tuned, w, lie, machine, may_split);
                 if (best.us == 0 || tuned.us < best.us) best = tuned;
             }
         }
     }
     return best;
+}
+
+}  // namespace
+
+gemm_tuning choose(const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine) {
+    return best_of(w, lie, machine, true, [](const gemm_tuning&) { return true; });
 }
 
 gemm_tuning choose_without_workspace() {
@@ -172,8 +199,13 @@ std::int64_t most_workspace(const gemm_work& work, const gemm_machine& machine) 
     return most;
 }
 
+namespace {
+std::string microseconds(double us) { return std::to_string(std::llround(us)) + " us"; }
+}  // namespace
+
 std::string explain(const gemm_work& work, const gemm_machine& machine) {
     using std::to_string;
+    if (work.m == 0 || work.n == 0 || work.count == 0) return "nothing: C is empty";
     const gemm_paths lie = paths_of(work);
     const gemm_tuning tuned = choose(work, lie, machine);
     const gemm_tile& tile = tile_of(tuned.tiles);
@@ -190,7 +222,7 @@ std::string explain(const gemm_work& work, const gemm_machine& machine) {
     };
     std::string text = std::string(tile.name) + ": tiles of " + to_string(tile.rows) + " x " + to_string(tile.cols) +
                        " by " + to_string(tile.threads) + " threads, " + to_string(tile.depth) + " of k at a time, " +
-                       "up to " + to_string(tile.resident) + " blocks a multiprocessor; " +
+                       "up to " + to_string(resident_on(tile, machine)) + " blocks a multiprocessor; " +
                        operand("A", lie.a, tuned.pack_a) + "; " + operand("B", lie.b, tuned.pack_b) + "; ";
     if (tuned.parts == 1)
         text += to_string(tiles) + (tiles == 1 ? " tile" : " tiles");
@@ -198,7 +230,20 @@ std::string explain(const gemm_work& work, const gemm_machine& machine) {
         text += to_string(whole) + " whole tiles and " + to_string(tiles - whole) + " in " + to_string(tuned.parts) +
                 " parts along k, for " + to_string(machine.multiprocessors) + " multiprocessors";
     const std::int64_t bytes = workspace_of(work, tuned, machine).floats * static_cast<std::int64_t>(sizeof(float));
-    return text + "; workspace " + to_string(bytes) + " bytes";
+    text += "; workspace " + to_string(bytes) + " bytes; estimated at " + microseconds(tuned.us);
+    // Why: what the nearest alternatives would take.
+    const auto otherwise = [&](const std::string& how, bool may_split, auto allowed) {
+        const gemm_tuning other = best_of(work, lie, machine, may_split, allowed);
+        if (other.us > 0) text += ", " + how + " " + microseconds(other.us);
+    };
+    otherwise(std::string("with ") + (tuned.tiles == gemm_tiles::large ? "small" : "large") + " tiles", true,
+              [&](const gemm_tuning& t) { return t.tiles != tuned.tiles; });
+    otherwise(tuned.pack_a ? "with A as it lies" : "with A brought first", true,
+              [&](const gemm_tuning& t) { return t.pack_a != tuned.pack_a; });
+    otherwise(tuned.pack_b ? "with B as it lies" : "with B brought first", true,
+              [&](const gemm_tuning& t) { return t.pack_b != tuned.pack_b; });
+    if (tuned.parts > 1) otherwise("in one part", false, [](const gemm_tuning&) { return true; });
+    return text;
 }
 
 }  // namespace cornerturn::production

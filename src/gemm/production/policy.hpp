@@ -34,7 +34,8 @@ enum class gemm_tiles { large, small };
 struct gemm_tile {
     const char* name;
     int rows, cols, depth, threads;
-    int resident;         // blocks that a multiprocessor holds
+    int resident;         // blocks that a multiprocessor holds, as far as registers go
+    int shared_kib;       // of a block, at most
     double step_us;       // depth steps along k, where a multiprocessor holds one block after the other
     double block_us;      // and what each block costs besides: its first loads, its stores
     double busy[3];       // of that rate, with 1, 2, and 3 blocks or more at a time
@@ -46,7 +47,7 @@ const gemm_tile& tile_of(gemm_tiles tiles);
 constexpr std::int64_t kMostTilesAlong = 1 << 15, kMostTiles = 1 << 30, kMostK = std::int64_t{1} << 33;
 
 // The work as it is computed: where alpha is 0, without A and B, which may then hold anything, as in BLAS. What follows
-// takes work that has been through this.
+// takes work that has been through this. Throws unsupported where k is above kMostK.
 gemm_work as_computed(const gemm_work& work);
 
 struct gemm_tuning {
@@ -58,6 +59,8 @@ struct gemm_tuning {
     friend bool operator==(const gemm_tuning&, const gemm_tuning&) = default;
 };
 
+// Blocks that the GPU's multiprocessors hold at a time.
+int resident_on(const gemm_tile& tile, const gemm_machine& machine);
 // Of `tiles` tiles, those that a block each computes, where the others are computed in so many parts.
 std::int64_t whole_tiles(std::int64_t tiles, int parts, const gemm_machine& machine);
 // How many tiles C has, all products' together.

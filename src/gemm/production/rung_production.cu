@@ -50,7 +50,7 @@ constexpr variant production_gemm() {
     v.workspace = &workspace;
     v.whole_only = true;
     v.explain_product = [](const gemm_work& work, int compute_capability, int multiprocessors) {
-        return production::explain(work, {compute_capability, multiprocessors});
+        return production::explain(production::as_computed(work), {compute_capability, multiprocessors});
     };
     return v;
 }
