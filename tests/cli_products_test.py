@@ -54,6 +54,15 @@ class Products(Case):
         self.refuse(2, ["--m", "--rows"], "explain", "transpose", "--m", 5)
         self.refuse(2, ["--on is 'host'"], "explain", "gemm", "--on", "host")
         self.refuse(2, ["leading dimension is 3"], "explain", "gemm", "--lda", 3)
+        self.refuse(2, ["--multiprocessors is 4294967297: it must be 1 to 65536"],
+                    "explain", "gemm", "--multiprocessors", 4294967297)
+        # The verifier's limit is not the library's.
+        self.assertIn("in one part", self.succeed("explain", "gemm", "--m", 1, "--k", 5000000))
+        self.refuse(1, ["k is 9000000000: products take up to 2^33"], "explain", "gemm", "--m", 1, "--k", 9000000000)
+        said = self.succeed("explain", "gemm", "--m", 4096)
+        for why in ("estimated at", "with small tiles", "with A as it lies"):
+            self.assertIn(why, said)
+        self.assertIn("nothing: C is empty", self.succeed("explain", "gemm", "--m", 0))
         self.refuse(2, ["--multiprocessors"], "explain", "gemm", "--multiprocessors", 0)
 
     def test_bench_mistakes(self):
@@ -68,7 +77,8 @@ class Products(Case):
         self.refuse(2, ["--rows", "--m"], "ladder", "gemm", "--on", "emulator", "--rows", 5)
         self.refuse(2, ["--k", "--rows"], "ladder", "transpose", "--on", "emulator", "--k", 5)
         self.refuse(2, ["--rows", "--m"], "profile", "gemm/tiled", "--on", "emulator", "--cols", 5)
-        self.refuse(2, ["gemm/tiled", "i32", "f32"], "profile", "gemm/tiled", "--on", "emulator", "--dtype", "i32")
+        for command in (["profile", "gemm/tiled"], ["ladder", "gemm"]):
+            self.refuse(2, ["--dtype is i32: products are of f32"], *command, "--on", "emulator", "--dtype", "i32")
         self.refuse(2, ["64 bits"], "profile", "gemm/tiled", "--on", "emulator", "--m", 2**62, "--n", 4, "--k", 1)
         self.refuse(1, ["GB of memory"], "profile", "gemm/tiled", "--on", "emulator", "--m", 2**21, "--n", 1, "--k", 2**21)
         self.refuse(2, ["--n", "-1", "negative"], "profile", "gemm/tiled", "--on", "emulator", "--n=-1")
