@@ -30,8 +30,8 @@
 //  - Aliasing: C shares no element with A or B. A and B may.
 //  - An empty C does nothing; its address may be null. Where k is 0, or alpha, so may A's and B's.
 //  - Errors come before anything is launched: invalid_argument names the argument, its value and what it must be.
-//    unsupported is of a k above 2^33. cuda_error is an error of CUDA's own. An error that a kernel meets later shows where the stream is next waited
-//    for.
+//    unsupported is of a k above 2^33. cuda_error is an error of CUDA's own. An error that a kernel meets later shows
+//    where the stream is next waited for.
 #pragma once
 
 #include <driver_types.h>

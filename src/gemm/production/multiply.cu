@@ -35,7 +35,6 @@ bool bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t 
     return run_tuned(production::choose(turn, compute_capability), turn);
 }
 
-// The fewer blocks there are, the more of its memory a multiprocessor keeps as a cache for copies of 4 bytes.
 constexpr int kReservedShared = 1 << 10;  // by CUDA, of each block
 
 void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_tile& tile, const gemm_machine& machine) {
@@ -46,6 +45,7 @@ void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_til
     const int blocks = w.whole + left * w.parts, at_a_time = (blocks - 1) / machine.multiprocessors + 1;
     const std::int64_t steps = (w.k + tile.depth - 1) / tile.depth;
     const int shared = kernel.shared_bytes(w.whole > 0 ? steps : 0, left > 0 ? (steps + w.parts - 1) / w.parts : 0);
+    // Where blocks are few, the rest of a multiprocessor's memory is a cache for copies of 4 bytes.
     launch({.grid = dim3(static_cast<unsigned>(blocks)),
             .block = dim3(static_cast<unsigned>(tile.threads)),
             .dynamic_shared_bytes = static_cast<std::size_t>(shared),
