@@ -2,7 +2,9 @@
 // alpha and beta, exact integers, and sizes beyond 65,535 tiles.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "lab/run.hpp"
 #include "random_products.hpp"
@@ -104,7 +106,7 @@ TEST(gemm_ladder, sizes_that_cannot_be) {
 // What checks the products sees each mistake.
 class gemm_verifier : public testing::Test {
 protected:
-    static std::string fault_of(const gemm_shape& shape, void (*spoil)(const gemm_work&)) {
+    static std::string fault_of(const gemm_shape& shape, const std::function<void(const gemm_work&)>& spoil) {
         host_gemm problem(shape);
         problem.prepare();
         const gemm_work w = problem.work();
@@ -143,14 +145,9 @@ TEST_F(gemm_verifier, sees_each_mistake) {
     int nan = 0, infinite = 0, finite = 0;
     for (std::int64_t at = 0; at < 40; ++at) {
         const auto is_missed = [&](float instead) {
-            static std::int64_t row;
-            static float value;
-            static float right;
-            row = at, value = instead;
-            const std::string fault = fault_of(special, [](const gemm_work& w) {
-                right = w.c[row * w.ldc + row % w.n];
-                w.c[row * w.ldc + row % w.n] = value;
-            });
+            float right = 0;
+            const std::string fault = fault_of(
+                special, [&](const gemm_work& w) { right = std::exchange(w.c[at * w.ldc + at % w.n], instead); });
             nan += std::isnan(right), infinite += std::isinf(right), finite += std::isfinite(right);
             const bool same = std::isnan(right) ? std::isnan(instead) : right == instead;
             return fault.empty() != same;

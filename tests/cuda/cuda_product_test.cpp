@@ -1,5 +1,5 @@
 // cornerturn::cuda::gemm on a GPU, and each way of tuning it: every product, wherever its matrices lie; the same bits
-// each time; errors about as large as cuBLAS's; what floats make of infinities and NaN.
+// each time; errors of at most 1.5 times cuBLAS's; what floats make of infinities and NaN.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -396,18 +396,18 @@ TEST(cuda_product, many_threads) {
     for (const std::string& fault : faults) EXPECT_EQ(fault, "");
 }
 
+// Of the host's, by GPUs that do not read it all.
 TEST(cuda_product, memory_that_cannot_be_reached) {
     std::vector<float> host(64);
     tests::device_array<float> c(64);
     int reads_pageable = 0;
     CORNERTURN_CUDA(cudaDeviceGetAttribute(&reads_pageable, cudaDevAttrPageableMemoryAccess, 0));
-    if (reads_pageable != 0) GTEST_SKIP() << "this GPU reads any memory";
     const matrix_view<const float> a{host.data(), 8, 8, 8};
     const std::string why = tests::refused([&] {
         cuda::gemm(1, a, a, 0, matrix_view<float>{c.data, 8, 8, 8}, nullptr);
     });
-    EXPECT_NE(why.find("a.data is 0x"), std::string::npos) << why;
-    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    EXPECT_EQ(why.substr(0, 12), reads_pageable == 0 ? "a.data is 0x" : "was not refu") << why;
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
 TEST(cuda_product, explains_what_it_does) {

@@ -21,8 +21,8 @@
 //    where options have one, is apart from A, B and C, lives until the work is done and serves one stream at a time;
 //    else it is allocated and freed in the stream's order (cudaMallocAsync), and a slower way without is taken where
 //    there is no memory, or the device has no memory pools. CUDA's pool gives memory back whenever the stream is waited
-//    for, and takes long to get it again, unless cudaMemPoolAttrReleaseThreshold says otherwise: give a workspace, or
-//    set that, where products are many.
+//    for, and has to get it anew, unless cudaMemPoolAttrReleaseThreshold says otherwise: give a workspace, or set that,
+//    where products are many.
 //  - Speed: tuned on Hopper. Other GPUs, from compute capability 7.5 on, get those of its kernels that fit them.
 //  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
 //    that CUDA gave to host and device (pinned, managed).
