@@ -8,7 +8,7 @@ constexpr rung_notes kWarps{
         "Warp tiles: a warp has 64 x 64 of C, and its lanes lie so that two or four neighbours load the same 16 bytes.",
     .change =
         "From registers: loads of A and of B from shared memory take 2 wavefronts each; B's took 4. Of cublasSgemm, at "
-        "4096 on an H200: 0.97 -> 0.96: wavefronts were not what it waited for.",
+        "4096 on an H200: 0.96 -> 0.96: wavefronts were not what it waited for.",
     .contract =
         "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
         "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
