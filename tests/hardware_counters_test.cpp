@@ -68,7 +68,6 @@ struct difference {
     const char *kernel, *why;
 };
 constexpr difference kDifferences[] = {
-    {"gemm/blocked@plain", "a thread's neighbouring loads are merged"},
     {"gemm/swizzled", "the last step loads what nobody uses, which the emulator would call a mistake"},
 };
 
@@ -78,9 +77,9 @@ TEST(hardware_counters, of_products_equal_the_emulators) {
     std::set<std::string> seen;
     for (const auto& result : stored.at("results")) {
         const kernel& k = find_kernel(result.at("kernel").get<std::string>());
-        // One of each kind, which take the emulator some time. Of those that transpose A first, Nsight Compute's
-        // readings leave that out.
-        if (k.id != "gemm/strided@padded" && k.id != "gemm/blocked@plain" && k.id != "gemm/swizzled") continue;
+        // With and without asynchronous copies; all would take the emulator long. Of those that transpose A first,
+        // Nsight Compute's readings leave that out.
+        if (k.id != "gemm/strided@padded" && k.id != "gemm/swizzled") continue;
         seen.insert(k.id);
         const gemm_shape shape{.m = result.at("m"), .n = result.at("n"), .k = result.at("k")};
         const emulator::counters counts = lab::emulate(k, shape, {.every_block = false}).report.counts;
@@ -97,7 +96,7 @@ TEST(hardware_counters, of_products_equal_the_emulators) {
                 EXPECT_EQ(read, emulated) << k.id << " " << m.name;
         }
     }
-    EXPECT_EQ(seen.size(), 3u);
+    EXPECT_EQ(seen.size(), 2u);
 }
 
 }  // namespace
