@@ -28,7 +28,9 @@ ROOMS = {
     "src/files": ([PUBLIC, "src/core"], "files may include public and core"),
     "src/baseline": ([PUBLIC, "src/device", "src/host", "src/core"], "baseline may include device, host and core"),
     "src/lab": ([PUBLIC, "src/core", "src/device/registry.hpp"], "lab may include the registry and core"),
-    "src/cli": ([PUBLIC, "src/lab", "src/emulator", "src/files"], "cli may include public, lab, emulator and files"),
+    "src/report": ([PUBLIC, "src/core", "src/lab"], "report may include lab and core"),
+    "src/cli": ([PUBLIC, "src/lab", "src/report", "src/emulator", "src/files"],
+                "cli may include public, lab, report, emulator and files"),
     "python": ([PUBLIC], "python may include the public API only"),
 }
 LADDERS = ("src/transpose/ladder", "src/gemm/ladder")
