@@ -111,6 +111,10 @@ std::string explain_product(const explain_options& o, lab::format as) {
 }  // namespace
 
 std::string explain(const explain_options& o, lab::format as) {
+    if (o.family.find('/') != std::string::npos) return explain_kernel(o, as);
+    if (o.svg)
+        throw invalid_argument(
+            fmt::format("--svg draws what one kernel does: '{}' is no kernel's id (cornerturn list)", o.family));
     const bool of_product = o.m || o.n || o.k || o.lda || o.ldb || o.ldc || o.offset || o.multiprocessors ||
                             o.a_transposed || o.b_transposed;
     const bool of_transpose = o.rows || o.cols || o.dtype || o.element_size || o.source_ld || o.destination_ld ||

@@ -19,9 +19,16 @@ struct explain_options {
     // Of a product.
     std::optional<std::string> m, n, k, lda, ldb, ldc, offset, multiprocessors;
     bool a_transposed = false, b_transposed = false;
+    // Of a kernel.
+    std::optional<std::string> svg;
+    std::string seed = "1";
 };
 
 // Throws invalid_argument that names the option at fault.
 std::string explain(const explain_options& o, lab::format as);
+
+// Of the kernel that o.family names, by its id: what it is for, what each line of it does, and what one warp does to
+// sectors and banks; as a drawing too, in the file that o.svg names.
+std::string explain_kernel(const explain_options& o, lab::format as);
 
 }  // namespace cornerturn::cli

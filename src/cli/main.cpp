@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,14 +10,12 @@
 #include "cli/bench.hpp"
 #include "cli/explain.hpp"
 #include "cli/output.hpp"
+#include "cli/run.hpp"
 #include "cli/show.hpp"
 #include "cli/transpose.hpp"
 #include "cli/words.hpp"
 #include "core/dtype.hpp"
-#include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
-#include "lab/ladder.hpp"
-#include "lab/run.hpp"
 #include "lab/views.hpp"
 
 namespace {
@@ -29,69 +26,16 @@ constexpr int kFailure = 1, kUsage = 2;
 
 // What the options say, as words; read() gives them meaning, so that every mistake is told in the same way.
 struct options {
-    std::string format = "table", seed = "1", dtype = "f32";
-    std::optional<std::string> output, rows, cols, m, n, k, on;
-    std::string id, family, shape, shown_dtype = "i32";
-    bool full = false, lines = false, warm = false, untimed = false;
+    std::string format = "table", shape, shown_dtype = "i32";
+    std::optional<std::string> output;
+    cli::run_options run;
     cli::bench_options bench;
     cli::explain_options explain;
     cli::transpose_options transpose;
     std::string command_line;
 };
 
-// Where kernels run when nobody says: the GPU if there is one.
-std::string device_of(const options& o) {
-    if (!o.on) {
-        std::string reason;
-        return lab::cuda_available(reason) ? "cuda" : "emulator";
-    }
-    if (*o.on != "cuda" && *o.on != "emulator") {
-        throw invalid_argument(fmt::format("--on is '{}': it can be emulator or cuda", *o.on));
-    }
-    return *o.on;
-}
-
-std::uint64_t read_seed(const options& o) { return static_cast<std::uint64_t>(cli::parse_size("--seed", o.seed)); }
-
-lab::request read_request(const options& o, const std::string& device, bool multiplies) {
-    // Without sizes: one that shows the ladder's steps in a moment on either.
-    const std::int64_t standard = device == "cuda" ? 4096 : 1024;
-    lab::request r;
-    const auto given = [](const char* name, const std::optional<std::string>& text) {
-        return text ? std::optional(cli::parse_size(name, *text)) : std::nullopt;
-    };
-    const std::optional<std::int64_t> rows = given("--rows", o.rows), cols = given("--cols", o.cols);
-    const std::optional<std::int64_t> m = given("--m", o.m), n = given("--n", o.n), k = given("--k", o.k);
-    if (multiplies && (rows || cols))
-        throw invalid_argument("a product's sizes are --m, --n and --k: leave out --rows and --cols");
-    if (!multiplies && (m || n || k))
-        throw invalid_argument("--m, --n and --k are a product's sizes; a matrix has --rows and --cols");
-    if (multiplies) {
-        // What is not given is as long as what is.
-        const std::int64_t any = m.value_or(n.value_or(k.value_or(standard)));
-        r.rows = m.value_or(any);
-        r.cols = n.value_or(any);
-        r.k = k.value_or(any);
-        checked_multiply(checked_multiply(r.rows, r.cols, "--m x --n"), r.k, "--m x --n x --k");
-    } else {
-        r.rows = rows.value_or(cols.value_or(standard));
-        r.cols = cols.value_or(rows.value_or(standard));
-        checked_multiply(r.rows, r.cols, "--rows x --cols");
-    }
-    r.dtype = find_dtype(o.dtype);
-    if (multiplies && r.dtype.name != std::string_view("f32"))
-        throw invalid_argument(fmt::format("--dtype is {}: products are of f32", o.dtype));
-    r.seed = read_seed(o);
-    r.full = o.full;
-    r.lines = o.lines;
-    r.warm = o.warm;
-    r.timed = !o.untimed;
-    return r;
-}
-
-std::unique_ptr<lab::runner> make_runner(const std::string& device) {
-    return device == "cuda" ? lab::cuda_runner() : lab::emulator_runner();
-}
+std::uint64_t read_seed(const options& o) { return static_cast<std::uint64_t>(cli::parse_size("--seed", o.run.seed)); }
 
 int run_list(const options& o) {
     cli::write_out(o.output, lab::show_list(kernels(), lab::find_format(o.format)));
@@ -99,35 +43,17 @@ int run_list(const options& o) {
 }
 
 int run_profile(const options& o) {
-    const lab::format as = lab::find_format(o.format);
-    const kernel& k = find_kernel(o.id);
-    const bool on_host = k.run(backend::host) != nullptr;
-    if (on_host && o.on && device_of(o) == "cuda") {
-        throw invalid_argument(fmt::format("{} runs on the host alone: leave out --on cuda", k.id));
-    }
-    const std::string device = on_host ? "host" : device_of(o);
-    const lab::request what = read_request(o, device, k.does == operation::multiply);
-    const lab::result r = (on_host ? lab::host_runner() : make_runner(device))->run(k, what);
-    cli::write_out(o.output, lab::show_profile(r, as));
-    if (r.failed()) throw error(fmt::format("{}: not verified: {}", r.kernel, r.fault));
+    cli::profile(o.run, lab::find_format(o.format), o.output);
     return 0;
 }
 
 int run_ladder(const options& o) {
-    const lab::format as = lab::find_format(o.format);
-    const auto rungs = lab::ladder_of(o.family);
-    const std::string device = device_of(o);
-    const lab::request what = read_request(o, device, rungs.front()->does == operation::multiply);
-    const bool progress = isatty(STDERR_FILENO) != 0;
-    std::size_t done = 0;
-    const auto results = lab::run_ladder(rungs, *make_runner(device), what, [&](const kernel& k) {
-        if (progress) fmt::print(stderr, "\r\033[K[{}/{}] {}", ++done, rungs.size(), k.id);
-    });
-    if (progress) fmt::print(stderr, "\r\033[K");
-    cli::write_out(o.output, lab::show_ladder(results, as));
-    for (const lab::result& r : results) {
-        if (r.failed()) throw error(fmt::format("{}: not verified: {}", r.kernel, r.fault));
-    }
+    cli::ladder(o.run, lab::find_format(o.format), o.output);
+    return 0;
+}
+
+int run_diff(const options& o) {
+    cli::diff(o.run, lab::find_format(o.format), o.output);
     return 0;
 }
 
@@ -144,7 +70,9 @@ int run_show(const options& o) {
 }
 
 int run_explain(const options& o) {
-    cli::write_out(o.output, cli::explain(o.explain, lab::find_format(o.format)));
+    cli::explain_options what = o.explain;
+    what.seed = o.run.seed;
+    cli::write_out(o.output, cli::explain(what, lab::find_format(o.format)));
     return 0;
 }
 
@@ -167,28 +95,34 @@ int run(int argc, char** argv) {
     options o;
     o.command_line = "cornerturn";
     for (int i = 1; i < argc; ++i) o.command_line += std::string(" ") + argv[i];
+    o.run.arguments.assign(argv + 1, argv + argc);
     int (*command)(const options&) = nullptr;
 
     const auto add = [&](const char* name, const char* what, int (*does)(const options&)) {
         CLI::App* const sub = app.add_subcommand(name, what);
         sub->add_option("--format", o.format, "table, markdown, csv or json")->capture_default_str();
-        sub->add_option("--seed", o.seed, "of everything random")->capture_default_str();
+        sub->add_option("--seed", o.run.seed, "of everything random")->capture_default_str();
         sub->add_option("--output", o.output, "a file to write to instead of the terminal");
         sub->callback([&command, does] { command = does; });
         return sub;
     };
     const auto add_run_options = [&](CLI::App* sub) {
-        sub->add_option("--rows", o.rows, "of the source (1024; 4096 on a GPU)");
-        sub->add_option("--cols", o.cols, "of the source (as many as rows)");
-        sub->add_option("--m", o.m, "of a product: rows of A and C (1024; 4096 on a GPU)");
-        sub->add_option("--n", o.n, "columns of B and C (as many)");
-        sub->add_option("--k", o.k, "columns of A and rows of B (as many)");
-        sub->add_option("--dtype", o.dtype, "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128")
+        sub->add_option("--rows", o.run.rows, "of the source (1024; 4096 on a GPU)");
+        sub->add_option("--cols", o.run.cols, "of the source (as many as rows)");
+        sub->add_option("--m", o.run.m, "of a product: rows of A and C (1024; 4096 on a GPU)");
+        sub->add_option("--n", o.run.n, "columns of B and C (as many)");
+        sub->add_option("--k", o.run.k, "columns of A and rows of B (as many)");
+        sub->add_option("--dtype", o.run.dtype, "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128")
             ->capture_default_str();
-        sub->add_option("--on", o.on, "emulator or cuda (cuda where a GPU answers)");
-        sub->add_flag("--full", o.full, "emulator: run every block, however large the matrix");
-        sub->add_flag("--warm", o.warm, "cuda: do not flush the L2 cache between samples");
-        sub->add_flag("--untimed", o.untimed, "cuda: launch once and verify, without timing");
+        sub->add_option("--on", o.run.on, "emulator or cuda (cuda where a GPU answers)");
+        sub->add_flag("--full", o.run.full, "emulator: run every block, however large the matrix");
+        sub->add_flag("--warm", o.run.warm, "cuda: do not flush the L2 cache between samples");
+        sub->add_flag("--untimed", o.run.untimed, "cuda: launch once and verify, without timing");
+        sub->add_flag("--counters", o.run.counters, "cuda: the hardware's counters too, by Nsight Compute");
+        sub->add_option("--metrics", o.run.metrics,
+                        "more of them, by Nsight Compute's names, with commas between them");
+        sub->add_option("--ncu", o.run.ncu,
+                        "Nsight Compute's command line (the one in PATH, or where its packages put it)");
     };
     add("list", "Every kernel: id, origin, what it takes and needs, idea", run_list);
     CLI::App* const show = add("show", "Print a small random matrix and its transpose", run_show);
@@ -196,15 +130,26 @@ int run(int argc, char** argv) {
     show->add_option("--dtype", o.shown_dtype, "of the elements")->capture_default_str();
     CLI::App* const ladder =
         add("ladder", "Run, verify and count every rung of a ladder; time it on a GPU", run_ladder);
-    ladder->add_option("FAMILY", o.family, "transpose or gemm")->required();
+    ladder->add_option("FAMILY", o.run.family, "transpose or gemm")->required();
     add_run_options(ladder);
+    ladder->add_option("--rungs", o.run.rungs, "which of them, by id, with commas between them (all)");
     CLI::App* const profile = add("profile", "All counters of one kernel, each with a reading", run_profile);
-    profile->add_option("ID", o.id, "of the kernel, as list shows it")->required();
+    profile->add_option("ID", o.run.id, "of the kernel, as list shows it")->required();
     add_run_options(profile);
-    profile->add_flag("--lines", o.lines, "counters for each source line too");
-    CLI::App* const explain =
-        add("explain", "Which kernel the library would choose for a transpose or a product, and why", run_explain);
-    explain->add_option("FAMILY", o.explain.family, "transpose or gemm")->required();
+    profile->add_flag("--lines", o.run.lines, "counters for each source line too");
+    profile->add_flag("--compare", o.run.compare,
+                      "the emulator's counters beside the hardware's, each difference read");
+    CLI::App* const diff =
+        add("diff", "Two kernels on the same work: what changed, and the counter that explains it", run_diff);
+    diff->add_option("FROM", o.run.id, "id of one kernel, as list shows it")->required();
+    diff->add_option("TO", o.run.other, "of the other")->required();
+    add_run_options(diff);
+    CLI::App* const explain = add(
+        "explain",
+        "Which kernel the library would choose and why; or, of one kernel, its idea and what its lines and a warp do",
+        run_explain);
+    explain->add_option("WHAT", o.explain.family, "transpose, gemm, or the id of a kernel to be looked at")->required();
+    explain->add_option("--svg", o.explain.svg, "of a kernel: a file for a drawing of what its warp 0 does");
     explain->add_option("--on", o.explain.on, "cuda or host")->capture_default_str();
     explain->add_option("--rows", o.explain.rows, "of the source (4096)");
     explain->add_option("--cols", o.explain.cols, "of the source (4096)");

@@ -162,6 +162,43 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
     accesses_ += times * static_cast<unsigned>(std::popcount(access.active));
 }
 
+// Keeps the instructions that the warp's lanes, all of which have stopped, are about to be counted for.
+void worker::note_watched() {
+    constexpr std::size_t kMost = 1 << 14;  // a kernel's loop over k repeats itself long before
+    for (warp_instruction* const* next = trace_begin_; *next != &trace_->end && watched_->size() < kMost; ++next) {
+        const warp_instruction& instruction = **next;
+        if (instruction.active == 0) continue;
+        const site& where = *instruction.where;
+        const region& place = *instruction.place;
+        const source_line line = line_of(where.return_address);
+        const bool shared = place.space == region::shared;
+        watched_access seen{.file = line.file,
+                            .line = line.line,
+                            .place = place.name,
+                            .shared = shared,
+                            .op = where.op,
+                            .width = where.width,
+                            .active = instruction.active};
+        // Banks follow from addresses, and a row of banks is as good as another.
+        const std::uintptr_t origin = shared ? place.begin & ~std::uintptr_t{kBankRowBytes - 1} : place.begin;
+        for (std::uint32_t rest = seen.active; rest != 0; rest &= rest - 1) {
+            const int lane = std::countr_zero(rest);
+            seen.offsets[static_cast<std::size_t>(lane)] =
+                static_cast<std::int64_t>(instruction.addresses[lane] - origin);
+        }
+        const warp_access access{instruction.addresses, seen.active, seen.width};
+        if (!shared) {
+            seen.sectors = count_sectors(access);
+        } else {
+            const direction op = where.op == kCopied ? kStore : where.op;
+            seen.groups = groups_of(access, op);
+            seen.wavefronts = wavefronts_.count(access, op);
+            seen.least_wavefronts = least_wavefronts(seen.active, seen.width);
+        }
+        watched_->push_back(std::move(seen));
+    }
+}
+
 // The accesses of these lanes, where something is there to be looked at.
 void worker::check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes) {
     for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {

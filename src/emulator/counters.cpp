@@ -77,23 +77,32 @@ unsigned wavefront_counter::count_group(const warp_access& access, std::uint32_t
     return most;
 }
 
-unsigned wavefront_counter::count(const warp_access& access, direction op) {
-    if (access.width <= 4) return count_group(access, kFullWarp);
-    // Loads whose lanes pair up are served in fewer, larger groups (measured on hardware: LADDER figures, results/).
+lane_groups groups_of(const warp_access& access, direction op) {
+    lane_groups groups;
+    const auto add = [&](int first, int lanes) {
+        groups.lanes[static_cast<std::size_t>(groups.count++)] = group_mask(first, lanes);
+    };
     const bool merges = op == kLoad;
-    if (access.width == 8) {
-        if (merges && pairs_up(access, kFullWarp)) return count_group(access, kFullWarp);
-        return count_group(access, 0x0000ffffu) + count_group(access, 0xffff0000u);
+    if (access.width <= 4 || (access.width == 8 && merges && pairs_up(access, kFullWarp))) {
+        add(0, kWarpSize);
+        return groups;
     }
-    unsigned total = 0;
-    for (int half = 0; half < 2; ++half) {
-        const std::uint32_t lanes = group_mask(16 * half, 16);
-        if (merges && pairs_up(access, lanes)) {
-            total += count_group(access, lanes);
+    for (int half = 0; half < kWarpSize; half += 16) {
+        if (access.width == 8 || (merges && pairs_up(access, group_mask(half, 16)))) {
+            add(half, 16);
         } else {
-            total += count_group(access, group_mask(16 * half, 8)) + count_group(access, group_mask(16 * half + 8, 8));
+            add(half, 8);
+            add(half + 8, 8);
         }
     }
+    return groups;
+}
+
+unsigned wavefront_counter::count(const warp_access& access, direction op) {
+    if (access.width <= 4) return count_group(access, kFullWarp);
+    const lane_groups groups = groups_of(access, op);
+    unsigned total = 0;
+    for (int i = 0; i < groups.count; ++i) total += count_group(access, groups.lanes[static_cast<std::size_t>(i)]);
     return total;
 }
 

@@ -46,6 +46,15 @@ struct warp_access {
 // Distinct 32-byte sectors touched. Accesses are aligned to their width, so none straddles two.
 unsigned count_sectors(const warp_access& access);
 
+// The lanes that shared memory serves at a time, one group after the other: the warp; half-warps at 8 bytes; quarters
+// at
+// 16. Loads whose lanes pair up are served in fewer, larger groups (as measured: LADDER figures, results/).
+struct lane_groups {
+    std::array<std::uint32_t, 4> lanes{};  // a mask each
+    int count = 0;
+};
+lane_groups groups_of(const warp_access& access, direction op);
+
 // Shared-memory wavefronts. Keeps a stamp for each word of the 256 KiB that a block can see, so that telling distinct
 // words apart costs one look each.
 class wavefront_counter {

@@ -220,7 +220,19 @@ private:
     }
 
     void run_all(std::uint64_t blocks) {
-        for_each_block(blocks, [](worker& w, std::uint64_t& i, std::uint64_t end) { w.run_blocks(i, end); });
+        for_each_block(blocks, [&](worker& w, std::uint64_t& i, std::uint64_t end) {
+            if (i == 0) i += watch(w, 0);
+            w.run_blocks(i, end);
+        });
+    }
+
+    // Runs the block and keeps what it did, if anybody wants to know and this is the launch; else does nothing. Returns
+    // how many blocks it ran.
+    unsigned watch(worker& w, std::uint64_t block) {
+        report& report = session_.report_;
+        if (!session_.options_.watch || steps > 0 || report.launches != 1) return 0;
+        report.watched = w.watch_block(block);
+        return 1;
     }
 
     // Runs one block of each class and some random ones, and lets each class's stand for all of it.
@@ -267,6 +279,7 @@ private:
                                   std::uniform_int_distribution<std::int64_t>(0, cols - 1)(random)};
             take(tile, key_of(classes, tile), 0);
         }
+        if (session_.options_.watch) take({0, 0}, key_of(classes, {0, 0}), 0);
         if (session_.on_sample_) {
             std::vector<sampled_tile> touched;
             for (const sample& s : samples) touched.push_back(footprint(s.tile));
@@ -276,7 +289,8 @@ private:
         for_each_block(samples.size(), [&](worker& w, std::uint64_t& i, std::uint64_t end) {
             for (; i < end; ++i) {
                 std::uint64_t block = index_of(samples[i].block, config_.grid);
-                w.run_blocks(block, block + 1);
+                // The last is then the first tile's.
+                if (i + 1 < samples.size() || watch(w, block) == 0) w.run_blocks(block, block + 1);
                 counted[i] = nonzero_in_order(w.take_counts());
             }
         });
@@ -329,7 +343,7 @@ private:
             const auto less = [](const line_counters& a, const line_counters& b) {
                 return std::tie(a.file, a.line) < std::tie(b.file, b.line);
             };
-            const line_counters wanted{where.file, where.line, {}};
+            const line_counters wanted{where.file, where.line, where.path, {}};
             auto place = std::lower_bound(report.lines.begin(), report.lines.end(), wanted, less);
             if (place == report.lines.end() || less(wanted, *place)) place = report.lines.insert(place, wanted);
             place->counts.add(site.counts, times);

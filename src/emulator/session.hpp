@@ -45,18 +45,36 @@ struct sampled_tile {
 struct line_counters {
     std::string file;
     int line = 0;
+    std::string path;  // of the file, as compiled
     counters counts;
+};
+
+// What one warp of a launch's first tile did at one place: each lane's access, and what they cost together.
+struct watched_access {
+    std::string file;
+    int line = 0;
+    std::string place;  // the buffer or the shared array
+    bool shared = false;
+    direction op = kLoad;
+    unsigned width = 0;        // bytes
+    std::uint32_t active = 0;  // lanes
+    // Of each active lane, in bytes: from the buffer's first byte, or within a block's shared memory.
+    std::array<std::int64_t, kWarpSize> offsets{};
+    lane_groups groups{};                           // that shared memory serves one after the other
+    unsigned sectors = 0;                           // of global memory
+    unsigned wavefronts = 0, least_wavefronts = 0;  // of shared memory
 };
 
 struct report {
     std::uint64_t launches = 0;
     extent3 grid{0, 0, 0}, block{0, 0, 0};  // of the first launch
     counters counts;
-    std::vector<line_counters> lines;  // by file and line; filled where options::lines is set
-    std::uint64_t blocks = 0;          // in the launches
-    std::uint64_t blocks_run = 0;      // simulated; fewer where classes stood for the rest
-    std::uint64_t classes = 0;         // of blocks, where they did
-    std::uint64_t accesses = 0;        // memory accesses simulated, a lane at a time
+    std::vector<line_counters> lines;     // by file and line; filled where options::lines is set
+    std::uint64_t blocks = 0;             // in the launches
+    std::uint64_t blocks_run = 0;         // simulated; fewer where classes stood for the rest
+    std::uint64_t classes = 0;            // of blocks, where they did
+    std::uint64_t accesses = 0;           // memory accesses simulated, a lane at a time
+    std::vector<watched_access> watched;  // in the order of execution; filled where options::watch is set
 };
 
 struct options {
@@ -65,6 +83,7 @@ struct options {
     unsigned workers = 0;     // threads; 0: one a core
     std::uint64_t seed = 1;   // draws the witnesses
     unsigned witnesses = 16;  // random blocks a launch that must count as their class does
+    bool watch = false;       // keep the accesses of warp 0 of the first launch's first tile
 };
 
 // While a session is alive, launches made by the thread that created it run in it and add to its report.

@@ -62,6 +62,7 @@ public:
         if (Dwfl_Line* line = module_ != nullptr ? dwfl_module_getsrc(module_, address) : nullptr) {
             if (const char* file = dwfl_lineinfo(line, nullptr, &found.line, nullptr, nullptr, nullptr)) {
                 found.file = file_name(file);
+                found.path = file;
             }
         }
         return found.file == kDialectFile ? caller_of_inlined(address, found) : found;
@@ -121,7 +122,7 @@ private:
             if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &file) != 0) break;
             if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &line) != 0) break;
             if (const char* name = dwarf_filesrc(files, file, nullptr, nullptr))
-                found = {file_name(name), static_cast<int>(line)};
+                found = {file_name(name), static_cast<int>(line), name};
         }
         return found;
     }

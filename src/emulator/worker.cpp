@@ -222,6 +222,8 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
         if (trace_->after != after) follow_trace(after);
         switch_fibers(hand_over(outside_, next_fiber()));
         if (fault_) raise(*fault_);
+        if (watched_ != nullptr && warp == 0) [[unlikely]]
+            note_watched();
         settle_instructions();
         starting_ = false;
         due_ = at_warp_sync_ == 0 ? 0 : release_warp_syncs();
@@ -257,6 +259,19 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
     }
+}
+
+std::vector<watched_access> worker::watch_block(std::uint64_t index) {
+    std::vector<watched_access> seen;
+    watched_ = &seen;
+    try {
+        run_blocks(index, index + 1);
+    } catch (...) {
+        watched_ = nullptr;
+        throw;
+    }
+    watched_ = nullptr;
+    return seen;
 }
 
 void worker::begin_block() {

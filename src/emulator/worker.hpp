@@ -121,6 +121,9 @@ public:
     // Runs the blocks index to end of the grid, and takes index along. Throws hazard; index is then that of the block.
     void run_blocks(std::uint64_t& index, std::uint64_t end);
 
+    // As run_blocks() for the one block, and keeps what its warp 0 accesses.
+    std::vector<watched_access> watch_block(std::uint64_t index);
+
     // Counters of the blocks since the last call, by site; then zero.
     struct site_counts {
         std::uintptr_t return_address;
@@ -251,6 +254,7 @@ private:
     warp_instruction& find_instruction(site& where);
     void follow_trace(std::uintptr_t after);
     void settle_instructions();
+    void note_watched();
     void count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times);
     auto counted_by(const warp_instruction& instruction) {
         return
@@ -339,6 +343,7 @@ private:
     warp_instruction* const* trace_begin_ = nullptr;
     // In the trace, of a lane that has strayed from it: where it goes on, and the first that it has not executed.
     std::size_t place_ = 0, skipped_ = 0;
+    std::vector<watched_access>* watched_ = nullptr;  // where to keep what warp 0 does
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 namespace cornerturn::lab {
 
 using nlohmann::ordered_json;
@@ -37,6 +39,13 @@ ordered_json metrics_of(const emulator::counters& counts) {
 ordered_json derived_of(const emulator::counters& counts) {
     return {{"shared_conflicts_ld", counts.shared_conflicts[emulator::kLoad]},
             {"shared_conflicts_st", counts.shared_conflicts[emulator::kStore]}};
+}
+
+// Counts as the whole numbers that they are.
+ordered_json number(double value) {
+    constexpr double kExact = 9007199254740992;  // 2^53
+    if (value >= 0 && value <= kExact && value == std::floor(value)) return static_cast<std::uint64_t>(value);
+    return value;
 }
 
 }  // namespace
@@ -94,6 +103,11 @@ ordered_json to_json(const result& r) {
         out["metrics"] = metrics_of(*r.counts);
         out["derived"] = derived_of(*r.counts);
         if (r.device.kind == "cuda") out["metrics_from"] = "emulator";
+    }
+    if (r.hardware) {
+        ordered_json read = ordered_json::object();
+        for (const auto& [name, value] : r.hardware->metrics) read[name] = number(value);
+        out["hardware"] = {{"ncu", r.hardware->ncu}, {"kernels", r.hardware->kernels}, {"metrics", read}};
     }
     if (!r.lines.empty()) {
         out["lines"] = ordered_json::array();

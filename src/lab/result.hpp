@@ -12,6 +12,7 @@
 
 #include "emulator/counters.hpp"
 #include "emulator/session.hpp"
+#include "lab/hardware.hpp"
 
 namespace cornerturn::lab {
 
@@ -71,6 +72,8 @@ struct result {
 
     std::optional<emulator::counters> counts;  // by the emulator
     std::vector<emulator::line_counters> lines;
+    std::vector<emulator::watched_access> watched;
+    std::optional<hardware_counters> hardware;
     std::optional<measured_time> time;
     double noted_gflops = 0;  // in note 002; 0 where it has none
 

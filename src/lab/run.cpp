@@ -30,10 +30,11 @@ void note(const emulated& found, result& r) {
     if (!found.finished) return;
     r.counts = report.counts;
     r.lines = report.lines;
+    r.watched = report.watched;
 }
 
 emulated run_on_emulator(const kernel& k, const request& what, bool every_block) {
-    emulator::options how{.every_block = every_block, .lines = what.lines, .seed = what.seed};
+    emulator::options how{.every_block = every_block, .lines = what.lines, .seed = what.seed, .watch = what.watch};
     if (k.does != operation::multiply) return emulate(k, shape_of(k, what), how);
     how.witnesses = 4;  // a block of a product takes as long as thousands that move a tile
     return emulate(k, product_of(what), how);

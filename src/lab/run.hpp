@@ -20,10 +20,12 @@ struct request {
     std::int64_t k = 0;               // of a product
     cornerturn::dtype dtype{"f32", 4};
     std::uint64_t seed = 1;
-    bool full = false;   // emulator: run every block, however many
-    bool lines = false;  // emulator: counters for each source line
-    bool warm = false;   // cuda: leave the L2 cache as the run before left it
-    bool timed = true;   // cuda
+    bool full = false;    // emulator: run every block, however many
+    bool lines = false;   // emulator: counters for each source line
+    bool watch = false;   // emulator: keep what the first tile's warp 0 accesses
+    bool warm = false;    // cuda: leave the L2 cache as the run before left it
+    bool timed = true;    // cuda
+    bool counted = true;  // cuda: in the emulator too, where it can run the kernel
 };
 
 // The emulator runs every block, and so checks every element, up to this size; one block of each class above it.

@@ -4,6 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
+
+#include "lab/compare.hpp"
 
 namespace cornerturn::lab {
 namespace {
@@ -153,6 +156,78 @@ std::string show_list(const std::vector<kernel>& all, format as) {
     return t.print(as);
 }
 
+namespace {
+
+// A row for each counter that was read, with what is known of it.
+void add_hardware(const result& r, format as, table& t) {
+    for (const auto& [name, value] : r.hardware->metrics) {
+        const bool whole = value == std::floor(value) && value >= 0;
+        t.rows.push_back({"hardware." + name,
+                          as == format::csv ? fmt::format("{}", value)
+                          : whole           ? grouped(static_cast<std::uint64_t>(value))
+                                            : fmt::format("{:.2f}", value),
+                          meaning_of(name)});
+    }
+}
+
+// Of the hardware's counters, what a ladder has room for.
+struct hardware_column {
+    const char *heading, *metric, *format;
+};
+constexpr hardware_column kHardwareColumns[] = {
+    {"instructions", "smsp__inst_executed.sum", "{:.0f}"},
+    {"registers", "launch__registers_per_thread", "{:.0f}"},
+    {"occupancy %", "sm__warps_active.avg.pct_of_peak_sustained_active", "{:.0f}"},
+    {"of", "sm__maximum_warps_per_active_cycle_pct", "{:.0f}"},
+    {"L1 hit %", "l1tex__t_sector_hit_rate.pct", "{:.1f}"},
+    {"L2 hit %", "lts__t_sector_hit_rate.pct", "{:.1f}"},
+    {"DRAM %", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "{:.1f}"},
+};
+
+// The wait that costs warps most, such as "long_scoreboard 12.3".
+std::string longest_wait(const hardware_counters& h) {
+    std::string_view worst;
+    double most = 0;
+    for (const auto& [name, value] : h.metrics) {
+        if (!name.starts_with(kStallPrefix) || value <= most) continue;
+        most = value;
+        worst = std::string_view(name).substr(kStallPrefix.size());
+        worst.remove_suffix(kStallSuffix.size());
+    }
+    return worst.empty() ? "-" : fmt::format("{} {:.1f}", worst, most);
+}
+
+void add_hardware_columns(const std::vector<result>& all, table& t) {
+    const auto read = std::find_if(all.begin(), all.end(), [](const result& r) { return r.hardware.has_value(); });
+    if (read == all.end()) return;
+    for (const hardware_column& column : kHardwareColumns) t.columns.push_back({column.heading, true});
+    t.columns.insert(t.columns.end(), {{"longest wait"}, {"as emulated"}});
+    const auto is_usual = [](const std::string& name) {
+        const auto& usual = hardware_metrics();
+        return std::find(usual.begin(), usual.end(), name) != usual.end();
+    };
+    for (const auto& [name, value] : read->hardware->metrics) {
+        if (!is_usual(name)) t.columns.push_back({name, true});
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        std::vector<std::string>& row = t.rows[i];
+        const result& r = all[i];
+        for (const hardware_column& column : kHardwareColumns) {
+            const double* const value = r.hardware ? r.hardware->find(column.metric) : nullptr;
+            row.push_back(value == nullptr ? "-" : fmt::format(fmt::runtime(column.format), *value));
+        }
+        row.push_back(r.hardware ? longest_wait(*r.hardware) : "-");
+        row.push_back(agreement(r));
+        for (const auto& [name, unused] : read->hardware->metrics) {
+            if (is_usual(name)) continue;
+            const double* const value = r.hardware ? r.hardware->find(name) : nullptr;
+            row.push_back(value == nullptr ? "-" : fmt::format("{}", *value));
+        }
+    }
+}
+
+}  // namespace
+
 std::string show_ladder(const std::vector<result>& all, format as) {
     if (as == format::json) return to_json(all).dump(2) + "\n";
     const bool timed = std::any_of(all.begin(), all.end(), [](const result& r) { return r.time.has_value(); });
@@ -218,6 +293,7 @@ std::string show_ladder(const std::vector<result>& all, format as) {
         if (!r.ran()) reasons += fmt::format("skipped {}: {}\n", r.kernel, r.skipped);
         if (r.failed()) reasons += fmt::format("FAILED {}: {}\n", r.kernel, r.fault);
     }
+    add_hardware_columns(all, t);
     std::string out = t.print(as);
     if (as == format::csv || all.empty()) return out;
     const result& any = all.front();
@@ -229,6 +305,10 @@ std::string show_ladder(const std::vector<result>& all, format as) {
         break;
     }
     if (timed) heading += "; counters from the emulator";
+    const auto read = std::find_if(all.begin(), all.end(), [](const result& r) { return r.hardware.has_value(); });
+    if (read != all.end())
+        heading += fmt::format("; from the hardware, by Nsight Compute {}: instructions and what follows",
+                               read->hardware->ncu);
     if (noted) heading += fmt::format("; noted: {}", kNoted);
     return heading + "\n\n" + out +
            fmt::format("\n{} ran, {} verified, {}{} failed, {} skipped\n", ran, verified,
@@ -236,8 +316,7 @@ std::string show_ladder(const std::vector<result>& all, format as) {
            reasons;
 }
 
-std::string show_profile(const result& r, format as) {
-    if (as == format::json) return to_json(r).dump(2) + "\n";
+std::string profile_heading(const result& r) {
     std::string heading = fmt::format("{}  {} on {}\n", r.kernel, work_text(r), device_text(r));
     if (!r.ran()) return heading + fmt::format("skipped: {}\n", r.skipped);
     heading += fmt::format("{}; verified: {} ({} of {} elements)\n", launch_text(r), verified_text(r),
@@ -251,6 +330,43 @@ std::string show_profile(const result& r, format as) {
                                time_range(time.yardstick), time.yardstick_rate(), time.unit.name, time.ratio(),
                                time.method, time.kernel.samples);
     }
+    return heading;
+}
+
+namespace {
+
+bool has(const counters& c, emulator::direction op) { return c.global_requests[op] + c.shared_requests[op] > 0; }
+
+}  // namespace
+
+std::size_t directions_of(const emulator::line_counters& line) {
+    return std::size_t{has(line.counts, kLoad)} + has(line.counts, kStore);
+}
+
+table lines_table(const result& r) {
+    table by_line{{{"line"},
+                   {"requests", true},
+                   {"sectors/request", true},
+                   {"shared requests", true},
+                   {"wavefronts/request", true}},
+                  {}};
+    for (const auto& line : r.lines) {
+        for (emulator::direction op : {kLoad, kStore}) {
+            const counters& c = line.counts;
+            if (!has(c, op)) continue;
+            by_line.rows.push_back(
+                {fmt::format("{}:{} {}", line.file, line.line, direction_word(op)),
+                 std::to_string(c.global_requests[op]), per(c.global_sectors[op], c.global_requests[op]),
+                 std::to_string(c.shared_requests[op]), per(c.shared_wavefronts[op], c.shared_requests[op])});
+        }
+    }
+    return by_line;
+}
+
+std::string show_profile(const result& r, format as) {
+    if (as == format::json) return to_json(r).dump(2) + "\n";
+    const std::string heading = profile_heading(r);
+    if (!r.ran()) return heading;
     table t{{{"counter"}, {"value", true}, {"reading"}}, {}};
     if (r.counts) {
         const auto value = [&](std::uint64_t n) { return as == format::csv ? std::to_string(n) : grouped(n); };
@@ -262,24 +378,10 @@ std::string show_profile(const result& r, format as) {
                               "wavefronts above the least that the requests could cost"});
         }
     }
+    if (r.hardware) add_hardware(r, as, t);
     std::string lines;
     if (!r.lines.empty()) {
-        table by_line{{{"line"},
-                       {"requests", true},
-                       {"sectors/request", true},
-                       {"shared requests", true},
-                       {"wavefronts/request", true}},
-                      {}};
-        for (const auto& line : r.lines) {
-            for (emulator::direction op : {kLoad, kStore}) {
-                const counters& c = line.counts;
-                if (c.global_requests[op] + c.shared_requests[op] == 0) continue;
-                by_line.rows.push_back(
-                    {fmt::format("{}:{} {}", line.file, line.line, direction_word(op)),
-                     std::to_string(c.global_requests[op]), per(c.global_sectors[op], c.global_requests[op]),
-                     std::to_string(c.shared_requests[op]), per(c.shared_wavefronts[op], c.shared_requests[op])});
-            }
-        }
+        const table by_line = lines_table(r);
         if (as == format::csv) return by_line.print(as);  // one table a file
         lines = "\n" + by_line.print(as);
     }

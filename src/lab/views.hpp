@@ -19,6 +19,13 @@ std::string show_ladder(const std::vector<result>& all, format as);
 // Every counter with a line on what it means, and the time on a GPU.
 std::string show_profile(const result& r, format as);
 
+// The lines above a kernel's counters: work, device, launch, what was verified and how long it took.
+std::string profile_heading(const result& r);
+
+// Counters by source line: a row for its loads, and one for its stores, where it has them.
+table lines_table(const result& r);
+std::size_t directions_of(const emulator::line_counters& line);  // how many rows
+
 // One line on what a counter says of the kernel, such as "32 sectors a request: strided".
 std::string reading(const result& r, const metric& m);
 

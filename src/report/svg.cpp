@@ -10,11 +10,11 @@ struct colour {
 };
 // The series are Okabe and Ito's colours, which the colour-blind tell apart, two of them darker for white paper.
 constexpr colour kColours[] = {
-    {"ink", "#1d2330", "#e6e8ee"},   {"soft", "#8a92a3", "#7d8698"}, {"faint", "#eef0f4", "#232936"},
-    {"paper", "#ffffff", "#141821"}, {"s0", "#0072b2", "#4aa8e0"},   {"s1", "#d55e00", "#f08a3c"},
-    {"s2", "#009e73", "#2cc79a"},    {"s3", "#cc79a7", "#e09bc4"},   {"s4", "#b58900", "#f0c94a"},
-    {"s5", "#56b4e9", "#8fd0f5"},    {"s6", "#6a51a3", "#a592dd"},   {"s7", "#7f7f7f", "#b0b0b0"},
-    {"good", "#1a7f4b", "#3fc380"},  {"bad", "#c0392b", "#ff7b6b"},
+    {"ink", "#1d2330", "#e6e8ee"},     {"soft", "#8a92a3", "#7d8698"}, {"faint", "#eef0f4", "#232936"},
+    {"paper", "#ffffff", "#141821"},   {"s0", "#0072b2", "#4aa8e0"},   {"s1", "#d55e00", "#f08a3c"},
+    {"s2", "#009e73", "#2cc79a"},      {"s3", "#cc79a7", "#e09bc4"},   {"s4", "#b58900", "#f0c94a"},
+    {"s5", "#56b4e9", "#8fd0f5"},      {"s6", "#6a51a3", "#a592dd"},   {"s7", "#7f7f7f", "#b0b0b0"},
+    {"on-cell", "#1d2330", "#1d2330"}, {"good", "#1a7f4b", "#3fc380"}, {"bad", "#c0392b", "#ff7b6b"},
 };
 
 std::string number(double value) {

@@ -12,7 +12,8 @@ namespace cornerturn::report {
 std::string escaped(std::string_view text);
 
 // The colours behind the classes that drawings name: ink, soft (rules, lesser text), faint (grounds), s0 to s7 (a
-// series each), good, bad. In front of each: what fills, .l- what only strokes.
+// series each), good, bad, on-cell (text on a light colour of its own). In front of each: what fills, .l- what only
+// strokes.
 std::string style_sheet();
 
 enum class anchor { start, middle, end };

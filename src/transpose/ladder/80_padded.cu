@@ -44,6 +44,8 @@ struct padded {
 
 CORNERTURN_RUNG(kPadded, operation::transpose, scalar<padded<16, 16>>("16x16", "000 v2"),
                 scalar<padded<32, 32>>("32x32", "003 step3, 001 K1"),
-                scalar<padded<32, 8>>("32x8", "000 v3, 002 matrixTranspos_3"))
+                scalar<padded<32, 8>>("32x8", "000 v3, 002 matrixTranspos_3"),
+                // Threads alone: docs/why.md tells work in flight from the number of blocks by them.
+                scalar<padded<16, 4>>("16x4", "-"), scalar<padded<32, 4>>("32x4", "-"))
 
 }  // namespace CORNERTURN_KERNELS

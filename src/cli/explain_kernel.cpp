@@ -1,0 +1,160 @@
+// explain ID: one kernel, run in the emulator and looked at.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <map>
+
+#include "cli/explain.hpp"
+#include "cli/output.hpp"
+#include "cli/words.hpp"
+#include "core/dtype.hpp"
+#include "cornerturn/error.hpp"
+#include "lab/run.hpp"
+#include "lab/views.hpp"
+#include "report/warp_picture.hpp"
+
+namespace cornerturn::cli {
+namespace {
+
+constexpr const char* kStandardSize = "1024";
+
+lab::request read_request(const explain_options& o, bool multiplies) {
+    const bool of_transpose = o.rows || o.cols;
+    if (multiplies ? of_transpose : o.m || o.n || o.k)
+        throw invalid_argument(fmt::format("{} {}", o.family,
+                                           multiplies ? "multiplies: its sizes are --m, --n and --k"
+                                                      : "moves a matrix: its sizes are --rows and --cols"));
+    if (o.element_size || o.source_ld || o.destination_ld || o.source_offset || o.destination_offset || o.in_place ||
+        o.lda || o.ldb || o.ldc || o.offset || o.multiprocessors || o.a_transposed || o.b_transposed || o.count != "1")
+        throw invalid_argument(fmt::format(
+            "of one kernel, --rows and --cols (or --m, --n and --k), --dtype, --seed and --svg can be said: leave out "
+            "what describes a matrix for the library to choose a kernel for"));
+    lab::request what;
+    const std::string rows = o.rows.value_or(o.cols.value_or(kStandardSize)),
+                      m = o.m.value_or(o.n.value_or(o.k.value_or(kStandardSize)));
+    what.rows = multiplies ? parse_size("--m", m) : parse_size("--rows", rows);
+    what.cols = multiplies ? parse_size("--n", o.n.value_or(m)) : parse_size("--cols", o.cols.value_or(rows));
+    if (multiplies) what.k = parse_size("--k", o.k.value_or(m));
+    what.dtype = find_dtype(o.dtype.value_or("f32"));
+    what.seed = static_cast<std::uint64_t>(parse_size("--seed", o.seed));
+    what.lines = what.watch = true;
+    return what;
+}
+
+// Lines of source files, as far as they are at hand.
+class sources {
+public:
+    // Without what it is indented by; empty where the file is not here.
+    std::string line(const std::string& path, int number) {
+        const auto [found, fresh] = files_.try_emplace(path);
+        if (fresh) {
+            std::ifstream file(path);
+            for (std::string text; std::getline(file, text);) found->second.push_back(text);
+        }
+        if (number < 1 || static_cast<std::size_t>(number) > found->second.size()) return {};
+        const std::string& text = found->second[static_cast<std::size_t>(number - 1)];
+        const std::size_t begin = text.find_first_not_of(' ');
+        return begin == std::string::npos ? "" : text.substr(begin);
+    }
+
+private:
+    std::map<std::string, std::vector<std::string>> files_;
+};
+
+std::string notes_of(const kernel& k, lab::format as) {
+    const rung_notes& n = *k.notes;
+    lab::table t{{{"what"}, {"in words"}}, {}};
+    for (const auto& [what, words] : {std::pair{"idea", n.idea},
+                                      {"change", n.change},
+                                      {"contract", n.contract},
+                                      {"bytes", n.bytes},
+                                      {"limit", n.limit},
+                                      {"source", n.source}})
+        t.rows.push_back({what, words});
+    t.rows.push_back({"file", k.file});
+    return t.print(as);
+}
+
+nlohmann::ordered_json json_of(const kernel& k, const lab::result& r, const std::vector<report::warp_step>& steps,
+                               sources& text) {
+    nlohmann::ordered_json out = {{"kernel", k.id},
+                                  {"idea", k.notes->idea},
+                                  {"change", k.notes->change},
+                                  {"contract", k.notes->contract},
+                                  {"bytes", k.notes->bytes},
+                                  {"limit", k.notes->limit},
+                                  {"source", k.notes->source},
+                                  {"file", k.file},
+                                  {"result", lab::to_json(r)}};
+    nlohmann::ordered_json code = nlohmann::ordered_json::array(), warp = nlohmann::ordered_json::array();
+    for (const auto& line : r.lines)
+        code.push_back({{"file", line.file}, {"line", line.line}, {"text", text.line(line.path, line.line)}});
+    for (const report::warp_step& s : steps) {
+        const emulator::watched_access& a = *s.access;
+        nlohmann::ordered_json lanes = nlohmann::ordered_json::array();  // null: the lane has no access
+        for (std::size_t lane = 0; lane < a.offsets.size(); ++lane)
+            lanes.push_back((a.active >> lane & 1) != 0 ? nlohmann::ordered_json(a.offsets[lane]) : nullptr);
+        nlohmann::ordered_json step = {{"file", a.file},
+                                       {"line", a.line},
+                                       {"does", report::step_text(a)},
+                                       {"place", a.place},
+                                       {"space", a.shared ? "shared" : "global"},
+                                       {"bytes", a.width},
+                                       {"times", s.times},
+                                       {"offsets", lanes}};
+        if (a.shared) {
+            step["wavefronts"] = a.wavefronts;
+            step["least_wavefronts"] = a.least_wavefronts;
+        } else {
+            step["sectors"] = a.sectors;
+        }
+        warp.push_back(step);
+    }
+    out["code"] = code;
+    out["warp"] = warp;
+    return out;
+}
+
+}  // namespace
+
+std::string explain_kernel(const explain_options& o, lab::format as) {
+    const kernel& k = find_kernel(o.family);
+    const lab::request what = read_request(o, k.does == operation::multiply);
+    if (o.svg) check_writable(*o.svg);
+    const lab::result r = lab::emulator_runner()->run(k, what);
+    if (r.failed()) throw error(fmt::format("{}: not verified: {}", r.kernel, r.fault));
+    const auto steps = report::steps_of(r.watched);
+    if (o.svg) {
+        if (steps.empty())
+            throw error(fmt::format("{}: there is nothing to draw: {}", k.id,
+                                    r.ran() ? "its warp 0 accesses nothing" : r.skipped));
+        write_out(o.svg,
+                  report::picture_of(fmt::format("{}: what warp 0 of the first tile does", k.id), steps).as_file());
+    }
+    sources text;
+    if (as == lab::format::json) return json_of(k, r, steps, text).dump(2) + "\n";
+    lab::table lines = lab::lines_table(r);
+    if (!lines.rows.empty()) {
+        lines.columns.push_back({"source"});
+        std::size_t row = 0;
+        for (const auto& line : r.lines) {
+            const std::string code = text.line(line.path, line.line);
+            for (std::size_t n = lab::directions_of(line); n > 0; --n) lines.rows[row++].push_back(code);
+        }
+    }
+    if (as == lab::format::csv) return lines.print(as);
+    const char* const fence = as == lab::format::markdown ? "```text\n" : "";
+    std::string out = lab::profile_heading(r) + "\n" + notes_of(k, as);
+    if (!lines.rows.empty()) out += "\n" + lines.print(as);
+    if (steps.empty()) return out;
+    out += "\nWarp 0 of the first tile: each place of the kernel, in order, the first time that it comes by.\n";
+    for (const report::warp_step& s : steps) {
+        out += fmt::format("\n{}:{}  {}{}\n", s.access->file, s.access->line, report::step_text(*s.access),
+                           s.times > 1 ? fmt::format("; {} times", s.times) : "");
+        out += fence + report::picture_text(*s.access) + (*fence != 0 ? "```\n" : "");
+    }
+    return out;
+}
+
+}  // namespace cornerturn::cli

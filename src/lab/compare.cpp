@@ -1,0 +1,304 @@
+#include "lab/compare.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lab/views.hpp"
+
+namespace cornerturn::lab {
+namespace {
+
+using emulator::counters;
+using emulator::direction;
+using emulator::kLoad;
+using emulator::kStore;
+
+std::string count_text(double value) {
+    return value == std::floor(value) && value >= 0 ? grouped(static_cast<std::uint64_t>(value))
+                                                    : fmt::format("{:.2f}", value);
+}
+
+bool is_shared(const metric& m) {
+    return m.where == &counters::shared_requests || m.where == &counters::shared_wavefronts;
+}
+bool is_requests(const metric& m) {
+    return m.where == &counters::shared_requests || m.where == &counters::global_requests;
+}
+
+// How many requests the hardware made, of the kind that a metric is about.
+double requests_read(const result& r, const metric& of) {
+    for (const metric& m : metrics()) {
+        if (is_requests(m) && is_shared(m) == is_shared(of) && m.op == of.op) {
+            const double* const found = r.hardware->find(m.name);
+            return found == nullptr ? 0 : *found;
+        }
+    }
+    return 0;
+}
+
+std::string why_modelled(const result& r, const metric& m, std::uint64_t emulated, double read) {
+    const auto model = static_cast<double>(emulated);
+    if (model == read) return "equal";
+    const char* const what = m.op == kLoad ? "loads" : "stores";
+    if (is_requests(m)) {
+        return read < model ? fmt::format("accesses merged by the compiler: {:.2f} of the source's {} in each",
+                                          read == 0 ? 0 : model / read, what)
+                            : fmt::format("the compiled kernel has more {} than its source, {:.2f} for each", what,
+                                          emulated == 0 ? 0 : read / model);
+    }
+    const auto requests = static_cast<double>(
+        (r.counts.value().*(is_shared(m) ? &counters::shared_requests : &counters::global_requests))[m.op]);
+    if (requests_read(r, m) != requests) return fmt::format("follows from its {}, which differ", what);
+    return read > model ? "above the model: not explained" : "below the model: not explained";
+}
+
+// Counters of the hardware that mean what a modelled one does, and count lost arbitration as well.
+struct noisy_metric {
+    const char* name;
+    std::array<std::uint64_t, 2> counters::*means;
+    direction op;
+};
+constexpr noisy_metric kNoisy[] = {
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &counters::shared_wavefronts, kLoad},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &counters::shared_wavefronts, kStore},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", &counters::shared_conflicts, kLoad},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", &counters::shared_conflicts, kStore},
+};
+
+std::string why_noisy(const result& r, const noisy_metric& m, std::uint64_t emulated, double read) {
+    const double above = read - static_cast<double>(emulated);
+    if (above == 0) return "equal: no arbitration was lost";
+    if (above < 0) return "below the model: the compiled kernel has other accesses";
+    const auto requests = static_cast<double>(r.counts->shared_requests[m.op]);
+    return fmt::format("lost arbitration: {:.2f} wavefronts a request, and no conflict of banks",
+                       requests == 0 ? 0 : above / requests);
+}
+
+// ---- Two kernels --------------------------------------------------------------------------------------------------
+
+// What a multiprocessor spends its time on, in its cycles, as far as counters tell: it moves 64 bytes of global memory
+// and one wavefront a cycle, and takes one memory instruction. Rough, and enough to tell which change weighs most.
+struct expense {
+    const char *what, *unit;
+    std::array<std::uint64_t, 2> counters::*where;
+    std::array<std::uint64_t, 2> counters::*requests;  // that it is told by; null for themselves
+    direction op;
+    double cycles;
+};
+constexpr expense kExpenses[] = {
+    {"global loads", "sectors", &counters::global_sectors, &counters::global_requests, kLoad, 0.5},
+    {"global stores", "sectors", &counters::global_sectors, &counters::global_requests, kStore, 0.5},
+    {"shared loads", "wavefronts", &counters::shared_wavefronts, &counters::shared_requests, kLoad, 1},
+    {"shared stores", "wavefronts", &counters::shared_wavefronts, &counters::shared_requests, kStore, 1},
+    {"global load instructions", "", &counters::global_requests, nullptr, kLoad, 1},
+    {"global store instructions", "", &counters::global_requests, nullptr, kStore, 1},
+    {"shared load instructions", "", &counters::shared_requests, nullptr, kLoad, 1},
+    {"shared store instructions", "", &counters::shared_requests, nullptr, kStore, 1},
+};
+
+double cycles_of(const expense& e, const counters& c) { return e.cycles * static_cast<double>((c.*e.where)[e.op]); }
+
+double per_request(const expense& e, const counters& c) {
+    const std::uint64_t requests = (c.*e.requests)[e.op];
+    return requests == 0 ? 0 : static_cast<double>((c.*e.where)[e.op]) / static_cast<double>(requests);
+}
+
+std::string change_of(const expense& e, const counters& a, const counters& b) {
+    const std::uint64_t before = (a.*e.where)[e.op], after = (b.*e.where)[e.op];
+    if (e.requests == nullptr) return fmt::format("{}: {} -> {}", e.what, grouped(before), grouped(after));
+    std::string text = fmt::format("{} of {}: {} -> {}", e.unit, e.what, grouped(before), grouped(after));
+    if (before > 0 && after > 0)
+        text += fmt::format(" ({:.4g} -> {:.4g} a request)", per_request(e, a), per_request(e, b));
+    return text;
+}
+
+std::uint64_t threads_of(const result& r) {
+    return std::uint64_t{r.grid.x} * r.grid.y * r.grid.z * r.block.x * r.block.y * r.block.z;
+}
+
+// What both read of the hardware, largest change first, in the metric's own unit.
+std::string stall_change(const hardware_counters& a, const hardware_counters& b) {
+    std::string worst;
+    double most = 0.5;  // cycles an instruction: less tells nothing
+    for (const auto& [name, value] : b.metrics) {
+        if (!name.starts_with(kStallPrefix)) continue;
+        const double* const before = a.find(name);
+        if (before == nullptr || std::abs(value - *before) <= most) continue;
+        most = std::abs(value - *before);
+        worst = fmt::format("{}: {:.1f} -> {:.1f}", meaning_of(name), *before, value);
+    }
+    return worst;
+}
+
+std::string of_peak(const hardware_counters& a, const hardware_counters& b, const char* name, const char* what) {
+    const double *before = a.find(name), *after = b.find(name);
+    if (before == nullptr || after == nullptr) return {};
+    return fmt::format("; {} {:.0f} % -> {:.0f} %", what, *before, *after);
+}
+
+std::string change_between(const kernel& from, const kernel& to) {
+    if (from.notes != to.notes && std::string_view(from.notes->id) != to.notes->id) return to.notes->change;
+    const auto variant = [](const kernel& k) { return k.id.substr(std::min(k.id.find('@') + 1, k.id.size())); };
+    return fmt::format("The variant alone: {} -> {}.", variant(from), variant(to));
+}
+
+std::string launch_of(const result& r) {
+    return fmt::format("{} x {} x {} blocks of {} x {} x {}", r.grid.x, r.grid.y, r.grid.z, r.block.x, r.block.y,
+                       r.block.z);
+}
+
+}  // namespace
+
+std::vector<reading_beside> compare_with_hardware(const result& r) {
+    std::vector<reading_beside> all;
+    if (!r.counts || !r.hardware) return all;
+    for (const metric& m : metrics()) {
+        const double* const read = r.hardware->find(m.name);
+        if (read == nullptr) continue;
+        const std::uint64_t emulated = ((*r.counts).*m.where)[m.op];
+        all.push_back({m.name, emulated, *read, why_modelled(r, m, emulated, *read)});
+    }
+    for (const noisy_metric& m : kNoisy) {
+        const double* const read = r.hardware->find(m.name);
+        if (read == nullptr) continue;
+        const std::uint64_t emulated = ((*r.counts).*m.means)[m.op];
+        all.push_back({m.name, emulated, *read, why_noisy(r, m, emulated, *read)});
+    }
+    return all;
+}
+
+std::string agreement(const result& r) {
+    const auto all = compare_with_hardware(r);
+    std::size_t modelled = 0, equal = 0;
+    for (const reading_beside& beside : all) {
+        for (const metric& m : metrics()) {
+            if (beside.metric != m.name) continue;
+            ++modelled;
+            equal += beside.equal();
+        }
+    }
+    return modelled == 0 ? "-" : fmt::format("{} of {}", equal, modelled);
+}
+
+std::string show_comparison(const result& r, format as) {
+    const auto all = compare_with_hardware(r);
+    if (as == format::json) {
+        nlohmann::ordered_json out = to_json(r);
+        out["comparison"] = nlohmann::ordered_json::array();
+        for (const reading_beside& beside : all) {
+            out["comparison"].push_back({{"metric", beside.metric},
+                                         {"emulator", beside.emulated},
+                                         {"hardware", beside.read},
+                                         {"reading", beside.why}});
+        }
+        return out.dump(2) + "\n";
+    }
+    table t{{{"counter"}, {"emulator", true}, {"hardware", true}, {"reading"}}, {}};
+    for (const reading_beside& beside : all) {
+        const bool csv = as == format::csv;
+        t.rows.push_back({beside.metric, csv ? std::to_string(beside.emulated) : grouped(beside.emulated),
+                          csv ? fmt::format("{}", beside.read) : count_text(beside.read), beside.why});
+    }
+    if (as == format::csv) return t.print(as);
+    std::string heading = profile_heading(r);
+    if (all.empty()) return heading + "\nnothing to compare: the emulator cannot run this kernel\n";
+    return heading +
+           fmt::format(
+               "\nemulator beside Nsight Compute {}, {}: {} of the counters that it models equal\n\n", r.hardware->ncu,
+               r.hardware->kernels == 1 ? "1 launch" : fmt::format("{} launches", r.hardware->kernels), agreement(r)) +
+           t.print(as);
+}
+
+std::string explain_difference(const result& before, const result& after) {
+    std::string text;
+    for (const result* r : {&before, &after}) {
+        if (!r->ran()) return fmt::format("Nothing can be compared: {} was skipped.", r->kernel);
+        if (r->failed()) return fmt::format("Nothing can be compared: {} was not verified.", r->kernel);
+    }
+    if (before.time && after.time) {
+        const double ratio = before.time->kernel.median_s / after.time->kernel.median_s;
+        text = ratio >= 1 ? fmt::format("{} is {:.2f} times as fast. ", after.kernel, ratio)
+                          : fmt::format("{} takes {:.2f} times as long. ", after.kernel, 1 / ratio);
+    }
+    if (before.counts && after.counts) {
+        const expense* most = nullptr;
+        double total = 0, weight = 0;
+        for (const expense& e : kExpenses) {
+            const double change = std::abs(cycles_of(e, *after.counts) - cycles_of(e, *before.counts));
+            total += cycles_of(e, *before.counts);
+            if (change > weight) {
+                weight = change;
+                most = &e;
+            }
+        }
+        constexpr double kWorthTelling = 0.02;
+        if (most != nullptr && weight > kWorthTelling * total) {
+            text += fmt::format("What changed most is {}.", change_of(*most, *before.counts, *after.counts));
+        } else if (before.launched && after.launched && threads_of(before) != threads_of(after)) {
+            text += fmt::format(
+                "No counter that can be modelled changed: {} threads do the work of {}. What that does to the loads in "
+                "flight only a GPU tells (--on cuda --counters).",
+                grouped(threads_of(after)), grouped(threads_of(before)));
+        } else {
+            text +=
+                "No counter that can be modelled changed: what differs is the order of blocks, or what no counter "
+                "sees.";
+        }
+    }
+    if (before.hardware && after.hardware) {
+        const hardware_counters &a = *before.hardware, &b = *after.hardware;
+        const std::string stall = stall_change(a, b);
+        text += fmt::format(" On the hardware{}{}{}.", stall.empty() ? "" : ": " + stall,
+                            of_peak(a, b, "dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM"),
+                            of_peak(a, b, "sm__warps_active.avg.pct_of_peak_sustained_active", "occupancy"));
+    }
+    return text;
+}
+
+std::string show_difference(const kernel& from, const result& before, const kernel& to, const result& after,
+                            format as) {
+    const std::string why = explain_difference(before, after);
+    if (as == format::json) {
+        const nlohmann::ordered_json out = {{"from", to_json(before)},
+                                            {"to", to_json(after)},
+                                            {"ideas", {from.notes->idea, to.notes->idea}},
+                                            {"changed", change_between(from, to)},
+                                            {"explanation", why}};
+        return out.dump(2) + "\n";
+    }
+    table t{{{"counter"}, {from.id, true}, {to.id, true}, {"ratio", true}}, {}};
+    const auto add = [&](const std::string& name, double a, double b) {
+        t.rows.push_back({name, count_text(a), count_text(b), a == 0 ? "-" : fmt::format("{:.3f}", b / a)});
+    };
+    if (before.counts && after.counts) {
+        for (const metric& m : metrics())
+            add(m.name, static_cast<double>(((*before.counts).*m.where)[m.op]),
+                static_cast<double>(((*after.counts).*m.where)[m.op]));
+        for (direction op : {kLoad, kStore})
+            add(fmt::format("derived.shared_conflicts_{}", op == kLoad ? "ld" : "st"),
+                static_cast<double>(before.counts->shared_conflicts[op]),
+                static_cast<double>(after.counts->shared_conflicts[op]));
+    }
+    if (before.hardware && after.hardware) {
+        for (const auto& [name, value] : after.hardware->metrics) {
+            const bool modelled =
+                std::any_of(metrics().begin(), metrics().end(), [&](const metric& m) { return name == m.name; });
+            const double* const read = before.hardware->find(name);
+            if (read != nullptr && !(modelled && before.counts && after.counts)) add(name, *read, value);
+        }
+    }
+    if (before.time && after.time)
+        add("us, median", before.time->kernel.median_s * 1e6, after.time->kernel.median_s * 1e6);
+    if (as == format::csv) return t.print(as);
+    std::string text = profile_heading(before) + profile_heading(after) + "\n";
+    text += fmt::format("from     {}\nto       {}\nchanged  {}\n", from.notes->idea, to.notes->idea,
+                        change_between(from, to));
+    if (before.launched && after.launched)
+        text += fmt::format("launch   {} -> {}\n", launch_of(before), launch_of(after));
+    return text + "\n" + t.print(as) + "\n" + why + "\n";
+}
+
+}  // namespace cornerturn::lab

@@ -1,0 +1,370 @@
+#include "lab/hardware.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+
+#include "cornerturn/error.hpp"
+#include "lab/result.hpp"
+
+extern char** environ;
+
+namespace cornerturn::lab {
+namespace {
+
+// Tells the program that ncu runs that it is run so.
+constexpr const char* kProfiledVariable = "CORNERTURN_PROFILED";
+
+struct hardware_metric {
+    const char *name, *meaning;
+};
+constexpr hardware_metric kMetrics[] = {
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "bank conflicts of loads, and lost arbitration"},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "of stores"},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts of loads, and lost arbitration"},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "of stores"},
+    {"smsp__inst_executed.sum", "warp instructions, as compiled"},
+    {"smsp__issue_active.avg.pct_of_peak_sustained_active", "% of cycles in which a scheduler issued one"},
+    {"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed", "% of cycles in which a scheduler had a warp"},
+    {"sm__cycles_elapsed.max", "cycles"},
+    {kProfiledTime, "ns under the profiler, caches flushed before"},
+    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "% of what DRAM could move"},
+    {"dram__bytes_read.sum", "bytes from DRAM"},
+    {"dram__bytes_write.sum", "bytes to DRAM: what is still in L2 at the end is not among them"},
+    {"l1tex__t_sector_hit_rate.pct", "% of sectors found in L1"},
+    {"lts__t_sector_hit_rate.pct", "% of sectors found in L2; stores hit"},
+    {"sm__warps_active.avg.pct_of_peak_sustained_active",
+     "achieved occupancy: % of the warps that a multiprocessor holds"},
+    {"sm__maximum_warps_per_active_cycle_pct",
+     "theoretical occupancy: what registers, shared memory and block size leave"},
+    {"launch__registers_per_thread", "registers a thread"},
+};
+// What a warp waits for.
+constexpr hardware_metric kStalls[] = {
+    {"barrier", "the block's other warps"},
+    {"dispatch_stall", "the dispatcher"},
+    {"drain", "stores, before the warp may end"},
+    {"lg_throttle", "room in the queue to global memory"},
+    {"long_scoreboard", "data from global memory"},
+    {"math_pipe_throttle", "an arithmetic unit"},
+    {"mio_throttle", "room in the queue to shared memory"},
+    {"no_instruction", "its next instruction"},
+    {"not_selected", "another warp's turn"},
+    {"short_scoreboard", "data from shared memory"},
+    {"wait", "a fixed number of cycles"},
+};
+
+// Where Debian's, Ubuntu's and NVIDIA's packages put it.
+constexpr const char* kFolders[] = {"/usr/local/cuda/bin", "/opt/nvidia/nsight-compute",
+                                    "/usr/lib/nvidia-cuda-toolkit/bin"};
+
+bool runs(const std::filesystem::path& path) {
+    std::error_code none;
+    return std::filesystem::is_regular_file(path, none) && access(path.c_str(), X_OK) == 0;
+}
+
+// The lines of a table of "a","b""c",... from the one that begins with the heading "ID".
+std::vector<std::vector<std::string>> read_csv(const std::string& text) {
+    std::vector<std::vector<std::string>> rows;
+    std::size_t at = text.starts_with("\"ID\"") ? 0 : text.find("\n\"ID\"");
+    if (at == std::string::npos) return rows;
+    if (at > 0) ++at;
+    std::vector<std::string> row(1);
+    bool quoted = false;
+    for (; at < text.size(); ++at) {
+        const char c = text[at];
+        if (quoted) {
+            if (c != '"') {
+                row.back() += c;
+            } else if (at + 1 < text.size() && text[at + 1] == '"') {
+                row.back() += text[++at];
+            } else {
+                quoted = false;
+            }
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == ',') {
+            row.emplace_back();
+        } else if (c == '\n') {
+            rows.push_back(std::exchange(row, {""}));
+        } else if (c != '\r') {
+            row.back() += c;
+        }
+    }
+    if (row.size() > 1) rows.push_back(std::move(row));
+    // Messages such as "==PROF== Disconnected" may follow.
+    const std::size_t columns = rows.empty() ? 0 : rows.front().size();
+    std::erase_if(rows, [&](const auto& r) { return r.size() != columns; });
+    return rows;
+}
+
+// "1,234.5" or "1234"; false for "n/a".
+bool read_number(const std::string& text, double& value) {
+    std::string digits = text;
+    std::erase(digits, ',');
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return status == std::errc{} && end == digits.data() + digits.size();
+}
+
+// The mark that a launch was made under, of "transpose/padded@32x8/void cornerturn::dialect::...": an id has one slash.
+std::string marked_as(const std::string& kernel_name) {
+    return kernel_name.substr(0, kernel_name.find('/', std::min(kernel_name.find('/'), kernel_name.size() - 1) + 1));
+}
+
+bool adds_up(std::string_view metric) { return metric.ends_with(".sum"); }
+bool is_largest(std::string_view metric) { return metric.ends_with(".max") || metric.starts_with("launch__"); }
+
+// A file without a name, that ends with the program.
+struct closed {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+};
+using scratch_file = std::unique_ptr<std::FILE, closed>;
+
+scratch_file new_scratch_file() {
+    scratch_file made(std::tmpfile());
+    if (made == nullptr) throw error(fmt::format("cannot make a temporary file: {}", std::strerror(errno)));
+    return made;
+}
+
+std::string contents(const scratch_file& file) {
+    std::string text;
+    std::rewind(file.get());
+    char part[1 << 16];
+    while (const std::size_t got = std::fread(part, 1, sizeof part, file.get())) text.append(part, got);
+    return text;
+}
+
+// Runs the program and waits. What it prints goes into `out`, errors into `errors`. Returns its exit code.
+int run_program(const std::vector<std::string>& command, const scratch_file& out, const scratch_file& errors) {
+    std::vector<char*> arguments;
+    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, fileno(out.get()), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, fileno(errors.get()), STDERR_FILENO);
+    pid_t child = 0;
+    const int failure = posix_spawn(&child, arguments[0], &files, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&files);
+    if (failure != 0) throw error(fmt::format("cannot run {}: {}", command.front(), std::strerror(failure)));
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string version_of(const std::string& ncu) {
+    const scratch_file out = new_scratch_file();
+    const int code = run_program({ncu, "--version"}, out, out);
+    const std::string text = contents(out);
+    const std::size_t at = text.find("Version ");
+    if (code != 0 || at == std::string::npos)
+        throw unsupported(
+            fmt::format("{} is not Nsight Compute's ncu: asked for its --version, it says nothing of one", ncu));
+    std::istringstream words(text.substr(at));
+    std::string version;
+    words >> version >> version;
+    return version;
+}
+
+}  // namespace
+
+const double* hardware_counters::find(std::string_view name) const {
+    const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const auto& m) { return m.first == name; });
+    return found == metrics.end() ? nullptr : &found->second;
+}
+
+const std::vector<std::string>& hardware_metrics() {
+    static const std::vector<std::string> all = [] {
+        std::vector<std::string> names;
+        for (const metric& m : metrics()) names.emplace_back(m.name);
+        for (const hardware_metric& m : kMetrics) names.emplace_back(m.name);
+        for (const hardware_metric& m : kStalls)
+            names.push_back(fmt::format("{}{}{}", kStallPrefix, m.name, kStallSuffix));
+        return names;
+    }();
+    return all;
+}
+
+std::string meaning_of(std::string_view name) {
+    for (const hardware_metric& m : kMetrics) {
+        if (name == m.name) return m.meaning;
+    }
+    for (const hardware_metric& m : kStalls) {
+        if (name == fmt::format("{}{}{}", kStallPrefix, m.name, kStallSuffix))
+            return fmt::format("cycles an instruction waits for {}", m.meaning);
+    }
+    return {};
+}
+
+std::vector<std::string> read_metrics(const std::string& text) {
+    std::vector<std::string> names;
+    std::istringstream words(text);
+    for (std::string word; std::getline(words, word, ',');) {
+        const bool could_be = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+            return std::isalnum(c) != 0 || c == '_' || c == '.';
+        });
+        if (!could_be)
+            throw invalid_argument(fmt::format(
+                "--metrics has '{}': it takes Nsight Compute's names, such as sm__cycles_active.avg, with commas "
+                "between them",
+                word));
+        if (std::find(names.begin(), names.end(), word) == names.end()) names.push_back(word);
+    }
+    if (names.empty()) throw invalid_argument("--metrics names nothing: it takes Nsight Compute's names");
+    return names;
+}
+
+std::string find_ncu(const std::string& named) {
+    namespace fs = std::filesystem;
+    if (named.find('/') != std::string::npos) {
+        if (runs(named)) return named;
+        throw unsupported(fmt::format("--ncu is {}, which is no program that can be run", named));
+    }
+    const std::string name = named.empty() ? "ncu" : named;
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (runs(fs::path(folder) / name)) return fs::path(folder) / name;
+    }
+    if (named.empty()) {
+        for (const char* folder : kFolders) {
+            if (runs(fs::path(folder) / name)) return fs::path(folder) / name;
+            std::vector<fs::path> versions;
+            std::error_code none;
+            for (const auto& entry : fs::directory_iterator(folder, none)) versions.push_back(entry.path());
+            std::sort(versions.rbegin(), versions.rend());
+            for (const fs::path& version : versions) {
+                if (runs(version / name)) return version / name;
+            }
+        }
+    }
+    throw unsupported(fmt::format(
+        "'{}' was not found in PATH{}: hardware counters are read with Nsight Compute; install it (NVIDIA's package "
+        "nsight-compute, or a CUDA toolkit), or name it with --ncu",
+        name, named.empty() ? fmt::format(", nor in {}", fmt::join(kFolders, ", ")) : ""));
+}
+
+bool is_profiled() { return std::getenv(kProfiledVariable) != nullptr; }
+
+std::map<std::string, hardware_counters> read_hardware(const std::string& ncu,
+                                                       const std::vector<std::string>& arguments,
+                                                       const std::vector<std::string>& more_metrics) {
+    std::vector<std::string> wanted = hardware_metrics();
+    for (const std::string& name : more_metrics) {
+        if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
+    }
+    const std::string version = version_of(ncu);
+    // Only what is marked, by the name of its mark; the clocks are whoever's runs the machine.
+    std::vector<std::string> command = {ncu,
+                                        "--csv",
+                                        "--page",
+                                        "raw",
+                                        "--print-units",
+                                        "base",
+                                        "--print-fp",
+                                        "--clock-control",
+                                        "none",
+                                        "--profile-from-start",
+                                        "off",
+                                        "--nvtx",
+                                        "--print-nvtx-rename",
+                                        "kernel",
+                                        "--metrics",
+                                        fmt::format("{}", fmt::join(wanted, ",")),
+                                        std::filesystem::read_symlink("/proc/self/exe")};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const scratch_file out = new_scratch_file(), errors = new_scratch_file();
+    setenv(kProfiledVariable, "1", 1);
+    const int code = run_program(command, out, errors);
+    unsetenv(kProfiledVariable);
+    const std::string printed = contents(out);
+    if (code != 0) throw error(ncu_failure(printed + contents(errors), code));
+    auto found = parse_ncu(printed, wanted);
+    if (found.empty()) throw error(ncu_failure(printed + contents(errors), code));
+    for (auto& [id, counters] : found) counters.ncu = version;
+    return found;
+}
+
+std::map<std::string, hardware_counters> parse_ncu(const std::string& printed,
+                                                   const std::vector<std::string>& metrics) {
+    const auto rows = read_csv(printed);
+    std::map<std::string, hardware_counters> found;
+    if (rows.size() < 3) return found;  // headings, units
+    const auto column_of = [&](const std::string& heading) {
+        const auto at = std::find(rows[0].begin(), rows[0].end(), heading);
+        if (at == rows[0].end())
+            throw error(fmt::format("ncu gave no '{}': `ncu --query-metrics` lists what this GPU has", heading));
+        return static_cast<std::size_t>(at - rows[0].begin());
+    };
+    const std::size_t name = column_of("Kernel Name");
+    std::vector<std::size_t> columns;
+    for (const std::string& m : metrics) columns.push_back(column_of(m));
+    std::map<std::string, double> time_of;
+    for (std::size_t row = 2; row < rows.size(); ++row) {
+        const std::string id = marked_as(rows[row][name]);
+        hardware_counters& sum = found[id];
+        const bool first = sum.kernels++ == 0;
+        const auto value_of = [&](std::size_t i) {
+            double value = 0;
+            if (!read_number(rows[row][columns[i]], value))
+                throw error(fmt::format("ncu gave '{}' for {} of {}: `ncu --query-metrics` lists what this GPU has",
+                                        rows[row][columns[i]], metrics[i], id));
+            return value;
+        };
+        const auto timed = std::find(metrics.begin(), metrics.end(), kProfiledTime);
+        const double time = timed == metrics.end() ? 1 : value_of(static_cast<std::size_t>(timed - metrics.begin()));
+        double& before = time_of[id];
+        for (std::size_t i = 0; i < metrics.size(); ++i) {
+            const double value = value_of(i);
+            if (first) {
+                sum.metrics.emplace_back(metrics[i], value);
+                continue;
+            }
+            double& all = sum.metrics[i].second;
+            all = adds_up(metrics[i])      ? all + value
+                  : is_largest(metrics[i]) ? std::max(all, value)
+                                           : (all * before + value * time) / (before + time);
+        }
+        before += time;
+    }
+    return found;
+}
+
+std::string ncu_failure(const std::string& printed, int exit_code) {
+    const auto says = [&](const char* words) { return printed.find(words) != std::string::npos; };
+    if (says("ERR_NVGPUCTRPERM"))
+        return "ncu may not read this GPU's counters (ERR_NVGPUCTRPERM): run as root, or have the driver loaded with "
+               "NVreg_RestrictProfilingToAdminUsers=0";
+    // A line of its own tells which.
+    std::string reason, own;
+    std::istringstream lines(printed);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("cornerturn: ") && own.empty()) own = line.substr(std::strlen("cornerturn: "));
+        if (!line.starts_with("==ERROR==")) continue;
+        line = line.substr(std::strlen("==ERROR=="));
+        line.erase(0, line.find_first_not_of(' '));
+        if (reason.empty() || line.find("metric") != std::string::npos) reason = line;
+    }
+    if (reason.find("metric") != std::string::npos)
+        return fmt::format("ncu: {} (`ncu --query-metrics` lists what this GPU has)", reason);
+    if (!own.empty()) return "under ncu: " + own;
+    if (!reason.empty()) return "ncu: " + reason;
+    if (exit_code == 0) return "ncu profiled no launch: there was nothing to do, or it does not know the GPU's driver";
+    return fmt::format("ncu ended with {} and did not say why", exit_code);
+}
+
+}  // namespace cornerturn::lab

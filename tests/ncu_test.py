@@ -1,0 +1,123 @@
+"""The hardware counters that the program shows are what Nsight Compute printed in that very run; and what it says where
+ncu cannot be run. Needs a GPU and ncu: skipped, and counted so, where either is missing."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.environ["CORNERTURN"]
+RUNGS = "padded@32x32,shared@16x16,vectorized@8x32,production"
+
+
+def run(*arguments, environment=None):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=300, env=environment)
+
+
+def why_not():
+    """A sentence, where this cannot be tested."""
+    done = run("profile", "transpose/padded@32x8", "--rows", "64", "--on", "cuda", "--untimed")
+    if done.returncode != 0:
+        return done.stderr.strip()
+    done = run("profile", "transpose/padded@32x8", "--rows", "64", "--on", "cuda", "--untimed", "--counters")
+    return done.stderr.strip() if "was not found in PATH" in done.stderr else None
+
+
+def through_wrapper(folder, *arguments):
+    """What the program printed with --counters, and what ncu printed to it."""
+    ncu = shutil.which("ncu") or next(pathlib.Path("/usr/local/cuda/bin").glob("ncu"))
+    wrapper = folder / "ncu"
+    wrapper.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then exec {ncu} --version; fi\n{ncu} "$@" > {folder}/printed\n'
+                       f'code=$?\ncat {folder}/printed\nexit $code\n')
+    wrapper.chmod(0o755)
+    done = run(*arguments, "--on", "cuda", "--untimed", "--counters", "--ncu", str(wrapper), "--format", "json")
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    text = (folder / "printed").read_text()
+    rows = list(csv.DictReader(io.StringIO(text[text.index('"ID"'):])))[1:]
+    return json.loads(done.stdout), rows
+
+
+def read(row, metric):
+    return float(row[metric].replace(",", ""))
+
+
+class Ncu(unittest.TestCase):
+    def compare(self, results, rows):
+        compared = 0
+        for result in results:
+            mine = [row for row in rows if row["Kernel Name"].startswith(result["kernel"] + "/")]
+            hardware = result["hardware"]
+            self.assertEqual(hardware["kernels"], len(mine), result["kernel"])
+            self.assertGreater(len(hardware["metrics"]), 30)
+            for metric, value in hardware["metrics"].items():
+                each = [read(row, metric) for row in mine]
+                if metric.endswith(".sum"):
+                    self.assertAlmostEqual(value, sum(each), delta=0.01 * len(each), msg=f"{result['kernel']} {metric}")
+                else:
+                    self.assertGreaterEqual(value, min(each) - 0.01)
+                    self.assertLessEqual(value, max(each) + 0.01)
+                    if len(each) == 1:
+                        self.assertAlmostEqual(value, each[0], delta=0.01)
+                compared += 1
+        return compared
+
+    def test_a_ladder_shows_what_ncu_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ladder, rows = through_wrapper(pathlib.Path(folder), "ladder", "transpose", "--rungs", RUNGS, "--rows", "1000", "--cols", "515",
+                                           "--metrics", "sm__cycles_active.avg")
+            self.assertEqual(len(ladder["results"]), 4)
+            self.assertIn("sm__cycles_active.avg", ladder["results"][0]["hardware"]["metrics"])
+            print("compared", self.compare(ladder["results"], rows), "counters of transposes")
+
+    def test_a_product_of_several_launches_is_put_together(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ladder, rows = through_wrapper(pathlib.Path(folder), "ladder", "gemm", "--rungs", "tiled,quadrants", "--m", "256")
+            self.assertEqual([r["hardware"]["kernels"] for r in ladder["results"]], [1, 2])
+            print("compared", self.compare(ladder["results"], rows), "counters of products")
+
+    def test_profile_and_diff_have_them_too(self):
+        for command in (("profile", "transpose/padded@32x8"), ("diff", "transpose/shared@32x8", "transpose/padded@32x8")):
+            done = run(*command, "--rows", "512", "--on", "cuda", "--untimed", "--counters", "--format", "json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown = json.loads(done.stdout)
+            for result in [shown] if command[0] == "profile" else [shown["from"], shown["to"]]:
+                self.assertEqual(result["hardware"]["metrics"]["smsp__sass_inst_executed_op_shared_ld.sum"],
+                                 result["metrics"]["smsp__sass_inst_executed_op_shared_ld.sum"])
+
+    def test_compare_agrees_with_the_emulator(self):
+        done = run("profile", "transpose/shared@32x32", "--rows", "1024", "--on", "cuda", "--untimed", "--compare")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("8 of 8 of the counters that it models equal", done.stdout)
+
+    def test_what_is_wrong_is_said(self):
+        command = ("profile", "transpose/padded@32x8", "--rows", "64", "--on", "cuda", "--untimed", "--counters")
+        for more, words in ((("--metrics", "smsp__nonsense.sum"), ["smsp__nonsense.sum", "--query-metrics"]),
+                            (("--ncu", "/bin/true"), ["/bin/true", "not Nsight Compute"]),
+                            (("--ncu", "/no/such/ncu"), ["/no/such/ncu"]),
+                            (("--ncu", "no-such-ncu"), ["'no-such-ncu' was not found in PATH"])):
+            done = run(*command, *more)
+            self.assertEqual(done.returncode, 1, more)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            for word in words:
+                self.assertIn(word, done.stderr)
+
+    def test_under_ncu_nothing_else_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            output = os.path.join(folder, "result.json")
+            done = run("profile", "transpose/padded@32x8", "--rows", "64", "--on", "cuda", "--untimed", "--counters", "--format", "json", "--output", output)
+            self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+            self.assertIn("hardware", json.loads(pathlib.Path(output).read_text()))
+
+
+if __name__ == "__main__":
+    if reason := why_not():
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    unittest.main()
