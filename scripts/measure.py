@@ -30,7 +30,8 @@ COARSENING = "padded@16x16,padded@16x4,padded@32x32,padded@32x8,padded@32x4,roll
 VECTORS = "padded@32x32,padded@32x8,vectorized@8x32"
 LAYOUTS = "strided@padded,strided@plain,blocked@plain,blocked@padded"
 CAMPING = "copy/global@32x8,naive_read@32x8,padded@32x8,diagonal@32x8,swizzled@64x64,kept@64x64,production"
-CAMPING_SIZES = [8192, 8224, 16384, 16416, 24576, 24608, 32768, 32800]
+# Powers of two and their like, and sizes that no power of two divides as far; all of whole tiles.
+CAMPING_SIZES = [8192, 8256, 16384, 16448, 24576, 24640, 32768, 32832]
 
 
 def transposes(rows, cols, dtype, *more):

@@ -100,8 +100,8 @@ wanted_counters read_wanted(const run_options& o, const std::string& device) {
     if (!wanted.any) return wanted;
     if (o.metrics) wanted.more = lab::read_metrics(*o.metrics);
     if (device != "cuda") {
-        std::string reason = "--on is " + device;
-        if (!o.on) lab::cuda_available(reason);
+        std::string reason = device == "host" ? "this kernel runs on the host" : "--on is " + device;
+        if (!o.on && device != "host") lab::cuda_available(reason);
         throw invalid_argument(
             fmt::format("hardware counters are a GPU's: {}; without them this command shows the emulator's", reason));
     }

@@ -44,6 +44,24 @@ std::map<std::int64_t, std::uint32_t> sectors_of(const watched_access& a) {
     return found;
 }
 
+// Where each sector is drawn: four that follow one another in a row, a gap begins a new one.
+std::vector<std::pair<std::size_t, std::size_t>> places_of(const std::map<std::int64_t, std::uint32_t>& sectors) {
+    constexpr std::size_t kInRow = 4;
+    std::vector<std::pair<std::size_t, std::size_t>> places;  // row, column
+    std::int64_t expected = 0;
+    for (const auto& [offset, lanes] : sectors) {
+        if (places.empty()) {
+            places.emplace_back(0, 0);
+        } else {
+            const auto [row, column] = places.back();
+            const bool goes_on = offset == expected && column + 1 < kInRow;
+            places.emplace_back(goes_on ? row : row + 1, goes_on ? column + 1 : 0);
+        }
+        expected = offset + kSectorBytes;
+    }
+    return places;
+}
+
 // One pass over the banks: the lanes that each serves in it, by bank.
 using pass = std::array<std::uint32_t, kBanks>;
 
@@ -91,6 +109,71 @@ std::string plural(unsigned count, const char* noun) {
 std::string lane_colour(int lane) {
     const int hue = 215 - lane * 185 / (kWarpSize - 1);
     return fmt::format("hsl({},60%,{}%)", hue, 72);
+}
+
+// ---- Drawing ------------------------------------------------------------------------------------------------------
+
+constexpr double kLeft = 16, kLabels = 52, kCell = 22, kRow = 20, kGap = 4, kTop = 40, kHeading = 32, kBelow = 12;
+constexpr double kWidth = 2 * kLeft + kLabels + kBanks * kCell;
+constexpr std::size_t kMostPasses = 32;
+constexpr double kByte = (kBanks * kCell - 3 * kGap) / (4 * kSectorBytes);  // so wide are four sectors together
+
+double height_of(const watched_access& a) {
+    if (a.shared)
+        return kHeading + kRow * static_cast<double>(std::min(kMostPasses, passes_of(a).size()) + 1) + kBelow - kGap;
+    return kHeading + (kRow + kGap) * static_cast<double>(places_of(sectors_of(a)).back().first + 1) + kBelow - kGap;
+}
+
+// A cell in the colour of the first of the lanes, with its number, or how many there are.
+void draw_lanes(drawing& d, double x, double y, double width, std::uint32_t lanes, const std::string& where) {
+    const bool one = std::has_single_bit(lanes);
+    const int first = std::countr_zero(lanes);
+    d.cell(x, y + 1, width, kRow - 2, lane_colour(first),
+           fmt::format("{}: lane{} {}", where, one ? "" : "s", lanes_text(lanes)));
+    constexpr double kRoomForANumber = 14;
+    if (width >= kRoomForANumber)
+        d.text(x + width / 2, y + 14, one ? std::to_string(first) : fmt::format("{}x", std::popcount(lanes)), "on-cell",
+               anchor::middle, 10);
+}
+
+void draw_passes(drawing& d, double y, const watched_access& a) {
+    const std::vector<pass> passes = passes_of(a);
+    d.text(kLeft, y + 11, "bank", "soft", anchor::start, 10);
+    for (int bank = 0; bank < kBanks; ++bank)
+        d.text(kLeft + kLabels + (bank + 0.5) * kCell, y + 11, std::to_string(bank), "soft", anchor::middle, 9);
+    y += kRow - kGap;
+    for (std::size_t i = 0; i < std::min(kMostPasses, passes.size()); ++i, y += kRow) {
+        d.text(kLeft, y + 14, fmt::format("pass {}", i + 1), "soft", anchor::start, 10);
+        for (int bank = 0; bank < kBanks; ++bank) {
+            const std::uint32_t lanes = passes[i][static_cast<std::size_t>(bank)];
+            const double x = kLeft + kLabels + bank * kCell + 1;
+            if (lanes == 0) {
+                d.rectangle(x, y + 1, kCell - 2, kRow - 2, "faint");
+            } else {
+                draw_lanes(d, x, y, kCell - 2, lanes, fmt::format("bank {}, pass {}", bank, i + 1));
+            }
+        }
+    }
+}
+
+void draw_sectors(drawing& d, double top, const watched_access& a) {
+    const auto sectors = sectors_of(a);
+    const auto places = places_of(sectors);
+    const std::int64_t begin = sectors.begin()->first;
+    auto place = places.begin();
+    for (const auto& [sector, touching] : sectors) {
+        const auto [row, column] = *place++;
+        const double x = kLeft + kLabels + static_cast<double>(column) * (kSectorBytes * kByte + kGap);
+        const double y = top + static_cast<double>(row) * (kRow + kGap);
+        if (column == 0) d.text(kLeft, y + 14, fmt::format("+{}", sector - begin), "soft", anchor::start, 10);
+        d.rectangle(x, y, kSectorBytes * kByte, kRow, "faint",
+                    fmt::format("the sector at +{}: lanes {}", sector - begin, lanes_text(touching)));
+        std::map<std::int64_t, std::uint32_t> lanes_at;
+        for_each_lane(a, touching, [&](int lane, std::int64_t at) { lanes_at[at] |= 1u << lane; });
+        for (const auto& [at, lanes] : lanes_at)
+            draw_lanes(d, x + static_cast<double>(at - sector) * kByte + 0.5, y, a.width * kByte - 1, lanes,
+                       fmt::format("+{}", at - begin));
+    }
 }
 
 }  // namespace
@@ -168,83 +251,20 @@ std::string picture_text(const watched_access& a) {
 }
 
 drawing picture_of(const std::string& title, const std::vector<warp_step>& steps) {
-    constexpr double kLeft = 16, kCell = 22, kRow = 20, kWidth = kLeft * 2 + 52 + kBanks * kCell;
-    constexpr std::size_t kMostPasses = 32, kSectorsInRow = 4;
-    constexpr double kByte = (kBanks * kCell - 12) / (kSectorsInRow * kSectorBytes);
-    struct panel {
-        const warp_step* step;
-        std::vector<pass> passes;
-        std::map<std::int64_t, std::uint32_t> sectors;
-        double height;
-    };
-    std::vector<panel> panels;
-    double height = 40;
-    for (const warp_step& s : steps) {
-        panel p{&s, {}, {}, 0};
-        if (s.access->shared) {
-            p.passes = passes_of(*s.access);
-            p.height = 44 + kRow * static_cast<double>(std::min(kMostPasses, p.passes.size()) + 1);
-        } else {
-            p.sectors = sectors_of(*s.access);
-            p.height = 44 + (kRow + 4) * static_cast<double>((p.sectors.size() + kSectorsInRow - 1) / kSectorsInRow);
-        }
-        height += p.height;
-        panels.push_back(std::move(p));
-    }
+    double height = kTop;
+    for (const warp_step& s : steps) height += height_of(*s.access);
     drawing d(kWidth, height, title);
     d.text(kLeft, 24, title, "ink", anchor::start, 14);
-    double y = 40;
-    for (const panel& p : panels) {
-        const watched_access& a = *p.step->access;
+    double y = kTop;
+    for (const warp_step& s : steps) {
+        const watched_access& a = *s.access;
         d.line(kLeft, y, kWidth - kLeft, y, "faint");
         d.text(kLeft, y + 20,
                fmt::format("{}:{}  {}{}", a.file, a.line, step_text(a),
-                           p.step->times > 1 ? fmt::format("; {} times", p.step->times) : ""),
+                           s.times > 1 ? fmt::format("; {} times", s.times) : ""),
                "ink", anchor::start, 12);
-        double row = y + 32;
-        if (a.shared) {
-            d.text(kLeft, row + 11, "bank", "soft", anchor::start, 10);
-            for (int bank = 0; bank < kBanks; ++bank)
-                d.text(kLeft + 52 + (bank + 0.5) * kCell, row + 11, std::to_string(bank), "soft", anchor::middle, 9);
-            row += kRow - 4;
-            for (std::size_t i = 0; i < std::min(kMostPasses, p.passes.size()); ++i, row += kRow) {
-                d.text(kLeft, row + 14, fmt::format("pass {}", i + 1), "soft", anchor::start, 10);
-                for (int bank = 0; bank < kBanks; ++bank) {
-                    const std::uint32_t lanes = p.passes[i][static_cast<std::size_t>(bank)];
-                    const double x = kLeft + 52 + bank * kCell;
-                    if (lanes == 0) {
-                        d.rectangle(x + 1, row + 1, kCell - 2, kRow - 2, "faint");
-                        continue;
-                    }
-                    const bool one = std::has_single_bit(lanes);
-                    d.cell(x + 1, row + 1, kCell - 2, kRow - 2, lane_colour(std::countr_zero(lanes)),
-                           fmt::format("bank {}, pass {}: lane{} {}", bank, i + 1, one ? "" : "s", lanes_text(lanes)));
-                    d.text(x + kCell / 2, row + 14,
-                           one ? std::to_string(std::countr_zero(lanes)) : fmt::format("{}x", std::popcount(lanes)),
-                           "on-cell", anchor::middle, 10);
-                }
-            }
-        } else {
-            std::size_t i = 0;
-            const std::int64_t begin = p.sectors.begin()->first;
-            for (const auto& [offset, touching] : p.sectors) {
-                const std::size_t column = i % kSectorsInRow;
-                const double x = kLeft + 52 + static_cast<double>(column) * (kSectorBytes * kByte + 4);
-                if (column == 0) d.text(kLeft, row + 14, fmt::format("+{}", offset - begin), "soft", anchor::start, 10);
-                d.rectangle(x, row, kSectorBytes * kByte, kRow, "faint",
-                            fmt::format("the sector at +{}: lanes {}", offset - begin, lanes_text(touching)));
-                for_each_lane(a, touching, [&, where = offset](int lane, std::int64_t at) {
-                    const double left = x + static_cast<double>(at - where) * kByte;
-                    d.cell(left + 0.5, row + 1, a.width * kByte - 1, kRow - 2, lane_colour(lane),
-                           fmt::format("lane {} at +{}", lane, at - begin));
-                    if (a.width >= 4)
-                        d.text(left + a.width * kByte / 2, row + 14, std::to_string(lane), "on-cell", anchor::middle,
-                               10);
-                });
-                if (++i % kSectorsInRow == 0) row += kRow + 4;
-            }
-        }
-        y += p.height;
+        (a.shared ? draw_passes : draw_sectors)(d, y + kHeading, a);
+        y += height_of(a);
     }
     return d;
 }
