@@ -10,6 +10,7 @@
 #include "cli/bench.hpp"
 #include "cli/explain.hpp"
 #include "cli/output.hpp"
+#include "cli/report.hpp"
 #include "cli/run.hpp"
 #include "cli/show.hpp"
 #include "cli/transpose.hpp"
@@ -31,6 +32,7 @@ struct options {
     cli::run_options run;
     cli::bench_options bench;
     cli::explain_options explain;
+    cli::report_options report;
     cli::transpose_options transpose;
     std::string command_line;
 };
@@ -83,6 +85,11 @@ int run_transpose(const options& o) {
 
 int run_bench(const options& o) {
     cli::bench(o.bench, read_seed(o), lab::find_format(o.format), o.output, o.command_line);
+    return 0;
+}
+
+int run_report(const options& o) {
+    cli::report(o.report, o.output);
     return 0;
 }
 
@@ -201,6 +208,14 @@ int run(int argc, char** argv) {
     bench->add_option("--seconds", o.bench.seconds, "to sample each cell")->capture_default_str();
     bench->add_flag("--warm", o.bench.warm, "do not flush the caches between samples");
     bench->add_option("--commit", o.bench.commit, "of the source, to be stored with the result");
+
+    CLI::App* const report = app.add_subcommand("report", "Stored results as a page: plots, tables, what changed");
+    report->add_option("RESULTS", o.report.results, "what ladder, profile or bench stored with --format json")
+        ->required();
+    report->add_option("--format", o.report.format, "html or markdown")->capture_default_str();
+    report->add_option("--output", o.output, "a file to write to instead of the terminal");
+    report->add_option("--plots", o.report.plots, "a folder that gets each plot as SVG");
+    report->callback([&command] { command = run_report; });
 
     std::vector<std::string> commands;
     for (const CLI::App* sub : app.get_subcommands({})) commands.push_back(sub->get_name());

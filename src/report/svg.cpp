@@ -24,6 +24,12 @@ std::string number(double value) {
     return text == "-0" ? "0" : text;
 }
 
+std::string list(const std::vector<std::pair<double, double>>& points) {
+    std::string out;
+    for (const auto& [x, y] : points) out += fmt::format("{}{},{}", out.empty() ? "" : " ", number(x), number(y));
+    return out;
+}
+
 std::string with_hint(std::string_view hint, std::string_view element) {
     return hint.empty() ? "/>\n" : fmt::format("><title>{}</title></{}>\n", escaped(hint), element);
 }
@@ -31,8 +37,15 @@ std::string with_hint(std::string_view hint, std::string_view element) {
 }  // namespace
 
 std::string escaped(std::string_view text) {
+    // U+FFFE and U+FFFF: no XML either.
+    constexpr std::string_view kNone[] = {"\xef\xbf\xbe", "\xef\xbf\xbf"};
     std::string out;
-    for (char c : text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text.substr(i, 3) == kNone[0] || text.substr(i, 3) == kNone[1]) {
+            i += 2;
+            continue;
+        }
+        const char c = text[i];
         switch (c) {
             case '&': out += "&amp;"; break;
             case '<': out += "&lt;"; break;
@@ -55,7 +68,10 @@ std::string style_sheet() {
     }
     return fmt::format(
         ":root{{color-scheme:light dark;{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}"
-        "svg text{{font-family:system-ui,sans-serif}}svg text.mono{{font-family:ui-monospace,monospace}}\n",
+        "svg text{{font-family:system-ui,sans-serif}}svg text.mono{{font-family:ui-monospace,monospace}}\n"
+        ".strong{{font-weight:600}}.halo{{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:"
+        "round}}\n"
+        ".dashed{{stroke-dasharray:4 3}}.quiet{{opacity:.5}}.on-light{{fill:#14181f}}.on-dark{{fill:#fff}}\n",
         light, dark, classes);
 }
 
@@ -84,10 +100,13 @@ void drawing::line(double x1, double y1, double x2, double y2, std::string_view 
 }
 
 void drawing::path(const std::vector<std::pair<double, double>>& points, std::string_view style, double width) {
-    std::string list;
-    for (const auto& [x, y] : points) list += fmt::format("{}{},{}", list.empty() ? "" : " ", number(x), number(y));
-    shapes_ +=
-        fmt::format("<polyline class=\"l-{}\" points=\"{}\" stroke-width=\"{}\"/>\n", style, list, number(width));
+    shapes_ += fmt::format("<polyline class=\"l-{}\" points=\"{}\" stroke-width=\"{}\"/>\n", style, list(points),
+                           number(width));
+}
+
+void drawing::polygon(const std::vector<std::pair<double, double>>& corners, std::string_view style,
+                      std::string_view hint) {
+    shapes_ += fmt::format("<polygon class=\"{}\" points=\"{}\"{}", style, list(corners), with_hint(hint, "polygon"));
 }
 
 void drawing::text(double x, double y, std::string_view text, std::string_view style, anchor where, double size,

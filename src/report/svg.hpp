@@ -13,7 +13,7 @@ std::string escaped(std::string_view text);
 
 // The colours behind the classes that drawings name: ink, soft (rules, lesser text), faint (grounds), s0 to s7 (a
 // series each), good, bad, on-cell (text on a light colour of its own). In front of each: what fills, .l- what only
-// strokes.
+// strokes. Beside a colour: strong (bold), mono, dashed, quiet (half there). on-dark is text on a dark colour.
 std::string style_sheet();
 
 enum class anchor { start, middle, end };
@@ -31,6 +31,9 @@ public:
     void circle(double x, double y, double radius, std::string_view style, std::string_view hint = {});
     void line(double x1, double y1, double x2, double y2, std::string_view style, double width = 1);
     void path(const std::vector<std::pair<double, double>>& points, std::string_view style, double width = 1.5);
+    // Filled, around these corners.
+    void polygon(const std::vector<std::pair<double, double>>& corners, std::string_view style,
+                 std::string_view hint = {});
     // degrees: turned about its anchor, clockwise.
     void text(double x, double y, std::string_view text, std::string_view style = "ink", anchor where = anchor::start,
               double size = 11, double degrees = 0);

@@ -1,0 +1,81 @@
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "cli/output.hpp"
+#include "cornerturn/error.hpp"
+#include "report/report.hpp"
+
+namespace cornerturn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// It may be a pipe. Nothing that this program stores is near this size.
+std::string read_whole(const std::string& path) {
+    constexpr std::size_t kMost = 64 << 20;
+    std::error_code none;
+    errno = EISDIR;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+        fs::is_directory(path, none) ? nullptr : std::fopen(path.c_str(), "r"),
+        [](std::FILE* f) { return std::fclose(f); });
+    if (!file)
+        throw error(
+            fmt::format("cannot read {}: {}", path.empty() ? "a file without a name" : path, std::strerror(errno)));
+    std::string text;
+    char piece[1 << 16];
+    while (const std::size_t got = std::fread(piece, 1, sizeof piece, file.get())) {
+        text.append(piece, got);
+        if (text.size() > kMost) throw error(fmt::format("{} is no result: it has more than 64 MiB", path));
+    }
+    if (std::ferror(file.get()) != 0) throw error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    return text;
+}
+
+// As Markdown takes a link, relative to where the page lies.
+std::string link_to(const fs::path& target, const std::optional<std::string>& page) {
+    const fs::path from = page ? fs::absolute(*page).parent_path() : fs::current_path();
+    std::string link;
+    for (char c : fs::absolute(target).lexically_normal().lexically_relative(from.lexically_normal()).string()) {
+        const bool plain = std::isalnum(static_cast<unsigned char>(c)) || std::strchr("/._-~", c) != nullptr;
+        link += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return link;
+}
+
+}  // namespace
+
+void report(const report_options& o, const std::optional<std::string>& output) {
+    if (o.format != "html" && o.format != "markdown")
+        throw invalid_argument(fmt::format("--format is '{}': a report can be html or markdown", o.format));
+    if (o.plots && o.plots->empty()) throw invalid_argument("--plots is empty: it must be a folder");
+    std::vector<report::document> documents;
+    for (const std::string& path : o.results) {
+        std::error_code none;
+        if (output && fs::equivalent(path, *output, none))
+            throw invalid_argument(fmt::format("--output is {}, which is one of the results", *output));
+        documents.push_back(report::read_document(path, read_whole(path)));
+    }
+    const report::page page = report::make_page(documents);
+    const auto file_of = [&](const std::string& name) { return fs::path(o.plots.value_or("")) / (name + ".svg"); };
+    const std::string text =
+        o.format == "html" ? report::html(page) : report::markdown(page, [&](const std::string& name) {
+            return o.plots ? link_to(file_of(name), output) : "";
+        });
+    if (o.plots) {
+        std::error_code failure;
+        fs::create_directories(*o.plots, failure);
+        if (failure) throw error(fmt::format("cannot make the folder {}: {}", *o.plots, failure.message()));
+        for (const report::figure* f : page.figures()) check_writable(file_of(f->name).string());
+        for (const report::figure* f : page.figures()) write_out(file_of(f->name).string(), f->art.as_file());
+    }
+    write_out(output, text);
+}
+
+}  // namespace cornerturn::cli

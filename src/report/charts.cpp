@@ -1,0 +1,343 @@
+#include "report/charts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "lab/table.hpp"
+
+namespace cornerturn::report {
+namespace {
+
+std::string grouped(double value) { return lab::grouped(static_cast<std::uint64_t>(std::llround(value))); }
+
+// The rungs that hand the library's own kernels to the lab, by their place in the tree.
+bool is_production(const std::string& kernel) { return kernel.ends_with("/production"); }
+bool is_copy(const std::string& contestant) { return contestant.starts_with("copy"); }
+
+std::string bytes_text(int size) { return fmt::format("{} byte{}", size, size == 1 ? "" : "s"); }
+
+std::string series_style(std::size_t i) { return fmt::format("s{}", i % 8); }
+
+std::string rung_style(const rung& r, const ladder& l) {
+    if (r.copies(l.family)) return "s7";
+    return is_production(r.kernel) ? "s1" : "s0";
+}
+
+std::vector<key> rung_keys(const ladder& l) {
+    std::map<std::string, key> found;
+    for (const rung& r : l.rungs) {
+        if (!r.time) continue;
+        const std::string style = rung_style(r, l);
+        found[style] = {style == "s7"   ? r.kernel.substr(0, r.kernel.find('/'))
+                        : style == "s1" ? "what the library runs"
+                                        : "rungs",
+                        style};
+    }
+    std::vector<key> keys;
+    for (const char* style : {"s7", "s0", "s1"}) {
+        if (found.contains(style)) keys.push_back(found[style]);
+    }
+    return keys;
+}
+
+std::vector<int> element_sizes(const bench& b) {
+    std::set<int> sizes;
+    for (const cell& c : b.cells) sizes.insert(c.element_size);
+    return {sizes.begin(), sizes.end()};
+}
+
+// Group and name of every place, in the order in which they are stored.
+std::vector<std::pair<std::string, std::string>> places_of(const bench& b) {
+    std::vector<std::pair<std::string, std::string>> places;
+    for (const cell& c : b.cells) {
+        const std::pair<std::string, std::string> place(c.group, place_name(c));
+        if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+    }
+    return places;
+}
+
+std::string hint_of(const cell& c, const entry& e) {
+    return fmt::format("{} of {}: {} GB/s, {:.3f} of memcpy", c.shape, bytes_text(c.element_size), grouped(e.rate),
+                       e.ratio);
+}
+
+// What ends the names of what one of lab::metrics() counts, and how the chart calls it.
+struct cost {
+    const char *metric, *name, *style;
+};
+constexpr cost kCosts[] = {
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors loaded", "s0"},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors stored", "s5"},
+    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "shared wavefronts, loads", "s1"},
+    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "shared wavefronts, stores", "s4"},
+};
+
+}  // namespace
+
+std::string contestant_name(const std::string& key) {
+    static const std::map<std::string, std::string> kNames = {{"copy", "copy kernel"},
+                                                              {"copy@streamed", "streamed copy"},
+                                                              {"geam", "cuBLAS geam"},
+                                                              {"torch", "PyTorch"},
+                                                              {"torch_compile", "PyTorch compiled"},
+                                                              {"torch_host", "PyTorch"},
+                                                              {"jax", "JAX"},
+                                                              {"openblas", "OpenBLAS"},
+                                                              {"eigen", "Eigen"}};
+    const auto at = kNames.find(key);
+    return at == kNames.end() ? key : at->second;
+}
+
+std::string subject_name(const bench& b) { return is_production(b.subject) ? "cornerturn" : b.subject; }
+
+const entry* find_entry(const cell& c, const std::string& contestant) {
+    if (contestant == "subject") return &c.subject;
+    for (const auto& [name, e] : c.peers) {
+        if (name == contestant) return &e;
+    }
+    return nullptr;
+}
+
+std::vector<std::string> contestants(const bench& b) {
+    std::vector<std::string> all = {"subject"};
+    for (const cell& c : b.cells) {
+        for (const auto& [name, e] : c.peers) {
+            if (e.timed() && e.ratio > 0 && std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+        }
+    }
+    return all;
+}
+
+std::string place_name(const cell& c) {
+    if (c.group == "skinny")
+        return c.rows < c.cols ? fmt::format("{} x many", c.rows) : fmt::format("many x {}", c.cols);
+    if (c.count > 1) return fmt::format("many {} x {}", c.rows, c.cols);
+    return c.shape;
+}
+
+drawing staircase(const ladder& l) {
+    bar_chart chart{
+        .title = fmt::format("{}: ratio to {} of each rung", l.work(), l.yardstick),
+        .axis = fmt::format("ratio to {} (more is better); the line over a bar's end: 10th to 90th percentile",
+                            l.yardstick),
+        .keys = rung_keys(l),
+        .rule = {{1.0, l.yardstick}}};
+    for (const rung& r : l.rungs) {
+        if (r.failed) chart.bars.push_back({.label = r.kernel, .value = "WRONG", .value_style = "bad strong"});
+        if (!r.time) continue;
+        const std::string hint = fmt::format("{}: {:.2f} us, {} {}, {:.3f} of {}", r.kernel, r.time->median_s * 1e6,
+                                             grouped(r.rate), l.rate, r.ratio, l.yardstick);
+        chart.bars.push_back(
+            {.label = r.kernel,
+             .parts = {{r.ratio, rung_style(r, l), hint}},
+             .spread = {{r.yardstick->median_s / r.time->p90_s, r.yardstick->median_s / r.time->p10_s}},
+             .value = fmt::format("{:.3f}", r.ratio)});
+    }
+    return draw(chart);
+}
+
+std::optional<drawing> costs(const ladder& l) {
+    const char* const what = l.k ? "multiply-adds" : "elements";
+    bar_chart chart{.title = fmt::format("{}: sectors and wavefronts of each rung", l.work()),
+                    .axis = fmt::format("for each 32 {} (fewer is better)", what)};
+    for (const cost& c : kCosts) chart.keys.push_back({c.name, c.style});
+    if (l.elements() <= 0) return std::nullopt;
+    for (const rung& r : l.rungs) {
+        if (!r.ran() || r.counted().empty()) continue;
+        bar_chart::bar bar{.label = r.kernel, .parts = {}, .value = {}};
+        double sum = 0;
+        for (const cost& c : kCosts) {
+            const auto at = r.counted().find(c.metric);
+            const double each = at == r.counted().end() ? 0 : at->second * 32 / l.elements();
+            sum += each;
+            if (each > 0)
+                bar.parts.push_back(
+                    {each, c.style, fmt::format("{}: {:.3g} {} for 32 {}", r.kernel, each, c.name, what)});
+        }
+        bar.value = r.failed ? "WRONG" : fmt::format("{:.3g}", sum);
+        if (r.failed) bar.value_style = "bad strong";
+        chart.bars.push_back(std::move(bar));
+    }
+    if (chart.bars.empty()) return std::nullopt;
+    return draw(chart);
+}
+
+std::optional<drawing> ratios_by_size(const std::vector<const ladder*>& ladders) {
+    std::map<std::string, std::vector<point>> lines;
+    std::vector<std::string> order;
+    line_chart chart{.title = fmt::format("{} {}: ratio to {} against size", ladders.front()->family,
+                                          ladders.front()->dtype, ladders.front()->yardstick),
+                     .x_axis = ladders.front()->k ? "bytes of A, B and C, by size" : "bytes of the matrix, by size",
+                     .y_axis = fmt::format("ratio to {}", ladders.front()->yardstick),
+                     .rule = 1.0};
+    for (const ladder* l : ladders) {
+        const std::string size = l->work().substr(0, l->work().rfind(' '));
+        if (!(l->bytes() > 0)) return std::nullopt;
+        chart.ticks.emplace_back(l->bytes(), size);
+        for (const rung& r : l->rungs) {
+            if (!r.time) continue;
+            if (!lines.contains(r.kernel)) order.push_back(r.kernel);
+            lines[r.kernel].push_back({l->bytes(), r.ratio, fmt::format("{}, {}: {:.3f}", r.kernel, size, r.ratio)});
+        }
+    }
+    std::erase_if(order, [&](const std::string& kernel) { return lines[kernel].size() != ladders.size(); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const std::string& a, const std::string& b) { return lines[a].back().y > lines[b].back().y; });
+    if (order.empty()) return std::nullopt;
+    constexpr std::size_t kNamed = 8;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const bool named = i < kNamed;
+        chart.lines.push_back(
+            {.name = order[i], .style = named ? series_style(i) : "soft", .points = lines[order[i]], .named = named});
+    }
+    return draw(chart);
+}
+
+drawing heat(const bench& b) {
+    const std::vector<int> sizes = element_sizes(b);
+    heat_map map{.title = fmt::format("{}: ratio to memcpy by shape and element size", b.subject),
+                 .column_axis = "bytes an element"};
+    for (int size : sizes) map.columns.push_back(std::to_string(size));
+    for (const auto& [group, place] : places_of(b)) {
+        heat_map::row row{group, place, std::vector<heat_map::spot>(sizes.size(), {0, "not measured"})};
+        for (const cell& c : b.cells) {
+            if (c.group != group || place_name(c) != place) continue;
+            heat_map::spot& spot = row.spots[static_cast<std::size_t>(
+                std::find(sizes.begin(), sizes.end(), c.element_size) - sizes.begin())];
+            const std::string& why = c.skipped.empty() ? c.subject.skipped : c.skipped;
+            if (!c.subject.fault.empty())
+                spot = {0, c.subject.fault, "WRONG"};
+            else if (!why.empty())
+                spot = {0, "skipped: " + why};
+            else if (c.subject.ratio > 0)
+                spot = {c.subject.ratio,
+                        fmt::format("{}; memcpy {} GB/s", hint_of(c, c.subject), grouped(c.yardstick.rate))};
+        }
+        map.rows.push_back(std::move(row));
+    }
+    return draw(map);
+}
+
+drawing beside_peers(const bench& b) {
+    constexpr std::pair<mark, const char*> kMarks[] = {{mark::square, "s1"},  {mark::down, "s3"},   {mark::up, "s4"},
+                                                       {mark::diamond, "s6"}, {mark::square, "s5"}, {mark::up, "s7"}};
+    const std::vector<std::string> all = contestants(b);
+    panel_chart chart{.title = fmt::format("{} beside its peers: ratios to memcpy", b.subject),
+                      .axis = "ratio to memcpy, by bytes an element",
+                      .places = places_of(b)};
+    std::size_t peers = 0;
+    for (const std::string& who : all) {
+        if (who == "subject") {
+            chart.keys.push_back({subject_name(b), "s0", mark::disc});
+        } else if (is_copy(who)) {  // what no transpose can pass by much, no peer
+            chart.keys.push_back({contestant_name(who), "soft", mark::bar});
+        } else {
+            const auto& [shape, style] = kMarks[peers++ % std::size(kMarks)];
+            chart.keys.push_back({contestant_name(who), style, shape});
+        }
+    }
+    for (int size : element_sizes(b)) {
+        std::vector<panel_chart::series> panel;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            panel_chart::series series{i, {}};
+            for (const cell& c : b.cells) {
+                const entry* const e = find_entry(c, all[i]);
+                if (c.element_size != size || e == nullptr || !e->timed() || e->ratio <= 0) continue;
+                const auto place =
+                    std::find(chart.places.begin(), chart.places.end(), std::pair(c.group, place_name(c)));
+                series.points.push_back({static_cast<double>(place - chart.places.begin()), e->ratio,
+                                         fmt::format("{}, {}", chart.keys[i].name, hint_of(c, *e))});
+            }
+            panel.push_back(std::move(series));
+        }
+        chart.panels.emplace_back(bytes_text(size), std::move(panel));
+    }
+    return draw(chart);
+}
+
+std::optional<drawing> squares(const bench& b) {
+    const bool product = b.family == "gemm";
+    const std::string yardstick = product ? "cublasSgemm" : "memcpy";
+    line_chart chart{.title = fmt::format("{}: ratio to {} of square matrices", b.subject, yardstick),
+                     .x_axis = "n, of n x n matrices",
+                     .y_axis = "ratio to " + yardstick,
+                     .rule = 1.0};
+    std::map<double, std::string> ticks;
+    for (int size : element_sizes(b)) {
+        line_chart::series series{.name = product ? subject_name(b) : bytes_text(size),
+                                  .style = series_style(chart.lines.size())};
+        for (const cell& c : b.cells) {
+            if (c.group != "squares" || c.element_size != size || c.subject.ratio <= 0 || c.rows <= 0) continue;
+            const auto n = static_cast<double>(c.rows);
+            ticks[n] = std::to_string(c.rows);
+            series.points.push_back(
+                {n, c.subject.ratio,
+                 product ? fmt::format("{}: {:.3f} of cublasSgemm", c.shape, c.subject.ratio) : hint_of(c, c.subject)});
+        }
+        std::sort(series.points.begin(), series.points.end(), [](const point& a, const point& z) { return a.x < z.x; });
+        if (!series.points.empty()) chart.lines.push_back(std::move(series));
+    }
+    if (ticks.size() < 2) return std::nullopt;
+    chart.ticks.assign(ticks.begin(), ticks.end());
+    return draw(chart);
+}
+
+drawing product_ratios(const bench& b) {
+    bar_chart chart{.title = fmt::format("{}: ratio to cublasSgemm by shape", b.subject),
+                    .axis = "ratio to cublasSgemm (more is better); over a bar's end: 10th to 90th percentile",
+                    .keys = {{"at least as quick", "s0"}, {"slower", "s1"}},
+                    .rule = {{1.0, "cublasSgemm"}}};
+    for (const cell& c : b.cells) {
+        const entry& e = c.subject;
+        if (!e.fault.empty()) chart.bars.push_back({.label = c.shape, .value = "WRONG", .value_style = "bad strong"});
+        if (!e.timed() || e.ratio <= 0) continue;
+        chart.bars.push_back(
+            {.label = c.shape,
+             .parts = {{e.ratio, e.ratio < 1 ? "s1" : "s0",
+                        fmt::format("{}: {} GFLOP/s, cublasSgemm {} GFLOP/s", c.shape, grouped(e.rate),
+                                    grouped(c.yardstick.rate))}},
+             .spread = {{c.yardstick.time->median_s / e.time->p90_s, c.yardstick.time->median_s / e.time->p10_s}},
+             .value = fmt::format("{:.3f}", e.ratio)});
+    }
+    return draw(chart);
+}
+
+drawing roofline(const bench& b, std::optional<double> bandwidth) {
+    line_chart chart{.title = fmt::format("{} and cublasSgemm beneath the roofline", b.subject),
+                     .x_axis = "arithmetic intensity: operations a byte of A, B and C",
+                     .y_axis = "GFLOP/s",
+                     .y_log = true};
+    line_chart::series subject{
+        .name = subject_name(b), .style = "s0", .shape = mark::disc, .points = {}, .line = false};
+    line_chart::series cublas{.name = "cublasSgemm", .style = "s1", .shape = mark::square, .points = {}, .line = false};
+    double least = 1e300, most = 0;
+    const auto roof_at = [&](double x) { return bandwidth ? std::min(b.peak_gflops, *bandwidth * x) : b.peak_gflops; };
+    for (const cell& c : b.cells) {
+        const double x = c.intensity();
+        if (!(x > 0)) continue;
+        for (auto [series, e] : {std::pair(&cublas, &c.yardstick), std::pair(&subject, &c.subject)}) {
+            if (!e->timed()) continue;
+            series->points.push_back({x, e->rate,
+                                      fmt::format("{}, {}: {} GFLOP/s, {:.2f} of the roof", series->name, c.shape,
+                                                  grouped(e->rate), e->rate / roof_at(x))});
+            least = std::min(least, x);
+            most = std::max(most, x);
+        }
+    }
+    if (most <= 0) least = most = 1;
+    if (bandwidth) least = std::min(least, b.peak_gflops / *bandwidth / 2);
+    line_chart::series roof{
+        .name = fmt::format("{} GFLOP/s", grouped(b.peak_gflops)), .style = "ink", .shape = mark::none};
+    roof.points.push_back({least / 1.3, roof_at(least / 1.3)});
+    if (bandwidth) roof.points.push_back({b.peak_gflops / *bandwidth, b.peak_gflops});
+    roof.points.push_back({most * 1.3, roof_at(most * 1.3)});
+    std::sort(roof.points.begin(), roof.points.end(), [](const point& a, const point& z) { return a.x < z.x; });
+    chart.lines = {roof, cublas, subject};
+    return draw(chart);
+}
+
+}  // namespace cornerturn::report

@@ -1,0 +1,40 @@
+// What is drawn of stored results.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/document.hpp"
+#include "report/plots.hpp"
+
+namespace cornerturn::report {
+
+// What a contestant's key in a stored bench is called; the key itself where nobody says.
+std::string contestant_name(const std::string& key);
+// The subject too: the library's own kernels are cornerturn.
+std::string subject_name(const bench& b);
+// Contestants that moved anything, in the order in which they are stored.
+std::vector<std::string> contestants(const bench& b);
+// Null where it is not among the cell's.
+const entry* find_entry(const cell& c, const std::string& contestant);
+// A cell's shape, named alike for all element sizes.
+std::string place_name(const cell& c);
+
+// Of a ladder with times: the ratio of each rung.
+drawing staircase(const ladder& l);
+// What rungs cost in sectors and wavefronts; nothing where none was counted, or there was nothing to do.
+std::optional<drawing> costs(const ladder& l);
+// Ladders of several sizes, at least two and with times, in the order of their sizes.
+std::optional<drawing> ratios_by_size(const std::vector<const ladder*>& ladders);
+
+drawing heat(const bench& b);
+drawing beside_peers(const bench& b);
+// Squares alone: ratio against n, a line an element size. Nothing where there are not two.
+std::optional<drawing> squares(const bench& b);
+// A product's cells one by one.
+drawing product_ratios(const bench& b);
+// bandwidth: that memcpy reached on the same device, in GB/s, if anybody measured it.
+drawing roofline(const bench& b, std::optional<double> bandwidth);
+
+}  // namespace cornerturn::report

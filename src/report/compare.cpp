@@ -1,0 +1,63 @@
+#include "report/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace cornerturn::report {
+namespace {
+
+struct measured {
+    std::string name;
+    bool kernel;
+    const lab::timing* time;
+    double ratio;
+};
+
+// In their order; what stands there twice counts once.
+std::vector<measured> all_of(const document& d) {
+    std::vector<measured> all;
+    if (const ladder* const l = d.as_ladder()) {
+        for (const rung& r : l->rungs) {
+            if (r.time) all.push_back({r.kernel, true, &*r.time, r.ratio});
+        }
+        return all;
+    }
+    const bench& b = std::get<bench>(d.what);
+    for (const cell& c : b.cells) {
+        // The same shape stands in more than one group.
+        std::string name = fmt::format("{}: {}", c.group, c.shape);
+        if (b.family == "transpose") name += fmt::format(" of {}", c.element_size);
+        if (c.subject.timed()) all.push_back({name, false, &*c.subject.time, c.subject.ratio});
+    }
+    return all;
+}
+
+}  // namespace
+
+verdict judge(const lab::timing& before, const lab::timing& after) {
+    if (after.p90_s < before.p10_s) return verdict::faster;
+    return after.p10_s > before.p90_s ? verdict::slower : verdict::within;
+}
+
+std::string work_of(const document& d) {
+    if (const ladder* const l = d.as_ladder())
+        return l->timed() ? fmt::format("ladder of {}, {}", l->family, l->work()) : "";
+    const bench& b = std::get<bench>(d.what);
+    return fmt::format("bench of {}{}", b.family, d.device.kind == "host" ? " on the host" : "");
+}
+
+std::vector<change> changes(const document& before, const document& after) {
+    std::map<std::string, measured> first;
+    for (const measured& m : all_of(before)) first.emplace(m.name, m);
+    std::vector<change> both;
+    for (const measured& m : all_of(after)) {
+        const auto at = first.find(m.name);
+        if (at == first.end()) continue;
+        both.push_back({m.name, m.kernel, *at->second.time, *m.time, at->second.ratio, m.ratio});
+        first.erase(at);
+    }
+    return both;
+}
+
+}  // namespace cornerturn::report

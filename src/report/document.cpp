@@ -1,0 +1,289 @@
+#include "report/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/dtype.hpp"
+#include "cornerturn/error.hpp"
+#include "report/field.hpp"
+
+namespace cornerturn::report {
+namespace {
+
+constexpr double kLargest = 1e18, kLongest = 1e6;  // a count, and seconds
+
+std::vector<std::string> once(const auto& all) {
+    std::vector<std::string> out;
+    for (const auto& each : all) {
+        if (!each.method.empty() && std::find(out.begin(), out.end(), each.method) == out.end())
+            out.push_back(each.method);
+    }
+    return out;
+}
+
+lab::timing read_timing(const field& from) {
+    lab::timing t;
+    t.median_s = from["median_s"].positive();
+    t.p10_s = from["p10_s"].positive();
+    t.p90_s = from["p90_s"].positive();
+    if (!(t.p10_s <= t.median_s && t.median_s <= t.p90_s && t.p90_s <= kLongest))
+        from.fail("is no time: its median must lie between p10_s and p90_s, which are seconds");
+    if (const auto samples = from.find("samples"))
+        t.samples = static_cast<int>(std::min<std::int64_t>(samples->count(), 1 << 30));
+    return t;
+}
+
+lab::device_info read_device(const field& from) {
+    lab::device_info device;
+    device.kind = from["kind"].text();
+    if (device.kind == "cuda") {
+        device.name = from["name"].text();
+        device.driver = from["driver"].text();
+        device.cuda = from["cuda"].text();
+    } else if (device.kind == "host") {
+        device.name = from.text_of("name");
+        if (const auto cores = from.find("cores"))
+            device.cores = static_cast<int>(std::min<std::int64_t>(cores->count(), 1 << 20));
+    } else if (device.kind != "emulator") {
+        from["kind"].fail("is not known: it can be emulator, cuda or host");
+    }
+    return device;
+}
+
+provenance read_provenance(const field& top) {
+    const auto from = top.find("provenance");
+    if (!from) return {};
+    return {from->text_of("date"), from->text_of("commit"), from->text_of("command"), from->text_of("cuda"),
+            from->text_of("ncu")};
+}
+
+readings read_readings(const field& from) {
+    readings all;
+    for (const auto& [name, value] : from.members()) all[name] = value.number(0, kLargest);
+    return all;
+}
+
+// Whether it ran, whether it was right; true where there is more to read.
+bool read_outcome(const field& from, std::string& skipped, std::string& fault, bool& failed) {
+    const auto status = from.find("status");
+    if (status && status->is_text("skipped")) {
+        skipped = from["reason"].text();
+        if (skipped.empty()) skipped = "no reason given";
+        return false;
+    }
+    if (status && !status->is_text("ran")) status->fail("must be \"ran\" or \"skipped\"");
+    const auto verified = status ? std::optional(from["verified"]) : from.find("verified");
+    if (!verified) return true;
+    failed = verified->is(false);
+    if (!failed && !verified->is(true) && !verified->is_text("sampled"))
+        verified->fail("must be true, false or \"sampled\"");
+    if (failed) fault = from.text_of("fault");
+    if (failed && fault.empty()) fault = "its result was wrong";
+    return !failed;
+}
+
+void read_time(const field& from, ladder& of, rung& r) {
+    const auto time = from.find("time");
+    if (!time) return;
+    r.time = read_timing(*time);
+    r.method = time->text_of("method");
+    const char* const rate = of.k ? "gflops" : "bandwidth_gbps";
+    r.rate = from[rate].positive();
+    const field yardstick = from["yardstick"];
+    of.yardstick = yardstick["what"].text();
+    r.yardstick = read_timing(yardstick);
+    r.yardstick_rate = yardstick[rate].positive();
+    r.ratio = from["ratio"].positive();
+    if (const auto share = from.find("of_peak")) r.of_peak = share->positive();
+    if (const auto noted = from.find("noted")) r.noted = (*noted)["gflops"].positive();
+}
+
+rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
+    rung r;
+    r.kernel = from["kernel"].text();
+    if (r.kernel.empty()) from["kernel"].fail("is empty");
+    const bool good = read_outcome(from, r.skipped, r.fault, r.failed);
+    if (!r.ran()) return r;
+    // Counters alone, as stored of old: then they are the hardware's.
+    const auto more = from.find("hardware_only");
+    if (const auto counted = from.find("metrics")) (more ? r.hardware : r.emulated) = read_readings(*counted);
+    if (more) r.hardware.merge(read_readings(*more));
+    if (const auto read = from.find("hardware")) {
+        r.hardware = read_readings((*read)["metrics"]);
+        r.ncu = read->text_of("ncu");
+    }
+    if (const auto derived = from.find("derived")) {
+        r.conflicts[0] = (*derived)["shared_conflicts_ld"].number(0, kLargest);
+        r.conflicts[1] = (*derived)["shared_conflicts_st"].number(0, kLargest);
+    }
+    if (device.kind == "emulator" && from.find("time"))
+        from["time"].fail("cannot be: the emulator tells counters, no time");
+    if (good) read_time(from, of, r);
+    return r;
+}
+
+void read_work(const field& from, ladder& into) {
+    if (from.find("k")) {
+        into.rows = from["m"].count();
+        into.cols = from["n"].count();
+        into.k = from["k"].count();
+        into.dtype = from.find("dtype") ? from["dtype"].text() : "f32";  // products are of nothing else
+    } else {
+        into.rows = from["rows"].count();
+        into.cols = from["cols"].count();
+        into.dtype = from["dtype"].text();
+    }
+    try {
+        into.element_size = find_dtype(into.dtype).size;
+    } catch (const invalid_argument&) {
+        from["dtype"].fail("is no element type");
+    }
+}
+
+ladder read_ladder(const std::vector<field>& results, lab::device_info& device) {
+    ladder all;
+    for (const field& from : results) {
+        ladder here;
+        read_work(from, here);
+        const lab::device_info on = read_device(from["device"]);
+        if (&from == &results.front()) {
+            all = here;
+            device = on;
+        }
+        if (here.work() != all.work())
+            from.fail(
+                fmt::format("is of {}, and the one before it of {}: a ladder is of one", here.work(), all.work()));
+        if (on.text() != device.text()) from["device"].fail("is not the one before it: a ladder runs on one");
+        all.rungs.push_back(read_rung(from, all, device));
+    }
+    const std::string& last = all.rungs.back().kernel;
+    all.family = last.substr(0, last.find('/'));
+    all.rate = all.k ? "GFLOP/s" : "GB/s";
+    return all;
+}
+
+entry read_entry(const field& from, const char* rate, bool peer) {
+    entry e;
+    bool failed = false;
+    e.kernel = from["kernel"].text();
+    if (!read_outcome(from, e.skipped, e.fault, failed)) return e;
+    e.time = read_timing(from["time"]);
+    e.rate = from[rate].positive();
+    if (peer) {
+        if (const auto ratio = from.find("ratio")) e.ratio = ratio->positive();
+    }
+    if (const auto off = from.find("error")) e.error = (*off)["frobenius"].number(0, kLargest);
+    return e;
+}
+
+cell read_cell(const field& from, const bench& of) {
+    const bool product = of.family == "gemm";
+    cell c;
+    c.group = from["group"].text();
+    c.shape = from["shape"].text();
+    c.rows = from[product ? "m" : "rows"].count();
+    c.cols = from[product ? "n" : "cols"].count();
+    if (product) {
+        c.k = from["k"].count();
+    } else {
+        c.element_size = static_cast<int>(from["element_size"].number(1, 1 << 20));
+        c.count = from["count"].count();
+        c.bytes = from["bytes"].positive();
+    }
+    if (from["status"].is_text("skipped")) {
+        c.skipped = from["reason"].text();
+        if (c.skipped.empty()) c.skipped = "no reason given";
+        return c;
+    }
+    c.method = from["method"].text();
+    const char* const rate = product ? "gflops" : "bandwidth_gbps";
+    c.yardstick = read_entry(from["yardstick"], rate, false);
+    c.subject = read_entry(from["subject"], rate, !product);
+    // Without the yardstick there is no ratio, and nothing to say of anybody.
+    if (product && c.subject.timed() && c.yardstick.timed()) c.subject.ratio = from["ratio"].positive();
+    if (const auto peers = from.find("peers")) {
+        for (const auto& [name, peer] : peers->members()) c.peers.emplace_back(name, read_entry(peer, rate, true));
+    }
+    return c;
+}
+
+bench read_bench(const field& top) {
+    bench b;
+    b.family = top["bench"].text();
+    if (b.family != "transpose" && b.family != "gemm") top["bench"].fail("must be \"transpose\" or \"gemm\"");
+    b.subject = top["subject"].text();
+    b.yardstick = top["yardstick"].text();
+    if (b.family == "gemm") b.peak_gflops = top["peak_gflops"].positive();
+    if (const auto frameworks = top.find("frameworks")) {
+        for (const auto& [name, runs] : frameworks->members()) {
+            for (const field& run : runs.items())
+                b.frameworks.push_back({name, run["version"].text(), run.text_of("date"), run.text_of("command")});
+        }
+    }
+    for (const field& from : top["cells"].items()) b.cells.push_back(read_cell(from, b));
+    if (b.cells.empty()) top["cells"].fail("is empty");
+    return b;
+}
+
+}  // namespace
+
+bool ladder::timed() const {
+    return std::any_of(rungs.begin(), rungs.end(), [](const rung& r) { return r.time.has_value(); });
+}
+
+std::string ladder::work() const {
+    return k ? fmt::format("{} x {} x {} {}", rows, cols, *k, dtype) : fmt::format("{} x {} {}", rows, cols, dtype);
+}
+
+double ladder::elements() const {
+    return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(k.value_or(1));
+}
+
+double ladder::bytes() const {
+    const auto m = static_cast<double>(rows), n = static_cast<double>(cols), depth = static_cast<double>(k.value_or(0));
+    return element_size * (m * n + m * depth + depth * n);
+}
+
+std::vector<std::string> ladder::methods() const { return once(rungs); }
+std::vector<std::string> bench::methods() const { return once(cells); }
+
+double cell::intensity() const {
+    const auto m = static_cast<double>(rows), n = static_cast<double>(cols), depth = static_cast<double>(k);
+    return 2 * m * n * depth / (4 * (m * depth + depth * n + m * n));
+}
+
+const bench* document::as_bench(const char* family) const {
+    const bench* const b = std::get_if<bench>(&what);
+    return b != nullptr && b->family == family ? b : nullptr;
+}
+
+document read_document(const std::string& file, const std::string& text) {
+    const nlohmann::ordered_json parsed = parse(file, text);
+    const field top(file, parsed);
+    document d;
+    d.file = file;
+    d.stem = std::filesystem::path(file).stem().string();
+    const bool bench = parsed.is_object() && parsed.contains("bench"),
+               ladder = parsed.is_object() && parsed.contains("results"),
+               profile = parsed.is_object() && parsed.contains("kernel");
+    if (!bench && !ladder && !profile) {
+        throw error(
+            fmt::format("{} holds no results: it must be what ladder, profile or bench store with --format json, "
+                        "an object with \"results\", \"kernel\" or \"bench\"",
+                        file));
+    }
+    d.made = read_provenance(top);
+    if (bench) {
+        d.device = read_device(top["device"]);
+        d.what = read_bench(top);
+        return d;
+    }
+    const std::vector<field> results = ladder ? top["results"].items() : std::vector{top};
+    if (results.empty()) top["results"].fail("is empty");
+    d.what = read_ladder(results, d.device);
+    return d;
+}
+
+}  // namespace cornerturn::report

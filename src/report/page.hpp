@@ -1,0 +1,60 @@
+// A page of text, tables and drawings, as HTML that opens from disk or as Markdown.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lab/table.hpp"
+#include "report/svg.hpp"
+
+namespace cornerturn::report {
+
+enum class tone { plain, code, good, bad };
+
+struct text {
+    std::string words;
+    tone as = tone::plain;
+    text(std::string words, tone as = tone::plain) : words(std::move(words)), as(as) {}
+    text(const char* words) : words(words) {}
+};
+
+struct paragraph {
+    text words;
+};
+struct heading {
+    std::string words;
+};
+struct facts {
+    std::vector<std::pair<std::string, text>> rows;
+};
+struct text_table {
+    std::vector<lab::table::column> columns;
+    std::vector<std::vector<text>> rows;
+};
+struct figure {
+    std::string name;  // of its file, without suffix; each figure of a page has its own
+    std::string caption;
+    drawing art;
+};
+using block = std::variant<paragraph, heading, facts, text_table, figure>;
+
+struct section {
+    std::string title;
+    std::vector<block> blocks;
+};
+struct page {
+    std::string title;
+    std::vector<section> sections;
+
+    std::vector<const figure*> figures() const;
+};
+
+// Everything in one file.
+std::string html(const page& p);
+// link(name of a figure): where it lies, or empty where it is left out.
+std::string markdown(const page& p, const std::function<std::string(const std::string&)>& link);
+
+}  // namespace cornerturn::report

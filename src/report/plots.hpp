@@ -1,0 +1,91 @@
+// Charts of numbers and words. What they say is charts.hpp's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/svg.hpp"
+
+namespace cornerturn::report {
+
+// Marks differ in shape as well as in colour; a bar is a short line.
+enum class mark { none, disc, square, up, down, diamond, bar };
+
+struct key {
+    std::string name = {}, style = {};
+    mark shape = mark::square;
+};
+
+// A bar a row, of one part or of several, one behind the other.
+struct bar_chart {
+    struct part {
+        double length;
+        std::string style, hint;
+    };
+    struct bar {
+        std::string label = {};
+        std::vector<part> parts = {};
+        std::optional<std::pair<double, double>> spread = std::nullopt;
+        std::string value = {}, value_style = "ink";
+    };
+    std::string title = {}, axis = {};
+    std::vector<key> keys = {};
+    std::vector<bar> bars = {};
+    std::optional<std::pair<double, std::string>> rule = {};  // a line across, and its name
+};
+drawing draw(const bar_chart& chart);
+
+struct point {
+    double x, y;
+    std::string hint = {};
+};
+
+// Lines, marks or both over two axes.
+struct line_chart {
+    struct series {
+        std::string name = {}, style = {};
+        mark shape = mark::disc;
+        std::vector<point> points = {};
+        bool line = true, dashed = false;
+        bool named = true;  // at its end, or with marks alone above; else it is there to compare with
+    };
+    std::string title = {}, x_axis = {}, y_axis = {};
+    bool y_log = false;
+    std::vector<std::pair<double, std::string>> ticks = {};  // of x, which is logarithmic; none: powers of ten
+    std::vector<series> lines = {};
+    std::optional<double> rule = {};
+};
+drawing draw(const line_chart& chart);
+
+// Ratios as coloured cells, a row a place.
+struct heat_map {
+    struct spot {
+        double ratio;  // 0: nothing there
+        std::string hint, text = {};
+    };
+    struct row {
+        std::string group = {}, label = {};
+        std::vector<spot> spots;  // a column each
+    };
+    std::string title = {}, column_axis = {};
+    std::vector<std::string> columns = {};
+    std::vector<row> rows = {};
+};
+drawing draw(const heat_map& map);
+
+// Panels above each other which share their places and their scale.
+struct panel_chart {
+    struct series {
+        std::size_t key;
+        std::vector<point> points = {};  // x: the number of the place
+    };
+    std::string title = {}, axis = {};
+    std::vector<key> keys = {};                                    // the last one drawn is the first one listed
+    std::vector<std::pair<std::string, std::string>> places = {};  // group and label
+    std::vector<std::pair<std::string, std::vector<series>>> panels = {};
+};
+drawing draw(const panel_chart& chart);
+
+}  // namespace cornerturn::report

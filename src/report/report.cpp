@@ -1,0 +1,373 @@
+#include "report/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "report/charts.hpp"
+#include "report/tables.hpp"
+
+namespace cornerturn::report {
+namespace {
+
+std::string plural(std::size_t count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// For names of files: letters, digits and a few signs.
+std::string file_name(const std::string& stem) {
+    std::string out;
+    for (char c : stem) out += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' ? c : '_';
+    return out.empty() || out[0] == '.' ? "results" + out : out;
+}
+
+std::string title_of(const document& d) {
+    if (const ladder* const l = d.as_ladder()) {
+        const std::string& only = l->rungs.front().kernel;
+        return l->rungs.size() == 1 ? fmt::format("{}, {}", only, l->work())
+                                    : fmt::format("Ladder of {}, {}", l->family, l->work());
+    }
+    const bench& b = std::get<bench>(d.what);
+    return fmt::format("{} beside {}", b.subject, b.family == "gemm" ? "cuBLAS" : "its peers");
+}
+
+facts provenance_of(const document& d) {
+    facts f;
+    const auto add = [&](const char* name, const std::string& value, tone as = tone::plain) {
+        if (!value.empty()) f.rows.emplace_back(name, text(value, as));
+    };
+    add("File", d.file);
+    add("Device", d.device.text());
+    add("Date", d.made.date);
+    add("Commit", d.made.commit);
+    const std::string ncu = [&] {
+        if (const ladder* const l = d.as_ladder()) {
+            for (const rung& r : l->rungs) {
+                if (!r.ncu.empty()) return r.ncu;
+            }
+        }
+        return d.made.ncu;
+    }();
+    add("Nsight Compute", ncu);
+    add("Command", d.made.command, tone::code);
+    const ladder* const l = d.as_ladder();
+    const auto methods = l != nullptr ? l->methods() : std::get<bench>(d.what).methods();
+    if (!methods.empty()) {
+        add("Timing", fmt::format("{}; median, 10th and 90th percentile", fmt::join(methods, "; or, of small ones: ")));
+    } else if (d.device.kind == "emulator") {
+        add("Timing", "none: the emulator counts accesses, and knows no time");
+    }
+    if (l != nullptr) return f;
+    add("Yardstick", std::get<bench>(d.what).yardstick);
+    for (const framework& w : std::get<bench>(d.what).frameworks) {
+        f.rows.emplace_back(contestant_name(w.name),
+                            text(fmt::format("{}{}{}", w.version, w.date.empty() ? "" : ", " + w.date,
+                                             w.command.empty() ? "" : ", " + w.command)));
+    }
+    return f;
+}
+
+// What was left out and what was wrong: every reason once.
+void add_remarks(section& s, const std::vector<std::pair<std::string, std::string>>& skipped,
+                 const std::vector<std::pair<std::string, std::string>>& failed) {
+    for (const auto& [who, why] : failed)
+        s.blocks.push_back(paragraph{{fmt::format("FAILED {}: {}", who, why), tone::bad}});
+    std::vector<std::string> reasons;
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const auto& [who, why] : skipped) {
+        if (!by_reason.contains(why)) reasons.push_back(why);
+        by_reason[why].push_back(who);
+    }
+    constexpr std::size_t kNamed = 4;
+    for (const std::string& why : reasons) {
+        const auto& all = by_reason[why];
+        s.blocks.push_back(paragraph{
+            fmt::format("Skipped: {}{}: {}",
+                        fmt::join(all.begin(), all.begin() + static_cast<long>(std::min(all.size(), kNamed)), "; "),
+                        all.size() > kNamed ? fmt::format(" and {} more", all.size() - kNamed) : "", why)});
+    }
+}
+
+void add_counters(section& s, const std::string& name, const ladder& l, const lab::device_info& device) {
+    const bool emulated =
+        std::any_of(l.rungs.begin(), l.rungs.end(), [](const rung& r) { return !r.emulated.empty(); });
+    if (auto drawn = costs(l)) {
+        const char* const from = !emulated ? "Counted by the hardware."
+                                 : device.kind == "emulator"
+                                     ? "Counted by the emulator. Emulated runs have no time: these "
+                                       "say what a kernel asks for, not how long it takes."
+                                     : "Counted by the emulator.";
+        s.blocks.push_back(heading{"Sectors and wavefronts"});
+        s.blocks.push_back(figure{
+            l.timed() ? name + "_counters" : name,
+            fmt::format(
+                "32-byte sectors that global loads and stores touch, and passes through shared memory, for each 32 "
+                "{}. {}",
+                l.k ? "multiply-adds" : "elements of the matrix", from),
+            std::move(*drawn)});
+        s.blocks.push_back(counters(l));
+    }
+    if (const text_table t = agreement(l); !t.rows.empty()) {
+        const auto off = static_cast<std::size_t>(std::count_if(l.rungs.begin(), l.rungs.end(), disagrees));
+        s.blocks.push_back(heading{"Emulator and hardware"});
+        s.blocks.push_back(
+            paragraph{fmt::format("= where the emulator gives what Nsight Compute reads, to the last digit, else "
+                                  "emulator / hardware. {} of {} "
+                                  "agree in everything.",
+                                  t.rows.size() - off, plural(t.rows.size(), "kernel"))});
+        s.blocks.push_back(t);
+    }
+    if (const text_table t = hardware_only(l); !t.rows.empty() && t.columns.size() > 1) {
+        s.blocks.push_back(heading{"What hardware alone tells"});
+        s.blocks.push_back(t);
+    }
+}
+
+section of_ladder(const document& d, const std::string& name) {
+    const ladder& l = *d.as_ladder();
+    section s{title_of(d), {}};
+    const rung* best = nullptr;
+    std::vector<std::pair<std::string, std::string>> skipped, failed;
+    for (const rung& r : l.rungs) {
+        if (!r.ran()) skipped.emplace_back(r.kernel, r.skipped);
+        if (r.failed) failed.emplace_back(r.kernel, r.fault);
+        if (r.time && !r.copies(l.family) && (best == nullptr || r.ratio > best->ratio)) best = &r;
+    }
+    std::string lead =
+        fmt::format("{} ran, {} skipped, {} failed.", l.rungs.size() - skipped.size(), skipped.size(), failed.size());
+    if (best != nullptr)
+        lead = fmt::format("{} comes nearest to {}, or furthest past it: {:.3f} of its speed. {}", best->kernel,
+                           l.yardstick, best->ratio, lead);
+    s.blocks.push_back(paragraph{lead});
+    s.blocks.push_back(provenance_of(d));
+    add_remarks(s, skipped, failed);
+    if (l.timed()) {
+        s.blocks.push_back(heading{"Times"});
+        s.blocks.push_back(figure{
+            name, fmt::format("Each rung's speed as a share of {}'s, which was measured in turn with it.", l.yardstick),
+            staircase(l)});
+        s.blocks.push_back(times(l));
+        s.blocks.push_back(paragraph{measured_where(d)});
+    }
+    add_counters(s, name, l, d.device);
+    return s;
+}
+
+void add_cell_remarks(section& s, const bench& b) {
+    std::vector<std::pair<std::string, std::string>> skipped, failed;
+    for (const cell& c : b.cells) {
+        const std::string where = b.family == "gemm" ? c.shape : fmt::format("{} of {} bytes", c.shape, c.element_size);
+        if (!c.skipped.empty()) skipped.emplace_back(where, c.skipped);
+        const auto note = [&](const entry& e) {
+            if (!e.skipped.empty()) skipped.emplace_back(fmt::format("{}, {}", e.kernel, where), e.skipped);
+            if (!e.fault.empty()) failed.emplace_back(fmt::format("{}, {}", e.kernel, where), e.fault);
+        };
+        note(c.yardstick);
+        note(c.subject);
+        for (const auto& [peer, e] : c.peers) note(e);
+    }
+    add_remarks(s, skipped, failed);
+}
+
+// Median, worst and where.
+std::string summary_of(const bench& b, const char* yardstick) {
+    std::vector<double> ratios;
+    const cell* worst = nullptr;
+    for (const cell& c : b.cells) {
+        if (!c.subject.timed() || c.subject.ratio <= 0) continue;
+        ratios.push_back(c.subject.ratio);
+        if (worst == nullptr || c.subject.ratio < worst->subject.ratio) worst = &c;
+    }
+    if (worst == nullptr) return "Nothing was measured.";
+    std::sort(ratios.begin(), ratios.end());
+    const double median = (ratios[(ratios.size() - 1) / 2] + ratios[ratios.size() / 2]) / 2;
+    return fmt::format("{}: {}; the median ratio to {} is {:.3f}, the worst {:.3f}, at {}{}.", subject_name(b),
+                       plural(ratios.size(), "shape"), yardstick, median, worst->subject.ratio, worst->shape,
+                       b.family == "gemm" ? "" : fmt::format(" of {} bytes", worst->element_size));
+}
+
+section of_transposes(const document& d, const std::string& name) {
+    const bench& b = *d.as_bench("transpose");
+    section s{title_of(d), {}};
+    const bool host = d.device.kind == "host";
+    s.blocks.push_back(paragraph{summary_of(b, "memcpy")});
+    s.blocks.push_back(provenance_of(d));
+    s.blocks.push_back(heading{"Beside its peers"});
+    s.blocks.push_back(
+        figure{name, fmt::format("Each mark is one shape: its speed as a share of {}.", b.yardstick), beside_peers(b)});
+    s.blocks.push_back(heading{"Worst and median"});
+    s.blocks.push_back(
+        paragraph{fmt::format("Ratios to memcpy by shapes and bytes an element, worst / median{}.",
+                              host ? ", of matrices of 64 MB and more: smaller ones stay in the caches" : "")});
+    s.blocks.push_back(by_group(b, host));
+    s.blocks.push_back(paragraph{measured_where(d)});
+    s.blocks.push_back(heading{"Shape by shape"});
+    s.blocks.push_back(
+        figure{name + "_heat",
+               fmt::format("{}: ratio to memcpy. White is as quick, red slower, blue quicker.", b.subject), heat(b)});
+    if (auto drawn = squares(b)) {
+        s.blocks.push_back(heading{"Against size"});
+        s.blocks.push_back(figure{name + "_squares",
+                                  fmt::format("{}: square matrices, a line an element size.", b.subject),
+                                  std::move(*drawn)});
+    }
+    add_cell_remarks(s, b);
+    return s;
+}
+
+// The best that memcpy did on the same device, in any of the files, and in which.
+std::optional<std::pair<double, std::string>> bandwidth_beside(const document& d, const std::vector<document>& all) {
+    std::optional<std::pair<double, std::string>> best;
+    const auto take = [&](double rate, const std::string& file) {
+        if (!best || rate > best->first) best.emplace(rate, file);
+    };
+    for (const document& other : all) {
+        if (other.device.kind != "cuda" || other.device.name != d.device.name) continue;
+        if (const bench* const b = other.as_bench("transpose")) {
+            for (const cell& c : b->cells) {
+                if (c.yardstick.timed() && c.method.find("flushed") != std::string::npos)
+                    take(c.yardstick.rate, other.file);
+            }
+        } else if (const ladder* const l = other.as_ladder(); l != nullptr && !l->k) {
+            for (const rung& r : l->rungs) {
+                if (r.time && r.method.find("flushed") != std::string::npos) take(r.yardstick_rate, other.file);
+            }
+        }
+    }
+    return best;
+}
+
+section of_products(const document& d, const std::string& name, const std::vector<document>& all) {
+    const bench& b = *d.as_bench("gemm");
+    section s{title_of(d), {}};
+    s.blocks.push_back(paragraph{summary_of(b, "cublasSgemm")});
+    s.blocks.push_back(provenance_of(d));
+    s.blocks.push_back(heading{"Beside cuBLAS"});
+    s.blocks.push_back(figure{name,
+                              "Each shape's speed as a share of cublasSgemm's, which was measured in turn with it.",
+                              product_ratios(b)});
+    s.blocks.push_back(products(b));
+    s.blocks.push_back(paragraph{measured_where(d)});
+    if (auto drawn = squares(b)) {
+        s.blocks.push_back(heading{"Against size"});
+        s.blocks.push_back(figure{name + "_squares", "Products of square matrices.", std::move(*drawn)});
+    }
+    const auto bandwidth = bandwidth_beside(d, all);
+    s.blocks.push_back(heading{"Against the roofline"});
+    s.blocks.push_back(figure{
+        name + "_roofline",
+        bandwidth
+            ? fmt::format("The roof is the peak of {:.1f} TFLOP/s in FP32, and left of its edge what the {:.0f} GB/s "
+                          "that memcpy reached ({}) can feed. What L2 holds, such as small shapes timed warm, may pass "
+                          "the slope.",
+                          b.peak_gflops / 1e3, bandwidth->first, bandwidth->second)
+            : fmt::format("The roof is the peak of {:.1f} TFLOP/s in FP32. It has no slope: no file beside this one "
+                          "says what memcpy reaches on this device; give a bench or a ladder of transposes too.",
+                          b.peak_gflops / 1e3),
+        roofline(b, bandwidth ? std::optional(bandwidth->first) : std::nullopt)});
+    add_cell_remarks(s, b);
+    return s;
+}
+
+// Paths as short as tells them apart.
+std::string short_name(const document& d, const std::vector<const document*>& among) {
+    const auto same = std::count_if(among.begin(), among.end(), [&](const document* o) { return o->stem == d.stem; });
+    return same > 1 ? d.file : d.stem;
+}
+
+section of_same_work(const std::vector<const document*>& all) {
+    const document& first = *all.front();
+    section s{fmt::format("Side by side: {}", work_of(first)), {}};
+    s.blocks.push_back(
+        paragraph{"A change is marked where the ranges from the 10th to the 90th percentile do not meet. Clocks differ "
+                  "between runs, "
+                  "and times with them; the ratios are each to the yardstick of the same run."});
+    for (auto at = all.begin() + 1; at != all.end(); ++at) {
+        const document& other = **at;
+        const std::vector<change> changed = changes(first, other);
+        const std::string before = short_name(first, all), after = short_name(other, all);
+        s.blocks.push_back(heading{fmt::format("{} and {}", before, after)});
+        if (first.device.text() != other.device.text()) {
+            s.blocks.push_back(paragraph{{fmt::format("The devices differ: {} ran on {}, {} on {}.", before,
+                                                      first.device.text(), after, other.device.text()),
+                                          tone::bad}});
+        }
+        const auto count = [&](verdict v) {
+            return std::count_if(changed.begin(), changed.end(), [&](const change& c) { return c.beyond() == v; });
+        };
+        s.blocks.push_back(
+            paragraph{fmt::format("{} in both: {} faster, {} slower, {} within the spread.", changed.size(),
+                                  count(verdict::faster), count(verdict::slower), count(verdict::within))});
+        if (!changed.empty()) s.blocks.push_back(side_by_side(changed, before, after));
+    }
+    return s;
+}
+
+// Ladders of one family and dtype, in several sizes, each once.
+void add_sizes(page& p, const std::vector<document>& documents) {
+    std::map<std::string, std::vector<const document*>> families;
+    for (const document& d : documents) {
+        const ladder* const l = d.as_ladder();
+        if (l == nullptr || !l->timed()) continue;
+        auto& same = families[fmt::format("{} {}", l->family, l->dtype)];
+        const bool there =
+            std::any_of(same.begin(), same.end(), [&](auto* o) { return o->as_ladder()->work() == l->work(); });
+        if (!there) same.push_back(&d);
+    }
+    for (auto& [name, same] : families) {
+        if (same.size() < 2) continue;
+        std::stable_sort(same.begin(), same.end(),
+                         [](auto* a, auto* b) { return a->as_ladder()->bytes() < b->as_ladder()->bytes(); });
+        std::vector<const ladder*> ladders;
+        std::set<std::string> devices;
+        for (const document* d : same) {
+            ladders.push_back(d->as_ladder());
+            devices.insert(d->device.text());
+        }
+        auto drawn = ratios_by_size(ladders);
+        if (!drawn) continue;
+        section s{fmt::format("Against size: ladders of {}", name), {}};
+        if (devices.size() > 1)
+            s.blocks.push_back(
+                paragraph{{fmt::format("The devices differ: {}.", fmt::join(devices, "; ")), tone::bad}});
+        s.blocks.push_back(
+            figure{file_name(fmt::format("ladder_{}_{}_sizes", ladders.front()->family, ladders.front()->dtype)),
+                   "Kernels that ran at every size; those that come nearest to the yardstick at the largest are named.",
+                   std::move(*drawn)});
+        p.sections.push_back(std::move(s));
+    }
+}
+
+}  // namespace
+
+page make_page(const std::vector<document>& documents) {
+    page p;
+    p.title =
+        documents.size() == 1 ? title_of(documents.front()) : fmt::format("cornerturn: {} results", documents.size());
+    std::vector<std::string> works;
+    std::map<std::string, std::vector<const document*>> by_work;
+    for (const document& d : documents) {
+        const std::string work = work_of(d);
+        if (work.empty()) continue;
+        if (!by_work.contains(work)) works.push_back(work);
+        by_work[work].push_back(&d);
+    }
+    for (const std::string& work : works) {
+        if (by_work[work].size() > 1) p.sections.push_back(of_same_work(by_work[work]));
+    }
+    add_sizes(p, documents);
+    std::set<std::string> names;
+    for (const document& d : documents) {
+        std::string name = file_name(d.stem);
+        for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}-{}", file_name(d.stem), i);
+        if (d.as_ladder() != nullptr) p.sections.push_back(of_ladder(d, name));
+        if (d.as_bench("transpose") != nullptr) p.sections.push_back(of_transposes(d, name));
+        if (d.as_bench("gemm") != nullptr) p.sections.push_back(of_products(d, name, documents));
+    }
+    return p;
+}
+
+}  // namespace cornerturn::report

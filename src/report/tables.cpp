@@ -1,0 +1,306 @@
+#include "report/tables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "lab/statistics.hpp"
+#include "report/charts.hpp"
+
+namespace cornerturn::report {
+namespace {
+
+// Smaller matrices in host memory stay in the caches.
+constexpr double kLeastHostBytes = 2 * 64e6;
+
+std::string grouped(double value) { return lab::grouped(static_cast<std::uint64_t>(std::llround(value))); }
+
+// 12,345.6
+std::string microseconds(double seconds) {
+    const double tenths = std::round(seconds * 1e7), whole = std::floor(tenths / 10);
+    return fmt::format("{}.{}", grouped(whole), static_cast<int>(tenths - whole * 10));
+}
+
+std::string short_number(double value) {
+    if (value == std::floor(value)) return fmt::format("{:.0f}", value);
+    return fmt::format("{:.2f}", value);
+}
+
+const double* find(const readings& all, const std::string& name) {
+    const auto at = all.find(name);
+    return at == all.end() ? nullptr : &at->second;
+}
+
+// One reading a counted request, where there were any.
+text per(const readings& all, const lab::metric& what, const lab::metric& requests) {
+    const double *const sum = find(all, what.name), *const of = find(all, requests.name);
+    return sum == nullptr || of == nullptr || *of <= 0 ? "-" : short_number(*sum / *of);
+}
+
+// Loads and stores of the same count: lab::metrics() lists them in pairs.
+struct family {
+    const char* name;
+    std::size_t first;
+};
+constexpr family kFamilies[] = {{"global requests", 0}, {"sectors", 2}, {"shared requests", 4}, {"wavefronts", 6}};
+
+struct reading_name {
+    const char *metric, *heading;
+};
+constexpr reading_name kHardwareOnly[] = {
+    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM, % of peak"},
+    {"l1tex__t_sector_hit_rate.pct", "L1 hits %"},
+    {"lts__t_sector_hit_rate.pct", "L2 hits %"},
+    {"sm__warps_active.avg.pct_of_peak_sustained_active", "occupancy %"},
+    {"launch__registers_per_thread", "registers"},
+    {"smsp__inst_executed.sum", "warp instructions"},
+};
+
+std::vector<double> yardstick_rates(const document& d) {
+    std::vector<double> rates;
+    if (const ladder* const l = d.as_ladder()) {
+        for (const rung& r : l->rungs) {
+            if (r.time) rates.push_back(r.yardstick_rate);
+        }
+        return rates;
+    }
+    for (const cell& c : std::get<bench>(d.what).cells) {
+        if (c.yardstick.timed()) rates.push_back(c.yardstick.rate);
+    }
+    return rates;
+}
+
+}  // namespace
+
+text_table times(const ladder& l) {
+    const bool peak = std::any_of(l.rungs.begin(), l.rungs.end(), [](const rung& r) { return r.of_peak > 0; });
+    double noted = 0;  // cuBLAS's: nothing was quicker there
+    for (const rung& r : l.rungs) noted = std::max(noted, r.noted);
+    text_table t{{{"id"}, {"median us", true}, {"p10-p90", true}, {l.rate, true}, {"of " + l.yardstick, true}}, {}};
+    if (peak) t.columns.push_back({"of peak", true});
+    if (noted > 0) {
+        t.columns.push_back({"note 002: GFLOP/s", true});
+        t.columns.push_back({"of its cublasSgemm", true});
+    }
+    for (const rung& r : l.rungs) {
+        if (!r.time && !r.failed) continue;
+        std::vector<text> row = {{r.kernel, tone::code}};
+        if (r.failed) {
+            row.insert(row.end(), {{"WRONG", tone::bad}, "-", "-", "-"});
+        } else {
+            row.insert(row.end(),
+                       {microseconds(r.time->median_s), microseconds(r.time->p10_s) + "-" + microseconds(r.time->p90_s),
+                        grouped(r.rate), fmt::format("{:.3f}", r.ratio)});
+        }
+        if (peak) row.push_back(r.of_peak > 0 ? fmt::format("{:.2f}", r.of_peak) : "-");
+        if (noted > 0) {
+            row.push_back(r.noted > 0 ? grouped(r.noted) : "-");
+            row.push_back(r.noted > 0 ? fmt::format("{:.2f}", r.noted / noted) : "-");
+        }
+        t.rows.push_back(std::move(row));
+    }
+    return t;
+}
+
+text_table counters(const ladder& l) {
+    text_table t{{{"id"},
+                  {"sectors/request ld", true},
+                  {"st", true},
+                  {"wavefronts/request ld", true},
+                  {"st", true},
+                  {"bank conflicts ld", true},
+                  {"st", true},
+                  {"verified"}},
+                 {}};
+    const auto& metrics = lab::metrics();
+    for (const rung& r : l.rungs) {
+        if (!r.ran()) continue;
+        std::vector<text> row = {{r.kernel, tone::code}};
+        for (auto [what, requests] : {std::pair(2, 0), {3, 1}, {6, 4}, {7, 5}}) {
+            row.push_back(
+                per(r.counted(), metrics[static_cast<std::size_t>(what)], metrics[static_cast<std::size_t>(requests)]));
+        }
+        for (const auto& conflicts : r.conflicts) row.push_back(conflicts ? grouped(*conflicts) : "-");
+        row.push_back(r.failed ? text("NO", tone::bad) : text("yes"));
+        t.rows.push_back(std::move(row));
+    }
+    return t;
+}
+
+bool disagrees(const rung& r) {
+    return std::any_of(lab::metrics().begin(), lab::metrics().end(), [&](const lab::metric& m) {
+        const double *const a = find(r.emulated, m.name), *const b = find(r.hardware, m.name);
+        return a != nullptr && b != nullptr && *a != *b;
+    });
+}
+
+text_table agreement(const ladder& l) {
+    text_table t{{{"id"}}, {}};
+    for (const family& f : kFamilies) t.columns.push_back({fmt::format("{} ld, st", f.name)});
+    for (const rung& r : l.rungs) {
+        if (r.emulated.empty() || r.hardware.empty()) continue;
+        std::vector<text> row = {{r.kernel, tone::code}};
+        for (const family& f : kFamilies) {
+            std::string differing;
+            bool known = true;
+            for (std::size_t op : {0, 1}) {
+                const std::string name = lab::metrics()[f.first + op].name;
+                const double *const a = find(r.emulated, name), *const b = find(r.hardware, name);
+                known = known && a != nullptr && b != nullptr;
+                if (a != nullptr && b != nullptr && *a != *b)
+                    differing += fmt::format("{}{} {} / {}", differing.empty() ? "" : ", ", op == 0 ? "ld" : "st",
+                                             grouped(*a), grouped(*b));
+            }
+            row.push_back(!differing.empty() ? text(differing, tone::bad) : text(known ? "=" : "-"));
+        }
+        t.rows.push_back(std::move(row));
+    }
+    return t;
+}
+
+text_table hardware_only(const ladder& l) {
+    text_table t{{{"id"}}, {}};
+    std::vector<const reading_name*> present;
+    for (const reading_name& name : kHardwareOnly) {
+        if (std::any_of(l.rungs.begin(), l.rungs.end(), [&](const rung& r) { return find(r.hardware, name.metric); })) {
+            present.push_back(&name);
+            t.columns.push_back({name.heading, true});
+        }
+    }
+    for (const rung& r : l.rungs) {
+        std::vector<text> row = {{r.kernel, tone::code}};
+        bool any = false;
+        for (const reading_name* name : present) {
+            const double* const value = find(r.hardware, name->metric);
+            any = any || value != nullptr;
+            row.push_back(value == nullptr ? "-" : *value < 1000 ? fmt::format("{:g}", *value) : grouped(*value));
+        }
+        if (any) t.rows.push_back(std::move(row));
+    }
+    return t;
+}
+
+text_table by_group(const bench& b, bool host) {
+    const std::vector<std::string> all = contestants(b);
+    text_table t{{{"shapes"}, {"bytes", true}}, {}};
+    for (const std::string& who : all)
+        t.columns.push_back({who == "subject" ? subject_name(b) : contestant_name(who), true});
+    std::vector<std::string> groups;
+    std::map<std::size_t, std::set<int>> sizes;
+    for (const cell& c : b.cells) {
+        if (host && c.bytes < kLeastHostBytes) continue;
+        const auto at = static_cast<std::size_t>(std::find(groups.begin(), groups.end(), c.group) - groups.begin());
+        if (at == groups.size()) groups.push_back(c.group);
+        sizes[at].insert(c.element_size);
+    }
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+        for (int size : sizes[group]) {
+            std::vector<text> row = {groups[group], std::to_string(size)};
+            for (const std::string& who : all) {
+                std::vector<double> ratios;
+                bool wrong = false;
+                for (const cell& c : b.cells) {
+                    const entry* const e = find_entry(c, who);
+                    if (c.group != groups[group] || c.element_size != size || (host && c.bytes < kLeastHostBytes) ||
+                        e == nullptr)
+                        continue;
+                    wrong = wrong || !e->fault.empty();
+                    if (e->timed() && e->ratio > 0) ratios.push_back(e->ratio);
+                }
+                if (wrong) {
+                    row.push_back({"WRONG", tone::bad});
+                } else {
+                    row.push_back(ratios.empty()
+                                      ? "-"
+                                      : fmt::format("{:.2f} / {:.2f}", *std::min_element(ratios.begin(), ratios.end()),
+                                                    lab::percentile(ratios, 0.5)));
+                }
+            }
+            t.rows.push_back(std::move(row));
+        }
+    }
+    return t;
+}
+
+text_table products(const bench& b) {
+    text_table t{{{"m x n x k"},
+                  {"TFLOP/s", true},
+                  {"of peak", true},
+                  {"cublasSgemm", true},
+                  {"ratio", true},
+                  {"error, of cuBLAS's", true}},
+                 {}};
+    const auto tera = [](const entry& e) { return e.timed() ? fmt::format("{:.1f}", e.rate / 1e3) : std::string("-"); };
+    for (const cell& c : b.cells) {
+        if (!c.skipped.empty()) continue;
+        const entry &e = c.subject, &theirs = c.yardstick;
+        t.rows.push_back({c.shape, e.fault.empty() ? text(tera(e)) : text("WRONG", tone::bad),
+                          e.timed() ? fmt::format("{:.2f}", e.rate / b.peak_gflops) : "-", tera(theirs),
+                          e.ratio > 0 ? fmt::format("{:.3f}", e.ratio) : "-",
+                          e.timed() && theirs.error > 0 ? fmt::format("{:.2f}", e.error / theirs.error) : "-"});
+    }
+    return t;
+}
+
+text_table side_by_side(const std::vector<change>& all, const std::string& before, const std::string& after) {
+    text_table t{{{!all.empty() && all.front().kernel ? "id" : "shapes"},
+                  {fmt::format("{}: us", before), true},
+                  {fmt::format("{}: us", after), true},
+                  {"change", true},
+                  {"ratio, before", true},
+                  {"after", true},
+                  {"the change is"}},
+                 {}};
+    for (const change& c : all) {
+        const verdict found = c.beyond();
+        const auto ratio = [](double value) { return value > 0 ? fmt::format("{:.3f}", value) : std::string("-"); };
+        t.rows.push_back({{c.what, c.kernel ? tone::code : tone::plain},
+                          microseconds(c.before.median_s),
+                          microseconds(c.after.median_s),
+                          fmt::format("{:+.1f} %", c.percent()),
+                          ratio(c.ratio_before),
+                          ratio(c.ratio_after),
+                          found == verdict::faster   ? text("▲ faster", tone::good)
+                          : found == verdict::slower ? text("▼ slower", tone::bad)
+                                                     : text("within the spread")});
+    }
+    return t;
+}
+
+std::string measured_where(const document& d) {
+    std::vector<std::string> parts;
+    if (!d.device.name.empty()) parts.push_back(d.device.name);
+    if (d.device.kind == "host" && d.device.cores > 0) parts.push_back(fmt::format("{} cores", d.device.cores));
+    if (d.device.kind == "cuda") parts.push_back(fmt::format("driver {}, CUDA {}", d.device.driver, d.device.cuda));
+    if (!d.made.date.empty()) parts.push_back(d.made.date);
+    if (!d.made.commit.empty()) parts.push_back("commit " + d.made.commit);
+    const std::vector<double> rates = yardstick_rates(d);
+    const ladder* const l = d.as_ladder();
+    const bool product = l != nullptr ? l->k.has_value() : d.as_bench("gemm") != nullptr;
+    std::string out = fmt::format("{}", fmt::join(parts, ", "));
+    if (!rates.empty()) {
+        const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
+        out += fmt::format("; {} {} to {} {}",
+                           l != nullptr ? l->yardstick
+                           : product    ? "cublasSgemm"
+                                        : "memcpy",
+                           grouped(*least), grouped(*most), product ? "GFLOP/s" : "GB/s");
+    }
+    out += ".";
+    if (l != nullptr) return out;
+    std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> frameworks;
+    for (const framework& f : std::get<bench>(d.what).frameworks) {
+        frameworks[f.name].first.insert(f.version);
+        frameworks[f.name].second.insert(f.date);
+    }
+    for (const auto& [name, runs] : frameworks)
+        out += fmt::format(" {} {}: {}.", contestant_name(name), fmt::join(runs.first, ", "),
+                           fmt::join(runs.second, ", "));
+    return out;
+}
+
+}  // namespace cornerturn::report
