@@ -106,6 +106,10 @@ rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
     if (r.kernel.empty()) from["kernel"].fail("is empty");
     const bool good = read_outcome(from, r.skipped, r.fault, r.failed);
     if (!r.ran()) return r;
+    if (const auto verified = from.find("verified")) {
+        r.checked = true;
+        r.sampled = verified->is_text("sampled");
+    }
     // Counters alone, as stored of old: then they are the hardware's.
     const auto more = from.find("hardware_only");
     if (const auto counted = from.find("metrics")) (more ? r.hardware : r.emulated) = read_readings(*counted);

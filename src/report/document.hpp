@@ -24,8 +24,8 @@ using readings = std::map<std::string, double>;
 // One kernel of a ladder.
 struct rung {
     std::string kernel, skipped, fault;
-    bool failed = false;
-    std::optional<lab::timing> time, yardstick;  // none of what failed: it may have done less than it should
+    bool failed = false, sampled = false, checked = false;  // checked: the file tells
+    std::optional<lab::timing> time, yardstick;             // none of what failed: it may have done less than it should
     std::string method;
     double rate = 0, yardstick_rate = 0, ratio = 0;
     double of_peak = 0, noted = 0;  // 0: not told

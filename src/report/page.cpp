@@ -154,7 +154,9 @@ std::string html(const page& p) {
         out += "</ul></nav>\n";
     }
     for (std::size_t i = 0; i < p.sections.size(); ++i) {
-        out += fmt::format("<section id=\"s{}\">\n<h2>{}</h2>\n", i + 1, escaped(p.sections[i].title));
+        // The page's own title where it is the only one.
+        out += fmt::format("<section id=\"s{}\">\n", i + 1);
+        if (p.sections.size() > 1) out += fmt::format("<h2>{}</h2>\n", escaped(p.sections[i].title));
         for (const block& b : p.sections[i].blocks) out += html_of(b);
         out += "</section>\n";
     }
@@ -164,7 +166,7 @@ std::string html(const page& p) {
 std::string markdown(const page& p, const std::function<std::string(const std::string&)>& link) {
     std::string out = fmt::format("# {}\n", markdown_of(p.title));
     for (const section& s : p.sections) {
-        out += fmt::format("\n## {}\n", markdown_of(s.title));
+        if (p.sections.size() > 1) out += fmt::format("\n## {}\n", markdown_of(s.title));
         for (const block& b : s.blocks) {
             const std::string printed = std::visit(
                 each{[](const paragraph& it) { return markdown_of(it.words) + "\n"; },

@@ -60,7 +60,7 @@ double draw_keys(drawing& art, const std::vector<key>& keys, double left, double
     if (keys.empty()) return y;
     double x = left;
     for (const key& k : keys) {
-        const double width = 28 + width_of(k.name);
+        const double width = 36 + width_of(k.name) * 1.05;
         if (x > left && x + width > right) {
             x = left;
             y += 18;
@@ -95,18 +95,17 @@ struct axis_range {
     }
 };
 
-// Whole powers of ten, or from 0 to a little above the most; `step` between ticks.
+// A little more than there is; from 0, if what lies there is worth the room.
 axis_range range_of(double least, double most, bool log) {
-    if (!log) return {0, most * 1.04, false};
-    axis_range r{least / 1.3, most * 1.3, true};
-    return r;
+    if (log) return {least / 1.3, most * 1.3, true};
+    return {least > 0.65 * most ? std::floor((least - 0.02 * most) / most * 20) / 20 * most : 0, most * 1.04, false};
 }
 
 std::vector<double> ticks_of(const axis_range& range) {
     std::vector<double> all;
     if (!range.log) {
-        const double step = step_of(range.to, 6);
-        for (int i = 0; i * step <= range.to; ++i) all.push_back(i * step);
+        const double step = step_of(range.to - range.from, 6);
+        for (double i = std::ceil(range.from / step); i * step <= range.to; ++i) all.push_back(i * step);
         return all;
     }
     const bool few = range.to / range.from < 300;
@@ -191,7 +190,11 @@ drawing draw(const bar_chart& chart) {
             end = std::max(end, bar.spread->second);
         }
         art.text(left - 8, middle + 4, shortened(bar.label), "ink mono", anchor::end, kText);
-        art.text(x_of(end) + 6, middle + 4, bar.value, bar.value_style + " halo", anchor::start, kText);
+        // Beside the line across, not upon it.
+        double x = x_of(end) + 6;
+        if (chart.rule && x < x_of(chart.rule->first) + 4 && x + width_of(bar.value) + 4 > x_of(chart.rule->first))
+            x = x_of(chart.rule->first) + 6;
+        art.text(x, middle + 4, bar.value, bar.value_style, anchor::start, kText);
     }
     art.line(left, top, left, bottom, "soft");
     return art;
@@ -352,7 +355,7 @@ drawing draw(const panel_chart& chart) {
     const double width = kPlace * static_cast<double>(chart.places.size()), right = kLeft + width;
     const double head = 12 + keys_height(chart.keys, kLeft, right), groups = 20;
     const double tall = head + groups + (kHeight + kBetween) * static_cast<double>(chart.panels.size());
-    drawing art(right + 16, tall + labels * 0.87 + 12, chart.title);
+    drawing art(right + 16, tall + labels * 0.76 + 12, chart.title);
     draw_keys(art, chart.keys, kLeft, right, 8);
     const auto x_of = [&](double place) { return kLeft + kPlace * (place + 0.5); };
     // The group's name above its places, where there is room for it.

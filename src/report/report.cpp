@@ -56,7 +56,7 @@ facts provenance_of(const document& d) {
     const ladder* const l = d.as_ladder();
     const auto methods = l != nullptr ? l->methods() : std::get<bench>(d.what).methods();
     if (!methods.empty()) {
-        add("Timing", fmt::format("{}; median, 10th and 90th percentile", fmt::join(methods, "; or, of small ones: ")));
+        add("Timing", fmt::format("{}; median, 10th and 90th percentile", fmt::join(methods, "; or else ")));
     } else if (d.device.kind == "emulator") {
         add("Timing", "none: the emulator counts accesses, and knows no time");
     }
@@ -70,26 +70,36 @@ facts provenance_of(const document& d) {
     return f;
 }
 
-// What was left out and what was wrong: every reason once.
-void add_remarks(section& s, const std::vector<std::pair<std::string, std::string>>& skipped,
-                 const std::vector<std::pair<std::string, std::string>>& failed) {
-    for (const auto& [who, why] : failed)
-        s.blocks.push_back(paragraph{{fmt::format("FAILED {}: {}", who, why), tone::bad}});
+// What was left out and what was wrong. A reason stands once, with whom it was given for.
+struct remarks {
+    std::vector<std::pair<std::string, std::string>> failed;
     std::vector<std::string> reasons;
-    std::map<std::string, std::vector<std::string>> by_reason;
-    for (const auto& [who, why] : skipped) {
-        if (!by_reason.contains(why)) reasons.push_back(why);
-        by_reason[why].push_back(who);
+    std::map<std::string, std::vector<std::pair<std::string, std::size_t>>> skipped;  // who, and how often
+
+    void skip(const std::string& who, const std::string& why) {
+        auto& all = skipped[why];
+        if (all.empty()) reasons.push_back(why);
+        const auto at = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.first == who; });
+        if (at != all.end()) ++at->second;
+        if (at == all.end()) all.emplace_back(who, 1);
     }
-    constexpr std::size_t kNamed = 4;
-    for (const std::string& why : reasons) {
-        const auto& all = by_reason[why];
-        s.blocks.push_back(paragraph{
-            fmt::format("Skipped: {}{}: {}",
-                        fmt::join(all.begin(), all.begin() + static_cast<long>(std::min(all.size(), kNamed)), "; "),
-                        all.size() > kNamed ? fmt::format(" and {} more", all.size() - kNamed) : "", why)});
+
+    void add_to(section& s) const {
+        for (const auto& [who, why] : failed)
+            s.blocks.push_back(paragraph{{fmt::format("FAILED {}: {}", who, why), tone::bad}});
+        constexpr std::size_t kNamed = 6;
+        for (const std::string& why : reasons) {
+            const auto& all = skipped.at(why);
+            std::vector<std::string> names;
+            for (const auto& [who, times] : all) {
+                if (names.size() < kNamed)
+                    names.push_back(times > 1 ? fmt::format("{} (at {} shapes)", who, times) : who);
+            }
+            if (all.size() > kNamed) names.push_back(fmt::format("{} more", all.size() - kNamed));
+            s.blocks.push_back(paragraph{fmt::format("Skipped: {}: {}", fmt::join(names, "; "), why)});
+        }
     }
-}
+};
 
 void add_counters(section& s, const std::string& name, const ladder& l, const lab::device_info& device) {
     const bool emulated =
@@ -130,20 +140,24 @@ section of_ladder(const document& d, const std::string& name) {
     const ladder& l = *d.as_ladder();
     section s{title_of(d), {}};
     const rung* best = nullptr;
-    std::vector<std::pair<std::string, std::string>> skipped, failed;
+    remarks left;
+    std::size_t skipped = 0;
     for (const rung& r : l.rungs) {
-        if (!r.ran()) skipped.emplace_back(r.kernel, r.skipped);
-        if (r.failed) failed.emplace_back(r.kernel, r.fault);
+        skipped += !r.ran();
+        if (!r.ran()) left.skip(r.kernel, r.skipped);
+        if (r.failed) left.failed.emplace_back(r.kernel, r.fault);
         if (r.time && !r.copies(l.family) && (best == nullptr || r.ratio > best->ratio)) best = &r;
     }
     std::string lead =
-        fmt::format("{} ran, {} skipped, {} failed.", l.rungs.size() - skipped.size(), skipped.size(), failed.size());
+        fmt::format("{} ran, {} skipped, {} failed.", l.rungs.size() - skipped, skipped, left.failed.size());
     if (best != nullptr)
-        lead = fmt::format("{} comes nearest to {}, or furthest past it: {:.3f} of its speed. {}", best->kernel,
-                           l.yardstick, best->ratio, lead);
+        lead = best->ratio < 1
+                   ? fmt::format("{} comes nearest to {}: {:.3f} of its speed. {}", best->kernel, l.yardstick,
+                                 best->ratio, lead)
+                   : fmt::format("{} is {:.3f} times as fast as {}. {}", best->kernel, best->ratio, l.yardstick, lead);
     s.blocks.push_back(paragraph{lead});
     s.blocks.push_back(provenance_of(d));
-    add_remarks(s, skipped, failed);
+    left.add_to(s);
     if (l.timed()) {
         s.blocks.push_back(heading{"Times"});
         s.blocks.push_back(figure{
@@ -157,19 +171,19 @@ section of_ladder(const document& d, const std::string& name) {
 }
 
 void add_cell_remarks(section& s, const bench& b) {
-    std::vector<std::pair<std::string, std::string>> skipped, failed;
+    remarks left;
     for (const cell& c : b.cells) {
         const std::string where = b.family == "gemm" ? c.shape : fmt::format("{} of {} bytes", c.shape, c.element_size);
-        if (!c.skipped.empty()) skipped.emplace_back(where, c.skipped);
+        if (!c.skipped.empty()) left.skip(where, c.skipped);
         const auto note = [&](const entry& e) {
-            if (!e.skipped.empty()) skipped.emplace_back(fmt::format("{}, {}", e.kernel, where), e.skipped);
-            if (!e.fault.empty()) failed.emplace_back(fmt::format("{}, {}", e.kernel, where), e.fault);
+            if (!e.skipped.empty()) left.skip(e.kernel, e.skipped);
+            if (!e.fault.empty()) left.failed.emplace_back(fmt::format("{}, {}", e.kernel, where), e.fault);
         };
         note(c.yardstick);
         note(c.subject);
         for (const auto& [peer, e] : c.peers) note(e);
     }
-    add_remarks(s, skipped, failed);
+    left.add_to(s);
 }
 
 // Median, worst and where.
@@ -186,7 +200,9 @@ std::string summary_of(const bench& b, const char* yardstick) {
     const double median = (ratios[(ratios.size() - 1) / 2] + ratios[ratios.size() / 2]) / 2;
     return fmt::format("{}: {}; the median ratio to {} is {:.3f}, the worst {:.3f}, at {}{}.", subject_name(b),
                        plural(ratios.size(), "shape"), yardstick, median, worst->subject.ratio, worst->shape,
-                       b.family == "gemm" ? "" : fmt::format(" of {} bytes", worst->element_size));
+                       b.family == "gemm" ? ""
+                                          : fmt::format(" ({} an element)",
+                                                        plural(static_cast<std::size_t>(worst->element_size), "byte")));
 }
 
 section of_transposes(const document& d, const std::string& name) {
@@ -359,6 +375,11 @@ page make_page(const std::vector<document>& documents) {
         if (by_work[work].size() > 1) p.sections.push_back(of_same_work(by_work[work]));
     }
     add_sizes(p, documents);
+    const auto titled = [&](const document& d) {
+        const auto same = std::count_if(documents.begin(), documents.end(),
+                                        [&](const document& o) { return title_of(o) == title_of(d); });
+        return same > 1 ? fmt::format("{}: {}", title_of(d), d.file) : title_of(d);
+    };
     std::set<std::string> names;
     for (const document& d : documents) {
         std::string name = file_name(d.stem);
@@ -366,6 +387,7 @@ page make_page(const std::vector<document>& documents) {
         if (d.as_ladder() != nullptr) p.sections.push_back(of_ladder(d, name));
         if (d.as_bench("transpose") != nullptr) p.sections.push_back(of_transposes(d, name));
         if (d.as_bench("gemm") != nullptr) p.sections.push_back(of_products(d, name, documents));
+        p.sections.back().title = titled(d);
     }
     return p;
 }

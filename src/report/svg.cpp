@@ -69,8 +69,7 @@ std::string style_sheet() {
     return fmt::format(
         ":root{{color-scheme:light dark;{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}"
         "svg text{{font-family:system-ui,sans-serif}}svg text.mono{{font-family:ui-monospace,monospace}}\n"
-        ".strong{{font-weight:600}}.halo{{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:"
-        "round}}\n"
+        ".strong{{font-weight:600}}"
         ".dashed{{stroke-dasharray:4 3}}.quiet{{opacity:.5}}.on-light{{fill:#14181f}}.on-dark{{fill:#fff}}\n",
         light, dark, classes);
 }

@@ -125,7 +125,7 @@ text_table counters(const ladder& l) {
                 per(r.counted(), metrics[static_cast<std::size_t>(what)], metrics[static_cast<std::size_t>(requests)]));
         }
         for (const auto& conflicts : r.conflicts) row.push_back(conflicts ? grouped(*conflicts) : "-");
-        row.push_back(r.failed ? text("NO", tone::bad) : text("yes"));
+        row.push_back(r.failed ? text("NO", tone::bad) : text(!r.checked ? "-" : r.sampled ? "sampled" : "yes"));
         t.rows.push_back(std::move(row));
     }
     return t;
