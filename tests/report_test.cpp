@@ -1,0 +1,476 @@
+// The report: what stands on its pages, what it says of changes, and that no file, however broken, does more than be
+// refused by name.
+#include "report/report.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "cornerturn/error.hpp"
+#include "report/charts.hpp"
+#include "report/compare.hpp"
+#include "report/tables.hpp"
+
+using namespace cornerturn;
+using namespace cornerturn::report;
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string stored(const std::string& name) {
+    std::ifstream file(CORNERTURN_SOURCE_DIR "/results/" + name);
+    std::stringstream text;
+    text << file.rdbuf();
+    EXPECT_FALSE(text.str().empty()) << name;
+    return text.str();
+}
+
+document from_json(const ordered_json& value, const std::string& file = "some.json") {
+    return read_document(file, value.dump());
+}
+
+std::string markdown_of(const std::vector<document>& documents) {
+    return markdown(make_page(documents), [](const std::string&) { return ""; });
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// A ladder of one rung with times, as an H200 could have given.
+ordered_json rung_json(const std::string& id, double p10, double median, double p90) {
+    return {{"kernel", id},
+            {"rows", 64},
+            {"cols", 64},
+            {"dtype", "f32"},
+            {"device", {{"kind", "cuda"}, {"name", "GPU"}, {"driver", "1"}, {"cuda", "13.0"}}},
+            {"status", "ran"},
+            {"verified", true},
+            {"time", {{"median_s", median}, {"p10_s", p10}, {"p90_s", p90}, {"samples", 20}, {"method", "so"}}},
+            {"bandwidth_gbps", 100.0},
+            {"yardstick",
+             {{"what", "memcpy"}, {"median_s", 1e-6}, {"p10_s", 1e-6}, {"p90_s", 1e-6}, {"bandwidth_gbps", 120.0}}},
+            {"ratio", 1e-6 / median}};
+}
+
+// ---- Pages are well formed ------------------------------------------------------------------------------------------
+
+// Every tag closed by its own name, every attribute quoted, every & an entity. "" or what is wrong.
+std::string malformed(const std::string& page) {
+    std::vector<std::string> open;
+    bool style = false;
+    for (std::size_t i = 0; i < page.size(); ++i) {
+        const std::string around = page.substr(i > 30 ? i - 30 : 0, 80);
+        if (page[i] == '&' && !style) {
+            const std::size_t end = page.find(';', i);
+            if (end == std::string::npos || end - i > 6) return "a bare & near " + around;
+        }
+        if (page[i] == '>') return "a bare > near " + around;
+        if (page[i] != '<') continue;
+        std::size_t end = i + 1;
+        for (bool quoted = false; end < page.size() && (quoted || page[end] != '>'); ++end) {
+            if (page[end] == '"') quoted = !quoted;
+            if (page[end] == '<') return "a < within a tag near " + around;
+        }
+        if (end >= page.size()) return "a tag without an end near " + around;
+        const std::string tag = page.substr(i + 1, end - i - 1);
+        i = end;
+        if (tag.starts_with("!DOCTYPE") || tag.ends_with("/")) continue;
+        if (!tag.starts_with("/")) {
+            open.push_back(tag.substr(0, tag.find_first_of(" \n")));
+        } else if (open.empty() || open.back() != tag.substr(1)) {
+            return "</" + tag.substr(1) + "> closes " + (open.empty() ? "nothing" : open.back()) + " near " + around;
+        } else {
+            open.pop_back();
+        }
+        style = !open.empty() && open.back() == "style";
+    }
+    return open.empty() ? "" : open.back() + " is not closed";
+}
+
+TEST(the_check_itself, finds_what_is_wrong) {
+    EXPECT_EQ(malformed("<!DOCTYPE html><p class=\"a > b\">x &amp; y<br/></p>"), "");
+    for (const char* wrong : {"<p>", "<p></b>", "</p>", "<p>a & b</p>", "<p <b>></p>", "a > b", "<p class=\"></p>"})
+        EXPECT_NE(malformed(wrong), "") << wrong;
+}
+
+std::vector<std::string> all_results() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(CORNERTURN_SOURCE_DIR "/results")) {
+        if (entry.path().extension() == ".json") names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    EXPECT_GT(names.size(), 20u);
+    return names;
+}
+
+TEST(pages, of_every_stored_result_are_well_formed) {
+    std::vector<document> together;
+    for (const std::string& name : all_results()) {
+        const document d = read_document(name, stored(name));
+        const page p = make_page({d});
+        EXPECT_EQ(malformed(html(p)), "") << name;
+        EXPECT_FALSE(p.figures().empty()) << name;
+        for (const figure* f : p.figures()) EXPECT_EQ(malformed(f->art.as_file()), "") << name << ", " << f->name;
+        EXPECT_FALSE(markdown_of({d}).empty());
+        together.push_back(d);
+    }
+    const page all = make_page(together);
+    EXPECT_EQ(malformed(html(all)), "");
+    std::set<std::string> names;
+    for (const figure* f : all.figures()) EXPECT_TRUE(names.insert(f->name).second) << f->name;
+}
+
+TEST(pages, need_nothing_from_elsewhere) {
+    const std::string page = html(make_page({read_document("bench_gemm.json", stored("bench_gemm.json"))}));
+    for (const char* from : {"<script", "<link", "<img", "@import", "url(", "src=", "href=\"http"})
+        EXPECT_FALSE(has(page, from)) << from;
+}
+
+// ---- What stands there ----------------------------------------------------------------------------------------------
+
+TEST(ladders, show_what_is_stored) {
+    const std::string name = "ladder_transpose_16384x16384_f32.json";
+    const document d = read_document(name, stored(name));
+    const std::string text = markdown_of({d});
+    for (const ordered_json& r : ordered_json::parse(stored(name))["results"]) {
+        EXPECT_TRUE(has(text, r["kernel"].get<std::string>())) << r["kernel"];
+        if (r["status"] == "skipped") {
+            EXPECT_TRUE(has(text, r["reason"].get<std::string>()));
+            continue;
+        }
+        char ratio[32];
+        std::snprintf(ratio, sizeof ratio, "%.3f", r["ratio"].get<double>());
+        EXPECT_TRUE(has(text, ratio)) << ratio;
+    }
+    EXPECT_TRUE(
+        has(text, "transpose/production comes nearest to memcpy: 0.995 of its speed. 22 ran, 1 skipped, 0 failed."));
+    EXPECT_TRUE(has(
+        text, "NVIDIA H200, driver 580.159.04, CUDA 13.0, 2026-11-22, commit 986f002; memcpy 4,204 to 4,243 GB/s."));
+    EXPECT_TRUE(has(html(make_page({d})), "<svg"));
+}
+
+TEST(ladders, that_were_emulated_claim_no_time) {
+    ordered_json results = ordered_json::parse(stored("ladder_transpose_4096x4096_f32.json"));
+    for (ordered_json& r : results["results"]) {
+        r["device"] = {{"kind", "emulator"}};
+        for (const char* timed : {"time", "yardstick", "ratio", "bandwidth_gbps", "metrics_from"}) r.erase(timed);
+    }
+    const page p = make_page({from_json(results)});
+    const std::string page = html(p), text = markdown_of({from_json(results)});
+    EXPECT_EQ(malformed(page), "");
+    EXPECT_TRUE(has(page, "Emulated runs have no time"));
+    for (const char* claim : {" us", "GB/s", "memcpy", "median"}) {
+        EXPECT_FALSE(has(page, claim)) << claim;
+        EXPECT_FALSE(has(text, claim)) << claim;
+    }
+    // Of padded: 4 sectors to load 32 elements, 4 to store them, a wavefront each way through shared memory.
+    EXPECT_TRUE(has(page, "transpose/padded@32x8: 4 sectors loaded for 32 elements"));
+    EXPECT_TRUE(has(page, "transpose/shared@32x8: 32 shared wavefronts, loads for 32 elements"));
+    results["results"][0]["time"] = {{"median_s", 1.0}};
+    EXPECT_THROW(from_json(results), error);
+}
+
+TEST(ladders, tell_what_failed) {
+    ordered_json wrong = rung_json("transpose/a", 1e-6, 1e-6, 1e-6);
+    wrong["verified"] = false;
+    wrong["fault"] = "row 3, column 5 is wrong";
+    const document d = from_json({{"results", {rung_json("transpose/b", 1e-6, 1e-6, 1e-6), wrong}}});
+    const std::string page = html(make_page({d}));
+    EXPECT_TRUE(has(page, "<span class=\"bad\">FAILED transpose/a: row 3, column 5 is wrong</span>"));
+    EXPECT_TRUE(has(page, "<span class=\"bad\">WRONG</span>"));
+    EXPECT_TRUE(has(page, "2 ran, 0 skipped, 1 failed."));
+}
+
+TEST(ladders, compare_emulator_and_hardware) {
+    ordered_json results = ordered_json::parse(stored("ladder_transpose_4096x4096_f32.json"));
+    for (ordered_json& r : results["results"]) {
+        if (r.contains("metrics")) r["hardware"] = {{"ncu", "2025.3.1.0"}, {"kernels", 1}, {"metrics", r["metrics"]}};
+    }
+    const std::string sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+    auto& read = results["results"][1]["hardware"]["metrics"];
+    read[sectors] = read[sectors].get<std::int64_t>() + 7;
+    read["launch__registers_per_thread"] = 40;
+    const ladder l = *from_json(results).as_ladder();
+    EXPECT_EQ(std::count_if(l.rungs.begin(), l.rungs.end(), disagrees), 1);
+    const text_table t = agreement(l);
+    ASSERT_EQ(t.rows.size(), 22u);
+    for (std::size_t row = 0; row < t.rows.size(); ++row) {
+        for (std::size_t i = 1; i < t.columns.size(); ++i)
+            EXPECT_EQ(t.rows[row][i].words, row == 1 && i == 2 ? "st 2,097,152 / 2,097,159" : "=");
+    }
+    EXPECT_EQ(t.rows[1][2].as, tone::bad);
+    ASSERT_EQ(hardware_only(l).rows.size(), 1u);
+    EXPECT_EQ(hardware_only(l).rows[0][1].words, "40");
+    EXPECT_TRUE(has(markdown_of({from_json(results)}), "21 of 22 kernels agree in everything."));
+}
+
+TEST(ladders, of_several_sizes_are_drawn_against_size) {
+    std::vector<document> documents;
+    for (const char* name : {"ladder_transpose_4096x4096_f32.json", "ladder_transpose_16384x16384_f32.json",
+                             "ladder_transpose_4096x4096_f64.json"})
+        documents.push_back(read_document(name, stored(name)));
+    const page p = make_page(documents);
+    EXPECT_EQ(p.sections.front().title, "Against size: ladders of transpose f32");
+    EXPECT_EQ(p.figures().front()->name, "ladder_transpose_f32_sizes");
+    EXPECT_EQ(p.sections.size(), 4u);
+}
+
+TEST(benches, show_worst_and_median) {
+    const document d = read_document("bench_transpose.json", stored("bench_transpose.json"));
+    const bench& b = *d.as_bench("transpose");
+    EXPECT_EQ(contestants(b), (std::vector<std::string>{"subject", "copy", "torch", "torch_compile", "jax", "geam"}));
+    const text_table t = by_group(b, false);
+    EXPECT_EQ(t.rows.size(), 35u);
+    EXPECT_EQ(t.rows[2][1].words, "4");
+    EXPECT_EQ(t.rows[2][2].words, "0.98 / 1.01");
+    EXPECT_TRUE(squares(b).has_value());
+    const std::string page = html(make_page({d}));
+    EXPECT_TRUE(has(page, "cornerturn: 145 shapes"));
+    EXPECT_TRUE(has(page, "PyTorch 2.11.0+cu130: 2026-11-21."));
+}
+
+TEST(benches, of_products_have_a_slope_only_where_memcpy_was_measured) {
+    const document products = read_document("bench_gemm.json", stored("bench_gemm.json"));
+    const document copies = read_document("bench_transpose.json", stored("bench_transpose.json"));
+    EXPECT_TRUE(has(markdown(make_page({products}), [](auto&) { return "x.svg"; }), "It has no slope"));
+    EXPECT_TRUE(has(markdown(make_page({products, copies}), [](auto&) { return "x.svg"; }),
+                    "GB/s that memcpy reached (bench_transpose.json)"));
+}
+
+// ---- Side by side ---------------------------------------------------------------------------------------------------
+
+TEST(changes, count_beyond_the_spread_alone) {
+    const auto at = [](double p10, double median, double p90) { return lab::timing{median, p10, p90, 20}; };
+    const lab::timing before = at(9, 10, 11);
+    EXPECT_EQ(judge(before, before), verdict::within);
+    EXPECT_EQ(judge(before, at(11, 12, 13)), verdict::within);  // they meet
+    EXPECT_EQ(judge(before, at(11.01, 12, 13)), verdict::slower);
+    EXPECT_EQ(judge(before, at(7, 8, 9)), verdict::within);
+    EXPECT_EQ(judge(before, at(7, 8, 8.99)), verdict::faster);
+    EXPECT_EQ(judge(before, at(1, 10, 100)), verdict::within);
+}
+
+TEST(changes, are_marked_in_words) {
+    const auto ladder_of = [](double a, double b, double c, const char* device) {
+        ordered_json all = {{"results", ordered_json::array()}};
+        for (auto [id, us] : {std::pair("transpose/a", a), {"transpose/b", b}, {"transpose/c", c}}) {
+            all["results"].push_back(rung_json(id, us * 0.98e-6, us * 1e-6, us * 1.02e-6));
+            all["results"].back()["device"]["name"] = device;
+        }
+        return all;
+    };
+    const document before = from_json(ladder_of(10, 10, 10, "GPU"), "before.json"),
+                   after = from_json(ladder_of(9, 10.1, 11, "Other GPU"), "after.json");
+    const std::vector<change> all = changes(before, after);
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].beyond(), verdict::faster);
+    EXPECT_EQ(all[1].beyond(), verdict::within);
+    EXPECT_EQ(all[2].beyond(), verdict::slower);
+    const std::string text = markdown_of({before, after});
+    EXPECT_TRUE(has(text, "3 in both: 1 faster, 1 slower, 1 within the spread."));
+    EXPECT_TRUE(has(text, "The devices differ: before ran on GPU (driver 1, CUDA 13.0), after on Other GPU"));
+    EXPECT_TRUE(has(text, "**▲ faster**") && has(text, "**▼ slower**") && has(text, "-10.0 %") && has(text, "+10.0 %"));
+    EXPECT_EQ(malformed(html(make_page({before, after}))), "");
+}
+
+TEST(changes, of_a_bench_with_itself_are_none) {
+    const document d = read_document("bench_transpose.json", stored("bench_transpose.json"));
+    EXPECT_EQ(changes(d, d).size(), 145u);
+    EXPECT_TRUE(has(markdown_of({d, d}), "145 in both: 0 faster, 0 slower, 145 within the spread."));
+}
+
+// ---- What others wrote ----------------------------------------------------------------------------------------------
+
+TEST(hostile, markup_is_text) {
+    const std::string evil = "transpose/<script>alert(1)</script>`|\" onload='x' &\x01\xef\xbf\xbf";
+    ordered_json r = rung_json(evil, 1e-6, 1e-6, 1e-6);
+    r["device"]["name"] = r["time"]["method"] = r["yardstick"]["what"] = evil;
+    const document d =
+        from_json({{"provenance", {{"command", evil}, {"commit", evil}}}, {"results", {r}}}, evil + ".json");
+    const page p = make_page({d, d});
+    EXPECT_EQ(malformed(html(p)), "");
+    EXPECT_FALSE(has(html(p), "<script"));
+    for (const figure* f : p.figures()) {
+        EXPECT_EQ(malformed(f->art.as_file()), "");
+        EXPECT_FALSE(has(f->art.as_file(), "<script"));
+        EXPECT_EQ(f->name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"),
+                  std::string::npos);
+    }
+    EXPECT_FALSE(has(markdown_of({d, d}), "<script"));
+    // Where a code span can hold it, nothing in it is markup; a page of Markdown shows it as it is.
+    r["kernel"] = "transpose/<b>";
+    EXPECT_TRUE(has(markdown_of({from_json({{"results", {r}}})}), "`transpose/<b>`"));
+}
+
+// What it says of a text that it must refuse.
+std::string refusal(const std::string& text) {
+    try {
+        read_document("the file.json", text);
+    } catch (const error& refused) {
+        EXPECT_EQ(dynamic_cast<const invalid_argument*>(&refused), nullptr)
+            << "a file at fault is a failure, no misuse";
+        return refused.what();
+    }
+    return "it was taken";
+}
+
+std::string refusal_of(const char* pointer, const ordered_json& value) {
+    ordered_json all = {{"results", {rung_json("transpose/a", 1e-6, 1e-6, 1e-6)}}};
+    if (value.is_discarded()) {
+        const ordered_json::json_pointer at(pointer);
+        all[at.parent_pointer()].erase(at.back());
+    } else {
+        all[ordered_json::json_pointer(pointer)] = value;
+    }
+    return refusal(all.dump());
+}
+
+TEST(hostile, files_are_refused_by_name_and_field) {
+    EXPECT_EQ(refusal(""), "the file.json is not whole: its JSON ends too early");
+    EXPECT_EQ(refusal("{\"results\": [x"), "the file.json is not JSON: it goes wrong at byte 14");
+    EXPECT_EQ(refusal("{\"results\": []}"), "the file.json: results is empty");
+    for (const char* none : {"{}", "[]", "1", "\"results\"", "{\"a\": 1}"})
+        EXPECT_TRUE(
+            has(refusal(none), "the file.json holds no results: it must be what ladder, profile or bench store"))
+            << none;
+    EXPECT_TRUE(has(refusal(std::string(100000, '[')), "nested more than 32 deep"));
+    EXPECT_TRUE(has(refusal(std::string("\xff\xfe{")), "is not JSON"));
+    EXPECT_TRUE(has(refusal("{\"bench\": \"fft\", \"device\": {\"kind\": \"host\"}}"),
+                    "bench must be \"transpose\" or \"gemm\""));
+    const ordered_json gone(ordered_json::value_t::discarded);
+    for (const auto& [at, value, said] : std::vector<std::tuple<const char*, ordered_json, std::string>>{
+             {"/results/0/kernel", 5, "results[0].kernel is number: it must be a string"},
+             {"/results/0/kernel", "", "results[0].kernel is empty"},
+             {"/results/0/rows", -1, "results[0].rows is -1"},
+             {"/results/0/rows", 1.5, "results[0].rows is 1.5: it must be a whole number"},
+             {"/results/0/dtype", "f31", "results[0].dtype is no element type"},
+             {"/results/0/device", gone, "results[0] has no \"device\""},
+             {"/results/0/device/kind", "abacus", "results[0].device.kind is not known"},
+             {"/results/0/status", "flew", "results[0].status must be"},
+             {"/results/0/verified", 1, "results[0].verified must be"},
+             {"/results/0/verified", gone, "results[0] has no \"verified\""},
+             {"/results/0/time/median_s", "fast", "results[0].time.median_s is string: it must be a number"},
+             {"/results/0/time/median_s", 0, "results[0].time.median_s is 0"},
+             {"/results/0/time/median_s", -1e-6, "results[0].time.median_s is -1e-06"},
+             {"/results/0/time/median_s", nullptr, "results[0].time.median_s is null"},
+             {"/results/0/time/p90_s", 0.5e-6, "results[0].time is no time"},
+             {"/results/0/time/p90_s", 1e9, "results[0].time is no time"},
+             {"/results/0/ratio", 1e300, "results[0].ratio is 1e+300"},
+             {"/results/0/yardstick", ordered_json::array(), "results[0].yardstick is array: it must be an object"},
+             {"/results", {{"a", 1}}, "results is object: it must be an array"}}) {
+        const std::string refused = refusal_of(at, value);
+        EXPECT_TRUE(refused.starts_with("the file.json: ") && has(refused, said)) << at << ": " << refused;
+    }
+    // Numbers that no double holds.
+    EXPECT_TRUE(has(refusal("{\"results\": [1e999]}"), "the file.json is not JSON that can be read"));
+}
+
+// Either it is taken, and then makes a page, or it is refused by name.
+void try_it(const std::string& text, const std::string& told) {
+    try {
+        const page p = make_page({read_document("the file.json", text)});
+        ASSERT_EQ(malformed(html(p)), "") << told;
+        ASSERT_FALSE(markdown(p, [](auto&) { return "x.svg"; }).empty());
+        for (const figure* f : p.figures()) {
+            for (const char* absurd : {"nan", "inf"})
+                ASSERT_FALSE(has(f->art.in_page(), std::string("=\"") + absurd) ||
+                             has(f->art.in_page(), std::string("=\"-") + absurd))
+                    << told;
+        }
+    } catch (const error& refused) {
+        ASSERT_TRUE(std::string(refused.what()).starts_with("the file.json")) << told << ": " << refused.what();
+        ASSERT_EQ(std::string(refused.what()).find('\n'), std::string::npos) << told;
+    }
+}
+
+constexpr const char* kSmall[] = {"ladder_gemm_1024x1024x1024.json", "counters_transpose_700x333_f64.json",
+                                  "bench_gemm.json"};
+
+TEST(hostile, truncated_files_are_refused) {
+    for (const char* name : kSmall) {
+        const std::string whole = stored(name);
+        for (std::size_t length = 0; length + 2 < whole.size(); length += 1 + whole.size() / 300) {
+            const std::string refused = refusal(whole.substr(0, length));
+            ASSERT_TRUE(refused.starts_with("the file.json is not ")) << name << ", " << length << ": " << refused;
+        }
+    }
+}
+
+// Some value, anywhere in the document.
+ordered_json& any_of(ordered_json& top, std::mt19937& random) {
+    ordered_json* at = &top;
+    while (at->is_structured() && !at->empty() && (at == &top || random() % 8 != 0)) {
+        auto next = at->begin();
+        std::advance(next, static_cast<long>(random() % at->size()));
+        at = &*next;
+    }
+    return *at;
+}
+
+TEST(hostile, mutated_files_are_taken_or_refused) {
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    const std::vector<ordered_json> values = {nullptr,
+                                              true,
+                                              false,
+                                              0,
+                                              -1,
+                                              1,
+                                              2,
+                                              1e-300,
+                                              1e300,
+                                              1e17,
+                                              -0.0,
+                                              4096,
+                                              "",
+                                              "f32",
+                                              "skipped",
+                                              "<b>",
+                                              "sampled",
+                                              ordered_json::array(),
+                                              ordered_json::object(),
+                                              {{"a", 1}},
+                                              {1, 2, 3}};
+    for (const char* name : {"ladder_gemm_1024x1024x1024.json", "counters_transpose_700x333_f64.json",
+                             "bench_gemm.json", "ladder_transpose_4096x4096_u8.json", "bench_transpose_host.json"}) {
+        ordered_json whole = ordered_json::parse(stored(name));
+        auto& list = whole[whole.contains("cells") ? "cells" : "results"];
+        while (list.size() > 6) list.erase(list.size() / 2);
+        for (int round = 0; round < 300; ++round) {
+            ordered_json changed = whole;
+            for (unsigned i = 0; i < 1 + random() % 3; ++i) {
+                ordered_json& at = any_of(changed, random);
+                if (random() % 5 == 0 && at.is_structured() && !at.empty()) {
+                    at.erase(at.begin());
+                } else {
+                    at = values[random() % values.size()];
+                }
+            }
+            try_it(changed.dump(),
+                   std::string(name) + ", round " + std::to_string(round) + ": " + changed.dump().substr(0, 2000));
+            if (HasFatalFailure()) return;
+        }
+        for (int round = 0; round < 300; ++round) {
+            std::string bytes = whole.dump();
+            for (unsigned i = 0; i < 1 + random() % 4; ++i)
+                bytes[random() % bytes.size()] = "\"{}[]:,-0e9 \x7f"[random() % 13];
+            try_it(bytes, std::string(name) + ", bytes, round " + std::to_string(round));
+            if (HasFatalFailure()) return;
+        }
+    }
+}
+
+TEST(hostile, nothing_to_do_is_no_division) {
+    ordered_json r = rung_json("transpose/a", 1e-6, 1e-6, 1e-6);
+    r["rows"] = 0;
+    try_it(ordered_json({{"results", {r}}}).dump(), "no rows");
+    EXPECT_NO_THROW(make_page(
+        {from_json({{"results", {r}}}), from_json({{"results", {rung_json("transpose/a", 1e-6, 1e-6, 1e-6)}}})}));
+    try_it(r.dump(), "a profile");
+}
+
+}  // namespace
