@@ -1,0 +1,115 @@
+"""The report command as a program: what it writes where, what it refuses with which exit code, and that nothing is left
+of a report that could not be made."""
+
+import json
+import os
+import re
+import unittest
+import xml.etree.ElementTree
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cli_test import Case
+
+RESULTS = Path(os.environ["CORNERTURN_SOURCE_DIR"], "results")
+LADDER, TRANSPOSES, PRODUCTS = (RESULTS / name for name in
+                                ("ladder_transpose_16384x16384_f32.json", "bench_transpose.json", "bench_gemm.json"))
+
+
+def parse(text):
+    """An XML tree, or a ParseError: pages are written so that they are XML too."""
+    return xml.etree.ElementTree.fromstring(text.replace("<!DOCTYPE html>", ""))
+
+
+class Report(Case):
+    def setUp(self):
+        folder = TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def files(self):
+        return sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*"))
+
+    def test_html(self):
+        page = self.succeed("report", LADDER)
+        parse(page)
+        self.assertIn("transpose/padded@32x8", page)
+        self.assertEqual(self.succeed("report", LADDER, "--format", "html", "--output", self.folder / "a.html"), "")
+        self.assertEqual((self.folder / "a.html").read_text(), page)
+        self.assertEqual(self.files(), ["a.html"])
+
+    def test_markdown(self):
+        text = self.succeed("report", LADDER, PRODUCTS, "--format", "markdown")
+        self.assertRegex(text, r"\A# cornerturn: 2 results\n")
+        self.assertRegex(text, r"(?m)^\| `transpose/production` +\| +513\.5 \| +512\.8-514\.5 \| 4,182 \| +0\.995 \|$")
+        self.assertNotIn("![", text)
+
+    def test_plots(self):
+        plots = self.folder / "deep" / "a b"
+        page = self.folder / "page.md"
+        self.succeed("report", LADDER, TRANSPOSES, PRODUCTS, "--format", "markdown", "--output", page, "--plots", plots)
+        links = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text())
+        names = sorted(path.name for path in plots.iterdir())
+        self.assertEqual(sorted(links), [f"deep/a%20b/{name}" for name in names])
+        for name in ("ladder_transpose_16384x16384_f32.svg", "bench_transpose.svg", "bench_gemm.svg", "bench_gemm_roofline.svg"):
+            self.assertIn(name, names)
+        for path in plots.iterdir():
+            self.assertEqual(parse(path.read_text()).tag, "{http://www.w3.org/2000/svg}svg")
+        # The page has them within itself.
+        before = self.files()
+        self.succeed("report", LADDER, "--output", self.folder / "page.html", "--plots", plots)
+        self.assertEqual(set(self.files()) - set(before), {"page.html"})
+
+    def test_what_the_emulator_printed(self):
+        for family, sizes in (("transpose", ("--rows", 100, "--cols", 70)), ("gemm", ("--m", 40))):
+            stored = self.folder / f"{family}.json"
+            self.succeed("ladder", family, *sizes, "--on", "emulator", "--format", "json", "--output", stored)
+            page = self.succeed("report", stored)
+            parse(page)
+            self.assertIn("Emulated runs have no time", page)
+            self.assertNotIn("median", page)
+        stored = self.folder / "profile.json"
+        self.succeed("profile", "transpose/padded@32x8", "--on", "emulator", "--lines", "--format", "json", "--output", stored)
+        self.assertIn("transpose/padded@32x8, 1024 x 1024 f32", self.succeed("report", stored))
+
+    def test_a_pipe(self):
+        os.mkfifo(self.folder / "pipe")
+        pid = os.fork()
+        if pid == 0:
+            (self.folder / "pipe").write_bytes(LADDER.read_bytes())
+            os._exit(0)
+        self.assertIn("transpose/padded@32x8", self.succeed("report", self.folder / "pipe"))
+        os.waitpid(pid, 0)
+
+    def test_misuse(self):
+        self.refuse(2, ["RESULTS"], "report")
+        self.refuse(2, ["--format is 'pdf'", "html or markdown"], "report", LADDER, "--format", "pdf")
+        self.refuse(2, ["--plots is empty"], "report", LADDER, "--plots", "")
+        copy = self.folder / "copy.json"
+        copy.write_bytes(LADDER.read_bytes())
+        self.refuse(2, ["one of the results"], "report", copy, "--output", copy)
+        self.assertEqual(copy.read_bytes(), LADDER.read_bytes())
+
+    def test_nothing_is_written_of_what_fails(self):
+        broken = {"missing.json": None, "truncated.json": LADDER.read_text()[:5000], "text.json": "no JSON", "empty.json": "",
+                  "other.json": json.dumps({"kernels": []}), "folder.json": "", "bytes.json": "\0\0"}
+        for name, text in broken.items():
+            if text is not None:
+                (self.folder / name).write_text(text)
+        (self.folder / "folder.json").unlink()
+        (self.folder / "folder.json").mkdir()
+        before = self.files()
+        for name in broken:
+            for results in ([self.folder / name], [LADDER, self.folder / name]):
+                self.refuse(1, [str(self.folder / name)], "report", *results, "--output", self.folder / "page.html", "--plots", self.folder / "plots")
+        self.assertEqual(self.files(), before)
+        # Nor where a plot's place is taken: not the page either.
+        (self.folder / "plots" / "bench_gemm_squares.svg").mkdir(parents=True)
+        self.refuse(1, ["bench_gemm_squares.svg"], "report", PRODUCTS, "--output", self.folder / "page.html", "--plots", self.folder / "plots")
+        self.assertEqual(self.files(), sorted(before + ["plots", "plots/bench_gemm_squares.svg"]))
+        self.refuse(1, ["cannot make the folder"], "report", PRODUCTS, "--plots", self.folder / "text.json" / "plots")
+        self.refuse(1, ["nowhere"], "report", PRODUCTS, "--output", self.folder / "nowhere" / "page.html")
+
+
+if __name__ == "__main__":
+    unittest.main()
