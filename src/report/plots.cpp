@@ -264,7 +264,7 @@ drawing draw(const line_chart& chart) {
         if (!s.named || s.points.empty()) continue;
         if (!s.line) keys.push_back({s.name, s.style, s.shape});
         if (s.line) named.push_back(&s);
-        if (s.line) names = std::max(names, 36 + width_of(shortened(s.name)));
+        if (s.line) names = std::max(names, 46 + width_of(shortened(s.name)) * 1.08);
     }
     if (x_most <= 0) x_least = x_most = 1;
     if (y_most <= 0) y_least = y_most = 1;
