@@ -135,7 +135,8 @@ TEST(ladders, show_what_is_stored) {
     const std::string name = "ladder_transpose_16384x16384_f32.json";
     const document d = read_document(name, stored(name));
     const std::string text = markdown_of({d});
-    for (const ordered_json& r : ordered_json::parse(stored(name))["results"]) {
+    const ordered_json parsed = ordered_json::parse(stored(name));
+    for (const ordered_json& r : parsed["results"]) {
         EXPECT_TRUE(has(text, r["kernel"].get<std::string>())) << r["kernel"];
         if (r["status"] == "skipped") {
             EXPECT_TRUE(has(text, r["reason"].get<std::string>()));
@@ -221,7 +222,7 @@ TEST(ladders, of_several_sizes_are_drawn_against_size) {
 TEST(benches, show_worst_and_median) {
     const document d = read_document("bench_transpose.json", stored("bench_transpose.json"));
     const bench& b = *d.as_bench("transpose");
-    EXPECT_EQ(contestants(b), (std::vector<std::string>{"subject", "copy", "torch", "torch_compile", "jax", "geam"}));
+    EXPECT_EQ(contestants(b), (std::vector<std::string>{"subject", "copy", "geam", "torch", "torch_compile", "jax"}));
     const text_table t = by_group(b, false);
     EXPECT_EQ(t.rows.size(), 35u);
     EXPECT_EQ(t.rows[2][1].words, "4");
@@ -271,9 +272,19 @@ TEST(changes, are_marked_in_words) {
     EXPECT_EQ(all[2].beyond(), verdict::slower);
     const std::string text = markdown_of({before, after});
     EXPECT_TRUE(has(text, "3 in both: 1 faster, 1 slower, 1 within the spread."));
+    EXPECT_FALSE(has(text, "one of the two alone"));
     EXPECT_TRUE(has(text, "The devices differ: before ran on GPU (driver 1, CUDA 13.0), after on Other GPU"));
     EXPECT_TRUE(has(text, "**▲ faster**") && has(text, "**▼ slower**") && has(text, "-10.0 %") && has(text, "+10.0 %"));
     EXPECT_EQ(malformed(html(make_page({before, after}))), "");
+}
+
+TEST(changes, tell_what_cannot_be_compared) {
+    ordered_json wrong = rung_json("transpose/a", 1e-6, 1e-6, 1e-6);
+    const ordered_json same = rung_json("transpose/b", 1e-6, 1e-6, 1e-6);
+    const document before = from_json({{"results", {wrong, same}}}, "before.json");
+    wrong["verified"] = false;
+    const document after = from_json({{"results", {wrong, same}}}, "after.json");
+    EXPECT_TRUE(has(markdown_of({before, after}), "Timed in one of the two alone: transpose/a."));
 }
 
 TEST(changes, of_a_bench_with_itself_are_none) {

@@ -85,6 +85,7 @@ std::string contestant_name(const std::string& key) {
                                                               {"torch", "PyTorch"},
                                                               {"torch_compile", "PyTorch compiled"},
                                                               {"torch_host", "PyTorch"},
+                                                              {"host", "PyTorch"},
                                                               {"jax", "JAX"},
                                                               {"openblas", "OpenBLAS"},
                                                               {"eigen", "Eigen"}};
@@ -104,11 +105,14 @@ const entry* find_entry(const cell& c, const std::string& contestant) {
 
 std::vector<std::string> contestants(const bench& b) {
     std::vector<std::string> all = {"subject"};
+    std::set<std::string> timed = {"subject"};
     for (const cell& c : b.cells) {
         for (const auto& [name, e] : c.peers) {
-            if (e.timed() && e.ratio > 0 && std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+            if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+            if (e.timed() && e.ratio > 0) timed.insert(name);
         }
     }
+    std::erase_if(all, [&](const std::string& name) { return !timed.contains(name); });
     return all;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 namespace cornerturn::report {
 namespace {
@@ -58,6 +59,19 @@ std::vector<change> changes(const document& before, const document& after) {
         first.erase(at);
     }
     return both;
+}
+
+std::vector<std::string> not_in_both(const document& before, const document& after) {
+    std::map<std::string, int> times;
+    for (const document* d : {&before, &after}) {
+        std::set<std::string> here;
+        for (const measured& m : all_of(*d)) times[m.name] += here.insert(m.name).second;
+    }
+    std::vector<std::string> alone;
+    for (const auto& [name, count] : times) {
+        if (count == 1) alone.push_back(name);
+    }
+    return alone;
 }
 
 }  // namespace cornerturn::report

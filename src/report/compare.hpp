@@ -28,5 +28,7 @@ std::string work_of(const document& d);
 
 // What was timed in both.
 std::vector<change> changes(const document& before, const document& after);
+// What was timed in one of the two alone.
+std::vector<std::string> not_in_both(const document& before, const document& after);
 
 }  // namespace cornerturn::report

@@ -318,6 +318,14 @@ section of_same_work(const std::vector<const document*>& all) {
             paragraph{fmt::format("{} in both: {} faster, {} slower, {} within the spread.", changed.size(),
                                   count(verdict::faster), count(verdict::slower), count(verdict::within))});
         if (!changed.empty()) s.blocks.push_back(side_by_side(changed, before, after));
+        constexpr std::size_t kNamed = 8;
+        std::vector<std::string> alone = not_in_both(first, other);
+        const std::size_t more = alone.size() > kNamed ? alone.size() - kNamed : 0;
+        alone.resize(alone.size() - more);
+        if (!alone.empty()) {
+            s.blocks.push_back(paragraph{fmt::format("Timed in one of the two alone: {}{}.", fmt::join(alone, "; "),
+                                                     more > 0 ? fmt::format(", and {} more", more) : "")});
+        }
     }
     return s;
 }

@@ -292,14 +292,16 @@ std::string measured_where(const document& d) {
     }
     out += ".";
     if (l != nullptr) return out;
-    std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> frameworks;
+    std::vector<std::string> names;
+    std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> frameworks;  // versions, dates
     for (const framework& f : std::get<bench>(d.what).frameworks) {
+        if (!frameworks.contains(f.name)) names.push_back(f.name);
         frameworks[f.name].first.insert(f.version);
         frameworks[f.name].second.insert(f.date);
     }
-    for (const auto& [name, runs] : frameworks)
-        out += fmt::format(" {} {}: {}.", contestant_name(name), fmt::join(runs.first, ", "),
-                           fmt::join(runs.second, ", "));
+    for (const std::string& name : names)
+        out += fmt::format(" {} {}: {}.", contestant_name(name), fmt::join(frameworks[name].first, ", "),
+                           fmt::join(frameworks[name].second, ", "));
     return out;
 }
 
