@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """What README.md and HACKING.md say holds: their commands run and print what is pasted below them, the kernels that
-they name exist, links in all documents lead somewhere, and README's tables are the stored measurements.
+they name exist, links in all documents lead somewhere, and README's tables and its chart are the stored measurements.
 
     tests/docs_test.py             checks, with the program at $CORNERTURN
-    tests/docs_test.py --update    rewrites README's tables from results/
+    tests/docs_test.py --update    rewrites README's tables and docs/bench_transpose.svg, as it reports on results/
 """
 
+import itertools
 import json
 import os
 import pathlib
 import re
 import shlex
-import statistics
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,10 +21,7 @@ ROOT = pathlib.Path(os.environ.get("CORNERTURN_SOURCE_DIR", pathlib.Path(__file_
 COMMANDED = ["README.md", "HACKING.md"]
 # HACKING.md's example is no kernel of this program: drop_in_test.py runs the commands that name it.
 EXAMPLE = "transpose/turned_write"
-# Who stands in the bench's table and chart: the key in a stored cell, and the name there.
-CONTESTANTS = {"subject": "cornerturn", "geam": "cuBLAS geam", "torch": "PyTorch", "torch_compile": "PyTorch compiled", "jax": "JAX",
-               "copy@streamed": "streamed copy", "openblas": "OpenBLAS", "eigen": "Eigen", "numpy": "numpy", "torch_host": "PyTorch"}
-FRAMEWORKS = {"torch": "PyTorch", "jax": "JAX", "host": "PyTorch"}
+CHART = ROOT / "docs/bench_transpose.svg"
 
 
 def fenced_blocks(text):
@@ -68,6 +66,7 @@ def run(program, command):
         elements = bytes(300 * 200 * 4)
         pathlib.Path(folder, "matrix.npy").write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + elements)
         pathlib.Path(folder, "matrix.bin").write_bytes(elements)
+        shutil.copy(ROOT / "results" / TABLES[0][0], pathlib.Path(folder, "ladder.json"))
         return subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300, cwd=folder)
 
 
@@ -124,97 +123,34 @@ def check_links(path):
             yield f"links to {target}, which there is not"
 
 
-def measured_where(stored, device, yardsticks, yardstick="memcpy", unit="GB/s"):
-    made = stored["provenance"]
-    with_what = f"{device['cores']} cores" if device["kind"] == "host" else f"driver {device['driver']}, CUDA {device['cuda']}"
-    return ["", f"{device['name']}, {with_what}, {made['date']}, commit {made['commit']}; "
-                f"{yardstick} {min(yardsticks):,.0f} to {max(yardsticks):,.0f} {unit}."]
+def compact(row):
+    """A row of a table as narrow as it can be: columns that grow with their widest entry make long differences."""
+    cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
+    if set(row) <= set("|-: "):
+        return "|" + "|".join("---:" if cell.endswith(":") else "---" for cell in cells) + "|"
+    return f"| {' | '.join(cells)} |"
 
 
-def ladder_table(stored):
-    """One row a rung, then where it was measured."""
-    lines = ["| id | median us | GB/s | of memcpy |", "|---|---:|---:|---:|"]
-    yardsticks = []
-    for r in stored["results"]:
-        if r["status"] == "skipped":
-            continue
-        if r["verified"] is not True:
-            sys.exit(f"docs_test.py: {r['kernel']} did not run, or was not verified")
-        lines.append(f"| `{r['kernel']}` | {r['time']['median_s'] * 1e6:,.1f} | {r['bandwidth_gbps']:,.0f} | {r['ratio']:.3f} |")
-        yardsticks.append(r["yardstick"]["bandwidth_gbps"])
-    return lines + measured_where(stored, stored["results"][0]["device"], yardsticks)
+def reported_table(program, name, heading):
+    """The table below a heading of the report on a stored result, then the line on where it was measured."""
+    done = run(program, f"cornerturn report {shlex.quote(str(ROOT / 'results' / name))} --format markdown")
+    if done.returncode != 0:
+        sys.exit(f"docs_test.py: results/{name}: {done.stderr.strip()}")
+    if any(word in done.stdout for word in ("FAILED", "WRONG", "sampled")):
+        sys.exit(f"docs_test.py: results/{name} holds what failed or was not verified")
+    lines = done.stdout.partition(f"\n### {heading}\n")[2].splitlines()
+    from_table = itertools.dropwhile(lambda line: not line.startswith("|"), lines)
+    rows = itertools.takewhile(lambda line: line.startswith("|"), from_table)
+    where = next(line for line in lines if " commit " in line)
+    return [*map(compact, rows), "", where]
 
 
-def gemm_ladder_table(stored):
-    """One row a rung, with note 002's figures, then where it was measured."""
-    lines = ["| id | median us | GFLOP/s | of cublasSgemm | of peak | note 002: GFLOP/s | of its cublasSgemm |", "|---|---:|---:|---:|---:|---:|---:|"]
-    ran = [r for r in stored["results"] if r["status"] == "ran"]
-    noted = max(r.get("noted", {}).get("gflops", 0) for r in ran)
-    for r in ran:
-        if r["verified"] is not True:
-            sys.exit(f"docs_test.py: {r['kernel']} was not verified")
-        figure = r.get("noted", {}).get("gflops")
-        there = f"{figure:,.0f} | {figure / noted:.2f}" if figure else "- | -"
-        lines.append(f"| `{r['kernel']}` | {r['time']['median_s'] * 1e6:,.0f} | {r['gflops']:,.0f} | {r['ratio']:.3f} | {r['of_peak']:.2f} | {there} |")
-    return lines + measured_where(stored, ran[0]["device"], [r["yardstick"]["gflops"] for r in ran], "cublasSgemm", "GFLOP/s")
-
-
-def gemm_bench_table(stored):
-    """One row a cell, then where it was measured."""
-    lines = ["| m x n x k | TFLOP/s | of peak | cublasSgemm | ratio | error, of cuBLAS's |", "|---|---:|---:|---:|---:|---:|"]
-    yardsticks = []
-    for cell in stored["cells"]:
-        if cell["status"] != "ran" or not all(cell[who].get("verified") for who in ("subject", "yardstick")):
-            sys.exit(f"docs_test.py: {cell['shape']} did not run, or was not verified")
-        ours, theirs = cell["subject"], cell["yardstick"]
-        yardsticks.append(theirs["gflops"])
-        lines.append(f"| {cell['shape']} | {ours['gflops'] / 1e3:.1f} | {ours['gflops'] / stored['peak_gflops']:.2f} | {theirs['gflops'] / 1e3:.1f} | "
-                     f"{cell['ratio']:.3f} | {ours['error']['frobenius'] / theirs['error']['frobenius']:.2f} |")
-    return lines + measured_where(stored, stored["device"], yardsticks, "cublasSgemm", "GFLOP/s")
-
-
-def ratio_of(cell, contestant):
-    """To memcpy in the same run; None where it did not run."""
-    if cell["status"] != "ran":
-        return None
-    entry = cell["subject"] if contestant == "subject" else cell["peers"].get(contestant, {"status": "absent"})
-    if entry["status"] == "ran" and entry["verified"] is not True:
-        sys.exit(f"docs_test.py: {contestant} was wrong at {cell['shape']} of {cell['element_size']}")
-    return entry.get("ratio")
-
-
-def host_bench_table(stored):
-    """Matrices of 64 MiB and more, about: smaller ones stay in the caches."""
-    return bench_table(stored | {"cells": [cell for cell in stored["cells"] if cell["bytes"] >= 2 * 64e6]})
-
-
-def bench_table(stored):
-    """One row a group of shapes and element size: worst and median ratio of everyone, then where it was measured."""
-    present = [c for c in CONTESTANTS if any(ratio_of(cell, c) is not None for cell in stored["cells"])]
-    lines = ["| shapes | bytes | " + " | ".join(CONTESTANTS[c] for c in present) + " |", "|---|---:|" + "---:|" * len(present)]
-    keys = dict.fromkeys((cell["group"], cell["element_size"]) for cell in stored["cells"])
-    groups = list(dict.fromkeys(group for group, _ in keys))
-    for group, size in sorted(keys, key=lambda key: (groups.index(key[0]), key[1])):
-        cells = [cell for cell in stored["cells"] if (cell["group"], cell["element_size"]) == (group, size)]
-        columns = []
-        for contestant in present:
-            ratios = [ratio for cell in cells if (ratio := ratio_of(cell, contestant)) is not None]
-            columns.append(f"{min(ratios):.2f} / {statistics.median(ratios):.2f}" if ratios else "-")
-        lines.append(f"| {group} | {size} | " + " | ".join(columns) + " |")
-    yardsticks = [cell["yardstick"]["bandwidth_gbps"] for cell in stored["cells"] if cell["status"] == "ran"]
-    where = measured_where(stored, stored["device"], yardsticks)
-    for name, runs in stored.get("frameworks", {}).items():
-        dates = sorted({run["date"] for run in runs})
-        where[-1] += f" {FRAMEWORKS[name]} {', '.join(sorted({run['version'] for run in runs}))}: {', '.join(dates)}."
-    return lines + where
-
-
-# README's tables: the file in results/, what makes the lines of it, and the line of README that they follow.
-TABLES = [("ladder_transpose_16384x16384_f32.json", ladder_table, "<!-- ladder:16384x16384:f32 -->"),
-          ("bench_transpose.json", bench_table, "<!-- bench:transpose -->"),
-          ("bench_transpose_host.json", host_bench_table, "<!-- bench:transpose:host -->"),
-          ("ladder_gemm_4096x4096x4096.json", gemm_ladder_table, "<!-- ladder:gemm:4096x4096x4096 -->"),
-          ("bench_gemm.json", gemm_bench_table, "<!-- bench:gemm -->")]
+# README's tables: the file in results/, the heading in its report, and the line of README that they follow.
+TABLES = [("ladder_transpose_16384x16384_f32.json", "Times", "<!-- ladder:16384x16384:f32 -->"),
+          ("bench_transpose.json", "Worst and median", "<!-- bench:transpose -->"),
+          ("bench_transpose_host.json", "Worst and median", "<!-- bench:transpose:host -->"),
+          ("ladder_gemm_4096x4096x4096.json", "Times", "<!-- ladder:gemm:4096x4096x4096 -->"),
+          ("bench_gemm.json", "Beside cuBLAS", "<!-- bench:gemm -->")]
 
 
 def replace_table(text, marker, lines):
@@ -225,37 +161,48 @@ def replace_table(text, marker, lines):
     return before + found + "\n".join(lines) + "\n" + re.sub(r"\A(\|.*\n)*(\n.* commit .*\n)?", "", after)
 
 
-def with_tables(text):
-    for name, table_of, marker in TABLES:
-        stored = ROOT / "results" / name
-        if stored.exists():
-            text = replace_table(text, marker, table_of(json.loads(stored.read_text())))
+def with_tables(program, text):
+    for name, heading, marker in TABLES:
+        if (ROOT / "results" / name).exists():
+            text = replace_table(text, marker, reported_table(program, name, heading))
         else:
             print(f"README.md: no table: there is no results/{name}")
     return text
 
 
-def check_tables():
+def chart(program):
+    """README's chart, as the report draws it."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(program, f"cornerturn report {shlex.quote(str(ROOT / 'results/bench_transpose.json'))} --plots {folder} --output {folder}/page.html")
+        if done.returncode != 0:
+            sys.exit(f"docs_test.py: results/bench_transpose.json: {done.stderr.strip()}")
+        return pathlib.Path(folder, CHART.name).read_text()
+
+
+def check_results(program):
     text = (ROOT / "README.md").read_text()
-    if with_tables(text) != text:
+    if with_tables(program, text) != text:
         yield "its tables are not those of results/: run tests/docs_test.py --update"
+    if chart(program) != CHART.read_text():
+        yield "its chart is not that of results/: run tests/docs_test.py --update"
 
 
 def main():
+    program = os.environ["CORNERTURN"]
     if sys.argv[1:] == ["--update"]:
         readme = ROOT / "README.md"
-        readme.write_text(with_tables(readme.read_text()))
+        readme.write_text(with_tables(program, readme.read_text()))
+        CHART.write_text(chart(program))
         return
     if sys.argv[1:]:
         sys.exit("usage: docs_test.py [--update]")
-    program = os.environ["CORNERTURN"]
     wrong = []
     for name in COMMANDED:
         wrong += [f"{name} {fault}" for fault in check_commands(program, name)]
         wrong += [f"{name} {fault}" for fault in check_ids(program, name)]
     for path in documents():
         wrong += [f"{path.relative_to(ROOT)} {fault}" for fault in check_links(path)]
-    wrong += [f"README.md: {fault}" for fault in check_tables()]
+    wrong += [f"README.md: {fault}" for fault in check_results(program)]
     for fault in wrong:
         print(f"FAILED: {fault}")
     sys.exit(1 if wrong else 0)

@@ -123,6 +123,15 @@ TEST(pages, of_every_stored_result_are_well_formed) {
     for (const figure* f : all.figures()) EXPECT_TRUE(names.insert(f->name).second) << f->name;
 }
 
+TEST(pages, name_each_figure_once) {
+    document d = read_document("a/x.json", stored("bench_gemm.json")), other = d;
+    other.stem = "x_squares";
+    std::set<std::string> names;
+    const page p = make_page({d, d, other});
+    for (const figure* f : p.figures()) EXPECT_TRUE(names.insert(f->name).second) << f->name;
+    EXPECT_TRUE(names.contains("x") && names.contains("x-2") && names.contains("x_squares-3"));
+}
+
 TEST(pages, need_nothing_from_elsewhere) {
     const std::string page = html(make_page({read_document("bench_gemm.json", stored("bench_gemm.json"))}));
     for (const char* from : {"<script", "<link", "<img", "@import", "url(", "src=", "href=\"http"})

@@ -388,14 +388,22 @@ page make_page(const std::vector<document>& documents) {
                                         [&](const document& o) { return title_of(o) == title_of(d); });
         return same > 1 ? fmt::format("{}: {}", title_of(d), d.file) : title_of(d);
     };
-    std::set<std::string> names;
     for (const document& d : documents) {
-        std::string name = file_name(d.stem);
-        for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}-{}", file_name(d.stem), i);
+        const std::string name = file_name(d.stem);
         if (d.as_ladder() != nullptr) p.sections.push_back(of_ladder(d, name));
         if (d.as_bench("transpose") != nullptr) p.sections.push_back(of_transposes(d, name));
         if (d.as_bench("gemm") != nullptr) p.sections.push_back(of_products(d, name, documents));
         p.sections.back().title = titled(d);
+    }
+    // Files of the same name may come from two folders.
+    std::set<std::string> names;
+    for (section& s : p.sections) {
+        for (block& b : s.blocks) {
+            figure* const f = std::get_if<figure>(&b);
+            if (f == nullptr) continue;
+            const std::string name = f->name;
+            for (int i = 2; !names.insert(f->name).second; ++i) f->name = fmt::format("{}-{}", name, i);
+        }
     }
     return p;
 }
