@@ -215,10 +215,13 @@ section of_transposes(const document& d, const std::string& name) {
     s.blocks.push_back(
         figure{name, fmt::format("Each mark is one shape: its speed as a share of {}.", b.yardstick), beside_peers(b)});
     s.blocks.push_back(heading{"Worst and median"});
+    text_table groups = by_group(b, host);
+    const bool large_alone = host && !groups.rows.empty();
+    if (groups.rows.empty()) groups = by_group(b, false);
     s.blocks.push_back(
         paragraph{fmt::format("Ratios to memcpy by shapes and bytes an element, worst / median{}.",
-                              host ? ", of matrices of 64 MB and more: smaller ones stay in the caches" : "")});
-    s.blocks.push_back(by_group(b, host));
+                              large_alone ? ", of matrices of 64 MB and more: smaller ones stay in the caches" : "")});
+    s.blocks.push_back(std::move(groups));
     s.blocks.push_back(paragraph{measured_where(d)});
     s.blocks.push_back(heading{"Shape by shape"});
     s.blocks.push_back(
@@ -305,7 +308,7 @@ section of_same_work(const std::vector<const document*>& all) {
         const document& other = **at;
         const std::vector<change> changed = changes(first, other);
         const std::string before = short_name(first, all), after = short_name(other, all);
-        s.blocks.push_back(heading{fmt::format("{} and {}", before, after)});
+        s.blocks.push_back(heading{fmt::format("Before: {}; after: {}", before, after)});
         if (first.device.text() != other.device.text()) {
             s.blocks.push_back(paragraph{{fmt::format("The devices differ: {} ran on {}, {} on {}.", before,
                                                       first.device.text(), after, other.device.text()),
@@ -317,7 +320,7 @@ section of_same_work(const std::vector<const document*>& all) {
         s.blocks.push_back(
             paragraph{fmt::format("{} in both: {} faster, {} slower, {} within the spread.", changed.size(),
                                   count(verdict::faster), count(verdict::slower), count(verdict::within))});
-        if (!changed.empty()) s.blocks.push_back(side_by_side(changed, before, after));
+        if (!changed.empty()) s.blocks.push_back(side_by_side(changed));
         constexpr std::size_t kNamed = 8;
         std::vector<std::string> alone = not_in_both(first, other);
         const std::size_t more = alone.size() > kNamed ? alone.size() - kNamed : 0;

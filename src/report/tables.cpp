@@ -246,27 +246,27 @@ text_table products(const bench& b) {
     return t;
 }
 
-text_table side_by_side(const std::vector<change>& all, const std::string& before, const std::string& after) {
+text_table side_by_side(const std::vector<change>& all) {
     text_table t{{{!all.empty() && all.front().kernel ? "id" : "shapes"},
-                  {fmt::format("{}: us", before), true},
-                  {fmt::format("{}: us", after), true},
+                  {"it is now"},
                   {"change", true},
-                  {"ratio, before", true},
+                  {"us, before", true},
                   {"after", true},
-                  {"the change is"}},
+                  {"ratio, before", true},
+                  {"after", true}},
                  {}};
     for (const change& c : all) {
         const verdict found = c.beyond();
         const auto ratio = [](double value) { return value > 0 ? fmt::format("{:.3f}", value) : std::string("-"); };
         t.rows.push_back({{c.what, c.kernel ? tone::code : tone::plain},
-                          microseconds(c.before.median_s),
-                          microseconds(c.after.median_s),
-                          fmt::format("{:+.1f} %", c.percent()),
-                          ratio(c.ratio_before),
-                          ratio(c.ratio_after),
                           found == verdict::faster   ? text("▲ faster", tone::good)
                           : found == verdict::slower ? text("▼ slower", tone::bad)
-                                                     : text("within the spread")});
+                                                     : text("within the spread"),
+                          fmt::format("{:+.1f} %", c.percent()),
+                          microseconds(c.before.median_s),
+                          microseconds(c.after.median_s),
+                          ratio(c.ratio_before),
+                          ratio(c.ratio_after)});
     }
     return t;
 }

@@ -23,8 +23,7 @@ text_table hardware_only(const ladder& l);
 text_table by_group(const bench& b, bool host);
 text_table products(const bench& b);
 
-// Of the first file and of each other one.
-text_table side_by_side(const std::vector<change>& all, const std::string& before, const std::string& after);
+text_table side_by_side(const std::vector<change>& all);
 
 // "memcpy 4,204 to 4,243 GB/s", and where and when.
 std::string measured_where(const document& d);
