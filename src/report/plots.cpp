@@ -142,7 +142,7 @@ double luminance(const rgb& c) {
     return 0.2126 * linear(c.red) + 0.7152 * linear(c.green) + 0.0722 * linear(c.blue);
 }
 // White on what is darker than where white and black stand out alike.
-const char* ink_on(const rgb& c) { return luminance(c) < 0.18 ? "on-dark strong" : "on-light"; }
+const char* ink_on(const rgb& c) { return luminance(c) < 0.18 ? "on-dark strong" : "on-cell"; }
 
 }  // namespace
 

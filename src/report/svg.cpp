@@ -70,7 +70,7 @@ std::string style_sheet() {
         ":root{{color-scheme:light dark;{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}"
         "svg text{{font-family:system-ui,sans-serif}}svg text.mono{{font-family:ui-monospace,monospace}}\n"
         ".strong{{font-weight:600}}"
-        ".dashed{{stroke-dasharray:4 3}}.quiet{{opacity:.5}}.on-light{{fill:#14181f}}.on-dark{{fill:#fff}}\n",
+        ".dashed{{stroke-dasharray:4 3}}.quiet{{opacity:.5}}.on-dark{{fill:#fff}}\n",
         light, dark, classes);
 }
 
