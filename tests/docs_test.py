@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What README.md and HACKING.md say holds: their commands run and print what is pasted below them, the kernels that
-they name exist, links in all documents lead somewhere, and README's tables and its chart are the stored measurements.
+"""What the documents say holds: their commands run and print what is pasted below them, the kernels that they name exist,
+links lead somewhere, and their tables and plots are those of the stored measurements.
 
     tests/docs_test.py             checks, with the program at $CORNERTURN
-    tests/docs_test.py --update    rewrites README's tables and docs/bench_transpose.svg, as it reports on results/
+    tests/docs_test.py --update    rewrites the tables, the plots in docs/plots and docs/report.html, as it reports on results/
 """
 
 import itertools
@@ -18,10 +18,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(os.environ.get("CORNERTURN_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[1]))
-COMMANDED = ["README.md", "HACKING.md"]
+COMMANDED = ["README.md", "README.zh-CN.md", "HACKING.md", "docs/why.md", "docs/why.zh-CN.md"]
 # HACKING.md's example is no kernel of this program: drop_in_test.py runs the commands that name it.
 EXAMPLE = "transpose/turned_write"
-CHART = ROOT / "docs/bench_transpose.svg"
 
 
 def fenced_blocks(text):
@@ -56,7 +55,7 @@ def plain(line):
     return re.sub(r"-{3,}", "---", " ".join(line.split()))
 
 
-def run(program, command):
+def run(program, command, where=None):
     # Without a GPU, as the documents say: on one, times would stand in the tables.
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
     arguments = [program, *shlex.split(command)[1:]]
@@ -66,8 +65,9 @@ def run(program, command):
         elements = bytes(300 * 200 * 4)
         pathlib.Path(folder, "matrix.npy").write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + elements)
         pathlib.Path(folder, "matrix.bin").write_bytes(elements)
-        shutil.copy(ROOT / "results" / TABLES[0][0], pathlib.Path(folder, "ladder.json"))
-        return subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300, cwd=folder)
+        pathlib.Path(folder, "results").symlink_to(ROOT / "results")
+        shutil.copy(ROOT / "results/ladder_transpose_16384x16384_f32.json", pathlib.Path(folder, "ladder.json"))
+        return subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300, cwd=where or folder)
 
 
 def check_command(program, command, pasted):
@@ -131,68 +131,132 @@ def compact(row):
     return f"| {' | '.join(cells)} |"
 
 
-def reported_table(program, name, heading):
-    """The table below a heading of the report on a stored result, then the line on where it was measured."""
-    done = run(program, f"cornerturn report {shlex.quote(str(ROOT / 'results' / name))} --format markdown")
+def report(program, files, *more):
+    """What the program reports on stored results."""
+    done = run(program, shlex.join(["cornerturn", "report", *(f"results/{name}.json" for name in files), *more]), ROOT)
     if done.returncode != 0:
-        sys.exit(f"docs_test.py: results/{name}: {done.stderr.strip()}")
-    if any(word in done.stdout for word in ("FAILED", "WRONG", "sampled")):
-        sys.exit(f"docs_test.py: results/{name} holds what failed or was not verified")
-    lines = done.stdout.partition(f"\n### {heading}\n")[2].splitlines()
+        sys.exit(f"docs_test.py: {files}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def reported(program, name, heading):
+    """The rows of the table below a heading of the report on a stored result, then the line on where it was measured."""
+    text = report(program, [name], "--format", "markdown")
+    if any(word in text for word in ("FAILED", "WRONG", "sampled")):
+        sys.exit(f"docs_test.py: results/{name}.json holds what failed or was not verified")
+    lines = text.partition(f"\n### {heading}\n")[2].splitlines()
     from_table = itertools.dropwhile(lambda line: not line.startswith("|"), lines)
-    rows = itertools.takewhile(lambda line: line.startswith("|"), from_table)
-    where = next(line for line in lines if " commit " in line)
-    return [*map(compact, rows), "", where]
+    rows = [compact(row) for row in itertools.takewhile(lambda line: line.startswith("|"), from_table)]
+    where = next(line for line in text.splitlines() if " commit " in line)
+    return rows, where
 
 
-# README's tables: the file in results/, the heading in its report, and the line of README that they follow.
-TABLES = [("ladder_transpose_16384x16384_f32.json", "Times", "<!-- ladder:16384x16384:f32 -->"),
-          ("bench_transpose.json", "Worst and median", "<!-- bench:transpose -->"),
-          ("bench_transpose_host.json", "Worst and median", "<!-- bench:transpose:host -->"),
-          ("ladder_gemm_4096x4096x4096.json", "Times", "<!-- ladder:gemm:4096x4096x4096 -->"),
-          ("bench_gemm.json", "Beside cuBLAS", "<!-- bench:gemm -->")]
+def cells_of(row):
+    return [cell.strip() for cell in row.strip("|").split("|")]
 
 
-def replace_table(text, marker, lines):
-    before, found, after = text.partition(marker + "\n")
-    if not found:
-        sys.exit(f"docs_test.py: README.md has no line {marker}")
-    # What stands there: rows, an empty line, the line on where it was measured.
-    return before + found + "\n".join(lines) + "\n" + re.sub(r"\A(\|.*\n)*(\n.* commit .*\n)?", "", after)
+def joined(program, name, columns):
+    """One table of some columns of a report's tables: (heading, column, name here)."""
+    table, where = {}, ""
+    for heading, column, _ in columns:
+        rows, where = reported(program, name, heading)
+        at = cells_of(rows[0]).index(column)
+        for row in rows[2:]:
+            table.setdefault(cells_of(row)[0], []).append(cells_of(row)[at])
+    lines = ["| id | " + " | ".join(shown for _, _, shown in columns) + " |", "|---|" + "---:|" * len(columns)]
+    return lines + [f"| {id} | " + " | ".join(cells) + " |" for id, cells in table.items()], where
 
 
-def with_tables(program, text):
-    for name, heading, marker in TABLES:
-        if (ROOT / "results" / name).exists():
-            text = replace_table(text, marker, reported_table(program, name, heading))
-        else:
-            print(f"README.md: no table: there is no results/{name}")
+def by_size(program, names, column):
+    """One column of several ladders' times, a column each."""
+    columns, where = [("kernel", [])], ""
+    for name in names:
+        rows, where = reported(program, name, "Times")
+        at = cells_of(rows[0]).index(column)
+        columns[0][1][:] = [cells_of(row)[0] for row in rows[2:]]
+        columns.append((name.rsplit("_", 1)[1], [cells_of(row)[at] for row in rows[2:]]))
+    lines = ["| " + " | ".join(head for head, _ in columns) + " |", "|---|" + "---:|" * len(names)]
+    return lines + ["| " + " | ".join(cells) + " |" for cells in zip(*(column for _, column in columns))], re.sub(r"; memcpy.*", ".", where)
+
+
+TIMES, COUNTS, ALONE = "Times", "Sectors and wavefronts", "What hardware alone tells"
+WHY = [(TIMES, "median us", "median us"), (TIMES, "of memcpy", "of memcpy"), (COUNTS, "wavefronts/request ld", "wavefronts a shared load"),
+       (ALONE, "warp instructions", "instructions"), (ALONE, "occupancy %", "occupancy %"), (ALONE, "DRAM, % of peak", "DRAM %"),
+       (ALONE, "longest wait", "longest wait, cycles an instruction")]
+LAYOUTS = [(TIMES, "median us", "median us"), (TIMES, "of cublasSgemm", "of cublasSgemm"),
+           ("Emulator and hardware", "shared requests ld, st", "loads from shared memory, stores: emulator / hardware"),
+           (ALONE, "warp instructions", "instructions"), (ALONE, "longest wait", "longest wait, cycles an instruction")]
+CAMPING = [f"why_camping_{n}" for size in (8192, 16384, 24576, 32768) for n in (size, size + 64)]
+
+# The documents' tables: the marker that they follow, and what makes them. Chinese documents have the same.
+README_TABLES = {
+    "ladder:16384x16384:f32": lambda program: reported(program, "ladder_transpose_16384x16384_f32", TIMES),
+    "bench:transpose": lambda program: reported(program, "bench_transpose", "Worst and median"),
+    "bench:transpose:host": lambda program: reported(program, "bench_transpose_host", "Worst and median"),
+    "ladder:gemm:4096x4096x4096": lambda program: reported(program, "ladder_gemm_4096x4096x4096", TIMES),
+    "bench:gemm": lambda program: reported(program, "bench_gemm", "Beside cuBLAS"),
+}
+WHY_TABLES = {
+    "why:conflicts": lambda program: joined(program, "why_conflicts", WHY),
+    "why:coarsening": lambda program: joined(program, "why_coarsening", WHY),
+    "why:vectors": lambda program: joined(program, "why_vectors", WHY),
+    "why:layouts": lambda program: joined(program, "why_layouts", LAYOUTS),
+    "why:camping": lambda program: by_size(program, CAMPING, "of memcpy"),
+}
+TABLES = {"README.md": README_TABLES, "README.zh-CN.md": README_TABLES, "docs/why.md": WHY_TABLES, "docs/why.zh-CN.md": WHY_TABLES}
+
+# The plots in docs/plots, by the results that they are drawn from and their name among that report's plots.
+PLOTS = {
+    "bench_transpose": (["bench_transpose"], "bench_transpose"),
+    "bench_transpose_heat": (["bench_transpose"], "bench_transpose_heat"),
+    "ladder_transpose": (["ladder_transpose_16384x16384_f32"], "ladder_transpose_16384x16384_f32"),
+    "bench_gemm_roofline": (["bench_gemm", "bench_transpose"], "bench_gemm_roofline"),
+    **{f"why_{name}": ([f"why_{name}"], f"why_{name}") for name in ("conflicts", "coarsening", "vectors", "layouts")},
+    "why_camping": (CAMPING, "ladder_transpose_f32_sizes"),
+}
+# One that is drawn of the emulator's own trace.
+PICTURE, PICTURED = "warp_shared_16x16", "cornerturn explain transpose/shared@16x16 --rows 64"
+# The page of them all.
+PAGE = "docs/report.html"
+PAGE_RESULTS = ["ladder_transpose_16384x16384_f32", "counters_transpose_4096x4096_f32", "bench_transpose", "bench_transpose_host",
+                "ladder_gemm_4096x4096x4096", "bench_gemm"]
+
+
+def with_tables(program, name, text):
+    for marker, make in TABLES[name].items():
+        before, found, after = text.partition(f"<!-- {marker} -->\n")
+        if not found:
+            sys.exit(f"docs_test.py: {name} has no line <!-- {marker} -->")
+        rows, where = make(program)
+        # What stands there: rows, an empty line, the line on where it was measured.
+        text = before + found + "\n".join([*rows, "", where]) + "\n" + re.sub(r"\A(\|.*\n)*(\n.* commit .*\n)?", "", after)
     return text
 
 
-def chart(program):
-    """README's chart, as the report draws it."""
+def drawn(program):
+    """Yields (path, text) of every generated file in docs/."""
     with tempfile.TemporaryDirectory() as folder:
-        done = run(program, f"cornerturn report {shlex.quote(str(ROOT / 'results/bench_transpose.json'))} --plots {folder} --output {folder}/page.html")
-        if done.returncode != 0:
-            sys.exit(f"docs_test.py: results/bench_transpose.json: {done.stderr.strip()}")
-        return pathlib.Path(folder, CHART.name).read_text()
+        for name, (results, plot) in PLOTS.items():
+            report(program, results, "--plots", folder, "--output", f"{folder}/page.html")
+            yield f"docs/plots/{name}.svg", pathlib.Path(folder, f"{plot}.svg").read_text()
+        run(program, f"{PICTURED} --svg {folder}/{PICTURE}.svg")
+        yield f"docs/plots/{PICTURE}.svg", pathlib.Path(folder, f"{PICTURE}.svg").read_text()
+    yield PAGE, report(program, PAGE_RESULTS)
 
 
-def check_results(program):
-    text = (ROOT / "README.md").read_text()
-    if with_tables(program, text) != text:
-        yield "its tables are not those of results/: run tests/docs_test.py --update"
-    if chart(program) != CHART.read_text():
-        yield "its chart is not that of results/: run tests/docs_test.py --update"
+def generated(program):
+    """Yields (path, text) of all that is made of results/."""
+    for name in TABLES:
+        yield name, with_tables(program, name, (ROOT / name).read_text())
+    yield from drawn(program)
 
 
 def main():
     program = os.environ["CORNERTURN"]
     if sys.argv[1:] == ["--update"]:
-        readme = ROOT / "README.md"
-        readme.write_text(with_tables(program, readme.read_text()))
-        CHART.write_text(chart(program))
+        (ROOT / "docs/plots").mkdir(exist_ok=True)
+        for path, text in generated(program):
+            (ROOT / path).write_text(text)
         return
     if sys.argv[1:]:
         sys.exit("usage: docs_test.py [--update]")
@@ -202,7 +266,9 @@ def main():
         wrong += [f"{name} {fault}" for fault in check_ids(program, name)]
     for path in documents():
         wrong += [f"{path.relative_to(ROOT)} {fault}" for fault in check_links(path)]
-    wrong += [f"README.md: {fault}" for fault in check_results(program)]
+    for path, text in generated(program):
+        if not (ROOT / path).exists() or (ROOT / path).read_text() != text:
+            wrong.append(f"{path} is not what results/ and the program make of it: run tests/docs_test.py --update")
     for fault in wrong:
         print(f"FAILED: {fault}")
     sys.exit(1 if wrong else 0)

@@ -210,6 +210,8 @@ std::string meaning_of(std::string_view name) {
     return {};
 }
 
+std::string wait_text(std::string_view reason, double cycles) { return fmt::format("{} {:.1f}", reason, cycles); }
+
 std::vector<std::string> read_metrics(const std::string& text) {
     std::vector<std::string> names;
     std::istringstream words(text);

@@ -28,11 +28,27 @@ const std::vector<std::string>& hardware_metrics();
 // What one of these says, in a few words; empty for others.
 std::string meaning_of(std::string_view hardware_metric);
 
+std::string wait_text(std::string_view reason, double cycles);  // "long_scoreboard 12.3"
+
 // What nvcc and the hardware know and no emulator: how long a launch took under the profiler, in nanoseconds.
 inline constexpr const char* kProfiledTime = "gpu__time_duration.sum";
 // A warp's wait of this kind, in cycles an instruction issued, stands between these.
 inline constexpr std::string_view kStallPrefix = "smsp__average_warps_issue_stalled_",
                                   kStallSuffix = "_per_issue_active.ratio";
+
+// The wait that costs a warp most, of metrics by name, such as "long_scoreboard 12.3"; "-" where none was read.
+template <class Metrics>
+std::string longest_wait(const Metrics& metrics) {
+    std::string_view worst;
+    double most = 0;
+    for (const auto& [name, value] : metrics) {
+        if (!name.starts_with(kStallPrefix) || !name.ends_with(kStallSuffix) || value <= most) continue;
+        most = value;
+        worst = std::string_view(name).substr(kStallPrefix.size());
+        worst.remove_suffix(kStallSuffix.size());
+    }
+    return worst.empty() ? "-" : wait_text(worst, most);
+}
 
 // Words with commas between them. Throws invalid_argument where one could not be a metric's name.
 std::vector<std::string> read_metrics(const std::string& text);

@@ -184,19 +184,6 @@ constexpr hardware_column kHardwareColumns[] = {
     {"DRAM %", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "{:.1f}"},
 };
 
-// The wait that costs warps most, such as "long_scoreboard 12.3".
-std::string longest_wait(const hardware_counters& h) {
-    std::string_view worst;
-    double most = 0;
-    for (const auto& [name, value] : h.metrics) {
-        if (!name.starts_with(kStallPrefix) || value <= most) continue;
-        most = value;
-        worst = std::string_view(name).substr(kStallPrefix.size());
-        worst.remove_suffix(kStallSuffix.size());
-    }
-    return worst.empty() ? "-" : fmt::format("{} {:.1f}", worst, most);
-}
-
 void add_hardware_columns(const std::vector<result>& all, table& t) {
     const auto read = std::find_if(all.begin(), all.end(), [](const result& r) { return r.hardware.has_value(); });
     if (read == all.end()) return;
@@ -216,7 +203,7 @@ void add_hardware_columns(const std::vector<result>& all, table& t) {
             const double* const value = r.hardware ? r.hardware->find(column.metric) : nullptr;
             row.push_back(value == nullptr ? "-" : fmt::format(fmt::runtime(column.format), *value));
         }
-        row.push_back(r.hardware ? longest_wait(*r.hardware) : "-");
+        row.push_back(r.hardware ? longest_wait(r.hardware->metrics) : "-");
         row.push_back(agreement(r));
         for (const auto& [name, unused] : read->hardware->metrics) {
             if (is_usual(name)) continue;

@@ -171,6 +171,9 @@ text_table hardware_only(const ladder& l) {
             t.columns.push_back({name.heading, true});
         }
     }
+    const bool waits = std::any_of(l.rungs.begin(), l.rungs.end(),
+                                   [](const rung& r) { return lab::longest_wait(r.hardware) != "-"; });
+    if (waits) t.columns.push_back({"longest wait", true});
     for (const rung& r : l.rungs) {
         std::vector<text> row = {{r.kernel, tone::code}};
         bool any = false;
@@ -179,6 +182,7 @@ text_table hardware_only(const ladder& l) {
             any = any || value != nullptr;
             row.push_back(value == nullptr ? "-" : *value < 1000 ? fmt::format("{:g}", *value) : grouped(*value));
         }
+        if (waits) row.push_back(lab::longest_wait(r.hardware));
         if (any) t.rows.push_back(std::move(row));
     }
     return t;
