@@ -87,8 +87,13 @@ def check_commands(program, name):
     if not found:
         yield "shows no command at all"
     for command, pasted in found:
-        why = ("needs a GPU" if "--on cuda" in command else
-               "has a placeholder" if re.search(r"<[^>]*>", command) else
+        if "--on cuda" in command:
+            done = run(program, command)
+            print(f"{name}: refused for want of a GPU alone: {command}")
+            if done.returncode == 0 or "GPU" not in done.stderr:
+                yield f"`{command}` is refused for something else than a GPU: {done.stderr.strip()}"
+            continue
+        why = ("has a placeholder" if re.search(r"<[^>]*>", command) else
                "names the example, which drop_in_test.py builds" if EXAMPLE in command + "".join(pasted) else None)
         if why:
             print(f"{name}: not run, {why}: {command}")

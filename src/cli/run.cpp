@@ -105,6 +105,8 @@ wanted_counters read_wanted(const run_options& o, const std::string& device) {
         throw invalid_argument(
             fmt::format("hardware counters are a GPU's: {}; without them this command shows the emulator's", reason));
     }
+    std::string reason;
+    if (!lab::cuda_available(reason)) throw unsupported("no GPU to run on: " + reason);
     if (lab::is_profiled()) return {};
     wanted.ncu = lab::find_ncu(o.ncu.value_or(""));
     return wanted;
