@@ -88,7 +88,7 @@ class Explain(Case):
 
     def test_formats(self):
         shown = json.loads(self.succeed("explain", "transpose/shared@32x32", "--rows", 64, "--format", "json"))
-        self.assertEqual(shown["kernel"], "transpose/shared@32x32")
+        self.assertEqual((shown["id"], shown["result"]["kernel"]), ("transpose/shared@32x32", "transpose/shared@32x32"))
         read = next(step for step in shown["warp"] if step["space"] == "shared" and step["does"].startswith("reads"))
         self.assertEqual((read["wavefronts"], read["least_wavefronts"], len(read["offsets"])), (32, 1, 32))
         self.assertEqual({offset % 128 for offset in read["offsets"]}, {0})
@@ -125,6 +125,7 @@ class Explain(Case):
         self.refuse(2, ["'transpose/paded@32x8'", "transpose/padded@32x8"], "explain", "transpose/paded@32x8")
         self.refuse(2, ["--rows and --cols"], "explain", "transpose/padded@32x8", "--m", 5)
         self.refuse(2, ["--m, --n and --k"], "explain", "gemm/tiled", "--rows", 5)
+        self.refuse(2, ["--on is 'cuda'", "emulator"], "explain", "transpose/padded@32x8", "--on", "cuda")
         self.refuse(2, ["leave out"], "explain", "transpose/padded@32x8", "--source-ld", 5)
         self.refuse(2, ["--svg"], "explain", "transpose", "--svg", "file.svg")
         self.refuse(1, ["/no/such"], "explain", "transpose/padded@32x8", "--svg", "/no/such/file.svg")

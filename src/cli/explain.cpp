@@ -47,9 +47,10 @@ std::string explain_transpose(const explain_options& o, lab::format as) {
     work.source = address(std::uintptr_t{1} << 40, shape.source_offset);
     work.destination = address(std::uintptr_t{shape.in_place ? 1u : 2u} << 40, shape.destination_offset);
     const int capability = capability_of(o);
-    if (o.on != "cuda" && o.on != "host")
-        throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", o.on));
-    const backend on = o.on == "cuda" ? backend::cuda : backend::host;
+    const std::string place = o.on.value_or("cuda");
+    if (place != "cuda" && place != "host")
+        throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", place));
+    const backend on = place == "cuda" ? backend::cuda : backend::host;
     const std::string text = lab::explain(o.family, on, work, capability);
     if (as != lab::format::json) return text + "\n";
     nlohmann::ordered_json out = {{"rows", shape.rows},
@@ -58,7 +59,7 @@ std::string explain_transpose(const explain_options& o, lab::format as) {
                                   {"source_ld", shape.source_ld},
                                   {"destination_ld", shape.destination_ld},
                                   {"count", shape.count},
-                                  {"on", o.on},
+                                  {"on", place},
                                   {"compute_capability", capability},
                                   {"choice", text}};
     if (on == backend::host) out.erase("compute_capability");
@@ -66,7 +67,8 @@ std::string explain_transpose(const explain_options& o, lab::format as) {
 }
 
 std::string explain_product(const explain_options& o, lab::format as) {
-    if (o.on != "cuda") throw invalid_argument(fmt::format("--on is '{}': products are computed on cuda", o.on));
+    if (o.on.value_or("cuda") != "cuda")
+        throw invalid_argument(fmt::format("--on is '{}': products are computed on cuda", *o.on));
     const auto size = [](const char* name, const std::optional<std::string>& text, const std::string& otherwise) {
         return parse_size(name, text.value_or(otherwise));
     };

@@ -11,7 +11,8 @@ namespace cornerturn::cli {
 
 // As words, with what is taken where nobody says.
 struct explain_options {
-    std::string family, on = "cuda", compute_capability = "90", count = "1";
+    std::string family, compute_capability = "90", count = "1";
+    std::optional<std::string> on;  // cuda; of one kernel emulator
     // Of a transpose.
     std::optional<std::string> rows, cols, dtype, element_size, source_ld, destination_ld;
     std::optional<std::string> source_offset, destination_offset;

@@ -20,13 +20,16 @@ namespace {
 constexpr const char* kStandardSize = "1024";
 
 lab::request read_request(const explain_options& o, bool multiplies) {
+    if (o.on.value_or("emulator") != "emulator")
+        throw invalid_argument(fmt::format("--on is '{}': one kernel is looked at in the emulator", *o.on));
     const bool of_transpose = o.rows || o.cols;
     if (multiplies ? of_transpose : o.m || o.n || o.k)
         throw invalid_argument(fmt::format("{} {}", o.family,
                                            multiplies ? "multiplies: its sizes are --m, --n and --k"
                                                       : "moves a matrix: its sizes are --rows and --cols"));
     if (o.element_size || o.source_ld || o.destination_ld || o.source_offset || o.destination_offset || o.in_place ||
-        o.lda || o.ldb || o.ldc || o.offset || o.multiprocessors || o.a_transposed || o.b_transposed || o.count != "1")
+        o.lda || o.ldb || o.ldc || o.offset || o.multiprocessors || o.a_transposed || o.b_transposed ||
+        o.count != "1" || o.compute_capability != "90")
         throw invalid_argument(fmt::format(
             "of one kernel, --rows and --cols (or --m, --n and --k), --dtype, --seed and --svg can be said: leave out "
             "what describes a matrix for the library to choose a kernel for"));
@@ -78,15 +81,8 @@ std::string notes_of(const kernel& k, lab::format as) {
 
 nlohmann::ordered_json json_of(const kernel& k, const lab::result& r, const std::vector<report::warp_step>& steps,
                                sources& text) {
-    nlohmann::ordered_json out = {{"kernel", k.id},
-                                  {"idea", k.notes->idea},
-                                  {"change", k.notes->change},
-                                  {"contract", k.notes->contract},
-                                  {"bytes", k.notes->bytes},
-                                  {"limit", k.notes->limit},
-                                  {"source", k.notes->source},
-                                  {"file", k.file},
-                                  {"result", lab::to_json(r)}};
+    nlohmann::ordered_json out = lab::to_json(k);
+    out["result"] = lab::to_json(r);
     nlohmann::ordered_json code = nlohmann::ordered_json::array(), warp = nlohmann::ordered_json::array();
     for (const auto& line : r.lines)
         code.push_back({{"file", line.file}, {"line", line.line}, {"text", text.line(line.path, line.line)}});

@@ -157,7 +157,7 @@ int run(int argc, char** argv) {
         run_explain);
     explain->add_option("WHAT", o.explain.family, "transpose, gemm, or the id of a kernel to be looked at")->required();
     explain->add_option("--svg", o.explain.svg, "of a kernel: a file for a drawing of what its warp 0 does");
-    explain->add_option("--on", o.explain.on, "cuda or host")->capture_default_str();
+    explain->add_option("--on", o.explain.on, "cuda or host (cuda); one kernel is looked at in the emulator");
     explain->add_option("--rows", o.explain.rows, "of the source (4096)");
     explain->add_option("--cols", o.explain.cols, "of the source (4096)");
     explain->add_option("--dtype", o.explain.dtype, "of the elements (f32)");

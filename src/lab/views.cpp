@@ -122,27 +122,28 @@ std::string reading(const result& r, const metric& m) {
     return read_wavefronts(r, m.op);
 }
 
+nlohmann::ordered_json to_json(const kernel& k) {
+    nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
+    for (int size : {1, 2, 4, 8, 16}) {
+        if (k.takes(size)) sizes.push_back(size);
+    }
+    return {{"id", k.id},
+            {"idea", k.notes->idea},
+            {"change", k.notes->change},
+            {"contract", k.notes->contract},
+            {"bytes", k.notes->bytes},
+            {"limit", k.notes->limit},
+            {"source", k.notes->source},
+            {"origin", k.origin},
+            {"element_sizes", sizes},
+            {"needs", k.needs.feature != nullptr ? nlohmann::ordered_json(k.needs.feature) : nullptr},
+            {"file", k.file}};
+}
+
 std::string show_list(const std::vector<kernel>& all, format as) {
     if (as == format::json) {
         nlohmann::ordered_json out = {{"kernels", nlohmann::ordered_json::array()}};
-        for (const kernel& k : all) {
-            nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
-            for (int size : {1, 2, 4, 8, 16}) {
-                if (k.takes(size)) sizes.push_back(size);
-            }
-            out["kernels"].push_back({{"id", k.id},
-                                      {"idea", k.notes->idea},
-                                      {"change", k.notes->change},
-                                      {"contract", k.notes->contract},
-                                      {"bytes", k.notes->bytes},
-                                      {"limit", k.notes->limit},
-                                      {"source", k.notes->source},
-                                      {"origin", k.origin},
-                                      {"element_sizes", sizes},
-                                      {"needs", k.needs.feature != nullptr ? nlohmann::ordered_json(k.needs.feature)
-                                                                           : nlohmann::ordered_json(nullptr)},
-                                      {"file", k.file}});
-        }
+        for (const kernel& k : all) out["kernels"].push_back(to_json(k));
         return out.dump(2) + "\n";
     }
     table t{{{"id"}, {"origin"}, {"element bytes"}, {"needs"}, {"idea"}}, {}};

@@ -10,6 +10,9 @@
 
 namespace cornerturn::lab {
 
+// What its file says of it.
+nlohmann::ordered_json to_json(const kernel& k);
+
 // Every kernel: id, idea, origin, what it takes and needs.
 std::string show_list(const std::vector<kernel>& all, format as);
 

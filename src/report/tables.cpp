@@ -15,7 +15,7 @@ namespace cornerturn::report {
 namespace {
 
 // Smaller matrices in host memory stay in the caches.
-constexpr double kLeastHostBytes = 2 * 64e6;
+bool is_large(const cell& c) { return c.bytes >= 2 * 64e6; }
 
 std::string grouped(double value) { return lab::grouped(static_cast<std::uint64_t>(std::llround(value))); }
 
@@ -68,8 +68,10 @@ std::vector<double> yardstick_rates(const document& d) {
         }
         return rates;
     }
-    for (const cell& c : std::get<bench>(d.what).cells) {
-        if (c.yardstick.timed()) rates.push_back(c.yardstick.rate);
+    const auto& cells = std::get<bench>(d.what).cells;
+    const bool large_alone = d.device.kind == "host" && std::any_of(cells.begin(), cells.end(), is_large);
+    for (const cell& c : cells) {
+        if (c.yardstick.timed() && (!large_alone || is_large(c))) rates.push_back(c.yardstick.rate);
     }
     return rates;
 }
@@ -171,8 +173,8 @@ text_table hardware_only(const ladder& l) {
             t.columns.push_back({name.heading, true});
         }
     }
-    const bool waits = std::any_of(l.rungs.begin(), l.rungs.end(),
-                                   [](const rung& r) { return lab::longest_wait(r.hardware) != "-"; });
+    const bool waits =
+        std::any_of(l.rungs.begin(), l.rungs.end(), [](const rung& r) { return lab::longest_wait(r.hardware) != "-"; });
     if (waits) t.columns.push_back({"longest wait", true});
     for (const rung& r : l.rungs) {
         std::vector<text> row = {{r.kernel, tone::code}};
@@ -196,7 +198,7 @@ text_table by_group(const bench& b, bool host) {
     std::vector<std::string> groups;
     std::map<std::size_t, std::set<int>> sizes;
     for (const cell& c : b.cells) {
-        if (host && c.bytes < kLeastHostBytes) continue;
+        if (host && !is_large(c)) continue;
         const auto at = static_cast<std::size_t>(std::find(groups.begin(), groups.end(), c.group) - groups.begin());
         if (at == groups.size()) groups.push_back(c.group);
         sizes[at].insert(c.element_size);
@@ -209,8 +211,7 @@ text_table by_group(const bench& b, bool host) {
                 bool wrong = false;
                 for (const cell& c : b.cells) {
                     const entry* const e = find_entry(c, who);
-                    if (c.group != groups[group] || c.element_size != size || (host && c.bytes < kLeastHostBytes) ||
-                        e == nullptr)
+                    if (c.group != groups[group] || c.element_size != size || (host && !is_large(c)) || e == nullptr)
                         continue;
                     wrong = wrong || !e->fault.empty();
                     if (e->timed() && e->ratio > 0) ratios.push_back(e->ratio);
