@@ -193,8 +193,9 @@ void diff(const run_options& o, lab::format as, const std::optional<std::string>
             fmt::format("{} and {} run in different places: nothing can be compared", from.id, to.id));
     const wanted_counters wanted = read_wanted(o, device);
     const lab::request what = read_request(o, device, from.does == operation::multiply);
-    const auto runner = make_runner(device);
+    auto runner = make_runner(device);
     lab::result before = runner->run(from, what), after = runner->run(to, what);
+    runner.reset();  // its buffers are the next program's to use
     add_hardware(wanted, o, {&before, &after});
     write_results(output, lab::show_difference(from, before, to, after, as));
     require_verified(before);
