@@ -29,9 +29,9 @@ CONFLICTS = "shared@16x16,padded@16x16,shared@32x32,padded@32x32"
 COARSENING = "padded@16x16,padded@16x4,padded@32x32,padded@32x8,padded@32x4,rolled@32x8"
 VECTORS = "padded@32x32,padded@32x8,vectorized@8x32"
 LAYOUTS = "strided@padded,strided@plain,blocked@plain,blocked@padded"
-CAMPING = "copy/global@32x8,naive_read@32x8,padded@32x8,diagonal@32x8,swizzled@64x64,kept@64x64,production"
-# Powers of two and their like, and sizes that no power of two divides as far; all of whole tiles.
-CAMPING_SIZES = [8192, 8256, 16384, 16448, 24576, 24640, 32768, 32832]
+CAMPING = "copy/global@32x8,padded@32x8,diagonal@32x8,swizzled@64x64,kept@64x64,production"
+# Powers of two and their like, and sizes a 32nd larger; all of whole tiles, in several places of memory each.
+CAMPING_SIZES, PLACEMENTS = [8192, 8448, 16384, 16896, 24576, 25344, 32768, 33792], 4
 
 
 def transposes(rows, cols, dtype, *more):
@@ -59,9 +59,10 @@ def measurements(what):
     else:
         for name, rungs in [("conflicts", CONFLICTS), ("coarsening", COARSENING), ("vectors", VECTORS)]:
             yield f"why_{name}", transposes(16384, 16384, "f32", "--rungs", rungs, "--counters")
-        yield "why_layouts", multiplications(4096, "--rungs", LAYOUTS, "--counters", "--metrics", MULTIPLY_ADDS)
+        yield "why_layouts", multiplications(4096, "--rungs", LAYOUTS, "--counters")
         for size in CAMPING_SIZES:
-            yield f"why_camping_{size}", transposes(size, size, "f32", "--rungs", CAMPING, "--counters")
+            for placement in range(PLACEMENTS):
+                yield f"why_camping_{size}_{placement}", transposes(size, size, "f32", "--rungs", CAMPING, "--placement", str(placement))
 
 
 def measure(args, arguments):

@@ -45,7 +45,7 @@ void expect_says(const std::string& text, const std::string& part) {
 }
 
 TEST(ncu, what_it_prints_is_read_by_kernel) {
-    const auto read = lab::parse_ncu(kPrinted, kAsked);
+    const auto read = lab::parse_ncu(kPrinted, kAsked, kAsked);
     ASSERT_EQ(read.size(), 2u);
     const lab::hardware_counters& padded = read.at("transpose/padded@32x8");
     EXPECT_EQ(padded.kernels, 1);
@@ -55,7 +55,7 @@ TEST(ncu, what_it_prints_is_read_by_kernel) {
 }
 
 TEST(ncu, launches_of_one_kernel_are_put_together) {
-    const lab::hardware_counters both = lab::parse_ncu(kPrinted, kAsked).at("gemm/quadrants");
+    const lab::hardware_counters both = lab::parse_ncu(kPrinted, kAsked, kAsked).at("gemm/quadrants");
     EXPECT_EQ(both.kernels, 2);
     EXPECT_EQ(*both.find("smsp__inst_executed.sum"), 6000);      // a sum
     EXPECT_EQ(*both.find("gpu__time_duration.sum"), 400);        // another
@@ -64,26 +64,33 @@ TEST(ncu, launches_of_one_kernel_are_put_together) {
 }
 
 TEST(ncu, nothing_profiled_is_nothing_read) {
-    EXPECT_TRUE(lab::parse_ncu("==WARNING== No kernels were profiled.\n", kAsked).empty());
-    EXPECT_TRUE(lab::parse_ncu("", kAsked).empty());
+    EXPECT_TRUE(lab::parse_ncu("==WARNING== No kernels were profiled.\n", kAsked, kAsked).empty());
+    EXPECT_TRUE(lab::parse_ncu("", kAsked, kAsked).empty());
 }
 
 TEST(ncu, what_is_missing_is_named) {
-    expect_says(message_of([] { lab::parse_ncu(kPrinted, {"smsp__nonsense.sum"}); }), "'smsp__nonsense.sum'");
+    expect_says(message_of([] { lab::parse_ncu(kPrinted, {"smsp__nonsense.sum"}, {"smsp__nonsense.sum"}); }),
+                "'smsp__nonsense.sum'");
     std::string without = kPrinted;
     without.replace(without.find("35,872.00"), 9, "n/a");
-    const std::string said = message_of([&] { lab::parse_ncu(without, kAsked); });
+    const std::string said = message_of([&] { lab::parse_ncu(without, kAsked, kAsked); });
     expect_says(said, "'n/a' for gpu__time_duration.sum of transpose/padded@32x8");
     expect_says(said, "--query-metrics");
+}
+
+TEST(ncu, what_nobody_asked_for_may_be_missing) {
+    std::vector<std::string> more = kAsked;
+    more.push_back("smsp__nonsense.sum");
+    EXPECT_EQ(lab::parse_ncu(kPrinted, more, {}).at("gemm/quadrants").metrics.size(), kAsked.size());
 }
 
 // Cut off anywhere, it is read as far as rows are whole, or refused; nothing else happens.
 TEST(ncu, truncated_output_is_no_reading) {
     const std::string printed = kPrinted;
-    const auto whole = lab::parse_ncu(printed, kAsked);
+    const auto whole = lab::parse_ncu(printed, kAsked, kAsked);
     for (std::size_t length = 0; length < printed.size(); ++length) {
         try {
-            for (const auto& [id, counters] : lab::parse_ncu(printed.substr(0, length), kAsked)) {
+            for (const auto& [id, counters] : lab::parse_ncu(printed.substr(0, length), kAsked, kAsked)) {
                 ASSERT_TRUE(whole.contains(id)) << length;
                 EXPECT_LE(counters.kernels, whole.at(id).kernels);
             }
@@ -185,9 +192,21 @@ TEST(comparison, lost_arbitration_is_above_the_model) {
     const lab::result r =
         run_with_reading("transpose/padded@32x32", {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 512},
                                                     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 2048}});
-    expect_says(why(r, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"), "lost arbitration: 0.25");
+    expect_says(why(r, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"),
+                "lost arbitration: 512 wavefronts beyond");
     expect_says(why(r, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"), "no arbitration was lost");
     EXPECT_EQ(lab::agreement(r), "8 of 8") << "these count more than the emulator models";
+}
+
+// Neither conflicts of banks nor what the compiler changed is arbitration.
+TEST(comparison, lost_arbitration_is_apart_from_conflicts_and_from_other_code) {
+    const char* const noisy = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
+    const char* const exact = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
+    const std::string conflicting = why(run_with_reading("transpose/shared@32x32", {{noisy, 65536 + 300}}), noisy);
+    expect_says(conflicting, "lost arbitration: 300 wavefronts beyond what the banks cost");
+    const std::string other = why(run_with_reading("transpose/padded@32x32", {{exact, 2148}, {noisy, 2178}}), noisy);
+    expect_says(other, "lost arbitration: 30 wavefronts");
+    expect_says(other, "+100 by other accesses than the source's");
 }
 
 TEST(ladder, shows_what_the_hardware_read) {

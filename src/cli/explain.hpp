@@ -21,7 +21,7 @@ struct explain_options {
     std::optional<std::string> m, n, k, lda, ldb, ldc, offset, multiprocessors;
     bool a_transposed = false, b_transposed = false;
     // Of a kernel.
-    std::optional<std::string> svg;
+    std::optional<std::string> svg, output;
     std::string seed = "1";
 };
 

@@ -116,6 +116,10 @@ nlohmann::ordered_json json_of(const kernel& k, const lab::result& r, const std:
 
 std::string explain_kernel(const explain_options& o, lab::format as) {
     const kernel& k = find_kernel(o.family);
+    if (o.svg && o.svg->empty()) throw invalid_argument("--svg is empty: it must be a file");
+    if (o.svg && o.svg == o.output)
+        throw invalid_argument(
+            fmt::format("--svg and --output are both {}: the drawing needs a file of its own", *o.svg));
     const lab::request what = read_request(o, k.does == operation::multiply);
     if (o.svg) check_writable(*o.svg);
     const lab::result r = lab::emulator_runner()->run(k, what);
@@ -144,7 +148,7 @@ std::string explain_kernel(const explain_options& o, lab::format as) {
     std::string out = lab::profile_heading(r) + "\n" + notes_of(k, as);
     if (!lines.rows.empty()) out += "\n" + lines.print(as);
     if (steps.empty()) return out;
-    out += "\nWarp 0 of the first tile: each place of the kernel, in order, the first time that it comes by.\n";
+    out += "\nWarp 0 of the first tile: each place of the kernel, the first time that it comes by.\n";
     for (const report::warp_step& s : steps) {
         out += fmt::format("\n{}:{}  {}{}\n", s.access->file, s.access->line, report::step_text(*s.access),
                            s.times > 1 ? fmt::format("; {} times", s.times) : "");

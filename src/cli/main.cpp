@@ -74,6 +74,7 @@ int run_show(const options& o) {
 int run_explain(const options& o) {
     cli::explain_options what = o.explain;
     what.seed = o.run.seed;
+    what.output = o.output;
     cli::write_out(o.output, cli::explain(what, lab::find_format(o.format)));
     return 0;
 }
@@ -125,6 +126,8 @@ int run(int argc, char** argv) {
         sub->add_flag("--full", o.run.full, "emulator: run every block, however large the matrix");
         sub->add_flag("--warm", o.run.warm, "cuda: do not flush the L2 cache between samples");
         sub->add_flag("--untimed", o.run.untimed, "cuda: launch once and verify, without timing");
+        sub->add_option("--placement", o.run.placement,
+                        "cuda: lay so many pairs of such matrices aside, for another place in memory (0)");
         sub->add_flag("--counters", o.run.counters, "cuda: the hardware's counters too, by Nsight Compute");
         sub->add_option("--metrics", o.run.metrics,
                         "more of them, by Nsight Compute's names, with commas between them");

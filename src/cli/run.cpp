@@ -65,6 +65,15 @@ lab::request read_request(const run_options& o, const std::string& device, bool 
     if (multiplies && r.dtype.name != std::string_view("f32"))
         throw invalid_argument(fmt::format("--dtype is {}: products are of f32", o.dtype));
     r.seed = static_cast<std::uint64_t>(parse_size("--seed", o.seed));
+    if (o.placement) {
+        if (device != "cuda" || multiplies)
+            throw invalid_argument("--placement is of matrices that a GPU moves: it lays others aside in its memory");
+        constexpr std::int64_t kMost = 64;
+        const std::int64_t placement = parse_size("--placement", *o.placement);
+        if (placement > kMost)
+            throw invalid_argument(fmt::format("--placement is {}: it can be 0 to {}", placement, kMost));
+        r.placement = static_cast<int>(placement);
+    }
     r.full = o.full;
     r.lines = o.lines;
     r.warm = o.warm;
@@ -155,8 +164,8 @@ std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs,
 void profile(const run_options& o, lab::format as, const std::optional<std::string>& output) {
     const kernel& k = find_kernel(o.id);
     const std::string device = device_for(k, o);
-    const wanted_counters wanted = read_wanted(o, device);
     const lab::request what = read_request(o, device, k.does == operation::multiply);
+    const wanted_counters wanted = read_wanted(o, device);
     lab::result r = make_runner(device)->run(k, what);
     add_hardware(wanted, o, {&r});
     write_results(output, o.compare && r.ran() ? lab::show_comparison(r, as) : lab::show_profile(r, as));
@@ -167,8 +176,8 @@ void ladder(const run_options& o, lab::format as, const std::optional<std::strin
     auto rungs = lab::ladder_of(o.family);
     if (o.rungs) rungs = choose_rungs(rungs, o.family, *o.rungs);
     const std::string device = device_of(o);
-    const wanted_counters wanted = read_wanted(o, device);
     const lab::request what = read_request(o, device, rungs.front()->does == operation::multiply);
+    const wanted_counters wanted = read_wanted(o, device);
     const bool progress = isatty(STDERR_FILENO) != 0;
     std::size_t done = 0;
     auto results = lab::run_ladder(rungs, *make_runner(device), what, [&](const kernel& k) {
@@ -191,8 +200,8 @@ void diff(const run_options& o, lab::format as, const std::optional<std::string>
     if (device_for(to, o) != device)
         throw invalid_argument(
             fmt::format("{} and {} run in different places: nothing can be compared", from.id, to.id));
-    const wanted_counters wanted = read_wanted(o, device);
     const lab::request what = read_request(o, device, from.does == operation::multiply);
+    const wanted_counters wanted = read_wanted(o, device);
     auto runner = make_runner(device);
     lab::result before = runner->run(from, what), after = runner->run(to, what);
     runner.reset();  // its buffers are the next program's to use

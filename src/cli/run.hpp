@@ -12,7 +12,7 @@ namespace cornerturn::cli {
 // As words, with what is taken where nobody says.
 struct run_options {
     std::string seed = "1", dtype = "f32";
-    std::optional<std::string> rows, cols, m, n, k, on, rungs, metrics, ncu;
+    std::optional<std::string> rows, cols, m, n, k, on, rungs, metrics, ncu, placement;
     std::string id, other, family;
     bool full = false, lines = false, warm = false, untimed = false, counters = false, compare = false;
     std::vector<std::string> arguments;  // of the whole command, to be run once more under ncu

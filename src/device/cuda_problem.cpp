@@ -85,6 +85,15 @@ cuda_problem::cuda_problem(const problem_shape& shape, cudaStream_t stream)
       source_(shape_.before(side::source).bytes()),
       destination_(shape_.before(side::destination).bytes()) {}
 
+bool cuda_problem::reshape(const problem_shape& shape) {
+    const problem_shape next = shape.checked();
+    if (next.before(side::source).bytes() != source_.size() ||
+        next.before(side::destination).bytes() != destination_.size())
+        return false;
+    shape_ = next;
+    return true;
+}
+
 void cuda_problem::prepare() {
     source_.fill_guards(stream_);
     fill(source_, shape_.before(side::source), stream_);

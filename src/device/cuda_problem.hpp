@@ -33,6 +33,9 @@ class cuda_problem {
 public:
     cuda_problem(const problem_shape& shape, cudaStream_t stream);
 
+    // For other work on matrices of the same bytes, in the same place: false, and nothing done, where they are not.
+    bool reshape(const problem_shape& shape);
+
     const problem_shape& shape() const { return shape_; }
     matrix_work work() const { return shape_.work(source_.data(), destination_.data()); }
 

@@ -164,12 +164,18 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
 
 // Keeps the instructions that the warp's lanes, all of which have stopped, are about to be counted for.
 void worker::note_watched() {
-    constexpr std::size_t kMost = 1 << 14;  // a kernel's loop over k repeats itself long before
-    for (warp_instruction* const* next = trace_begin_; *next != &trace_->end && watched_->size() < kMost; ++next) {
+    constexpr std::size_t kMost = 1 << 12;  // a loop over k would go on
+    for (warp_instruction* const* next = trace_begin_; *next != &trace_->end; ++next) {
         const warp_instruction& instruction = **next;
         if (instruction.active == 0) continue;
         const site& where = *instruction.where;
         const region& place = *instruction.place;
+        const auto [last, fresh] = last_watched_.try_emplace({where.return_address, &place}, watched_->size());
+        if (!fresh && watched_->size() >= kMost) {
+            ++(*watched_)[last->second].times;
+            continue;
+        }
+        last->second = watched_->size();
         const source_line line = line_of(where.return_address);
         const bool shared = place.space == region::shared;
         watched_access seen{.file = line.file,

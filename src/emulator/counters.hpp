@@ -47,8 +47,7 @@ struct warp_access {
 unsigned count_sectors(const warp_access& access);
 
 // The lanes that shared memory serves at a time, one group after the other: the warp; half-warps at 8 bytes; quarters
-// at
-// 16. Loads whose lanes pair up are served in fewer, larger groups (as measured: LADDER figures, results/).
+// at 16. Loads whose lanes pair up are served in fewer, larger groups (measured: results/).
 struct lane_groups {
     std::array<std::uint32_t, 4> lanes{};  // a mask each
     int count = 0;

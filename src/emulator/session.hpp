@@ -56,6 +56,7 @@ struct watched_access {
     std::string place;  // the buffer or the shared array
     bool shared = false;
     direction op = kLoad;
+    std::size_t times = 1;     // more: of a long loop the later ones at this place are only counted
     unsigned width = 0;        // bytes
     std::uint32_t active = 0;  // lanes
     // Of each active lane, in bytes: from the buffer's first byte, or within a block's shared memory.

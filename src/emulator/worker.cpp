@@ -263,6 +263,7 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
 
 std::vector<watched_access> worker::watch_block(std::uint64_t index) {
     std::vector<watched_access> seen;
+    last_watched_.clear();
     watched_ = &seen;
     try {
         run_blocks(index, index + 1);

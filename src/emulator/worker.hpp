@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -343,7 +344,8 @@ private:
     warp_instruction* const* trace_begin_ = nullptr;
     // In the trace, of a lane that has strayed from it: where it goes on, and the first that it has not executed.
     std::size_t place_ = 0, skipped_ = 0;
-    std::vector<watched_access>* watched_ = nullptr;  // where to keep what warp 0 does
+    std::vector<watched_access>* watched_ = nullptr;                                // where to keep what warp 0 does
+    std::map<std::pair<std::uintptr_t, const region*>, std::size_t> last_watched_;  // there, of each place
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 

@@ -55,26 +55,39 @@ std::string why_modelled(const result& r, const metric& m, std::uint64_t emulate
     return read > model ? "above the model: not explained" : "below the model: not explained";
 }
 
-// Counters of the hardware that mean what a modelled one does, and count lost arbitration as well.
+// Counters of the hardware that mean what a modelled one does, and count lost arbitration as well; and that which
+// counts the same wavefronts without it.
 struct noisy_metric {
     const char* name;
     std::array<std::uint64_t, 2> counters::*means;
     direction op;
+    const char *with, *without;  // lost arbitration
 };
+constexpr const char* kNoisyWavefronts[] = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                                            "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"};
+constexpr const char* kExactWavefronts[] = {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                                            "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"};
 constexpr noisy_metric kNoisy[] = {
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &counters::shared_wavefronts, kLoad},
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &counters::shared_wavefronts, kStore},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", &counters::shared_conflicts, kLoad},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", &counters::shared_conflicts, kStore},
+    {kNoisyWavefronts[0], &counters::shared_wavefronts, kLoad, kNoisyWavefronts[0], kExactWavefronts[0]},
+    {kNoisyWavefronts[1], &counters::shared_wavefronts, kStore, kNoisyWavefronts[1], kExactWavefronts[1]},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", &counters::shared_conflicts, kLoad,
+     kNoisyWavefronts[0], kExactWavefronts[0]},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", &counters::shared_conflicts, kStore,
+     kNoisyWavefronts[1], kExactWavefronts[1]},
 };
 
 std::string why_noisy(const result& r, const noisy_metric& m, std::uint64_t emulated, double read) {
     const double above = read - static_cast<double>(emulated);
     if (above == 0) return "equal: no arbitration was lost";
-    if (above < 0) return "below the model: the compiled kernel has other accesses";
-    const auto requests = static_cast<double>(r.counts->shared_requests[m.op]);
-    return fmt::format("lost arbitration: {:.2f} wavefronts a request, and no conflict of banks",
-                       requests == 0 ? 0 : above / requests);
+    const double *const with = r.hardware->find(m.with), *const without = r.hardware->find(m.without);
+    if (with == nullptr || without == nullptr) return "also counts lost arbitration";
+    const double lost = *with - *without;
+    const auto modelled = static_cast<double>((r.counts->shared_wavefronts)[m.op]);
+    const double of_code = *without - modelled;  // the compiled kernel has other accesses than its source
+    if (lost == 0) return "follows from its wavefronts, which differ";
+    std::string text = fmt::format("lost arbitration: {} wavefronts beyond what the banks cost", count_text(lost));
+    if (of_code != 0) text += fmt::format("; {:+} by other accesses than the source's", of_code);
+    return text;
 }
 
 // ---- Two kernels --------------------------------------------------------------------------------------------------
@@ -139,10 +152,25 @@ std::string of_peak(const hardware_counters& a, const hardware_counters& b, cons
     return fmt::format("; {} {:.0f} % -> {:.0f} %", what, *before, *after);
 }
 
+// What the header of a kernel says it changed, if it says so of the other: "From shared: ...".
+std::string change_since(const kernel& from, const kernel& to) {
+    const std::string change = to.notes->change;
+    constexpr std::string_view kFrom = "From ";
+    const std::size_t colon = change.find(':');
+    if (!change.starts_with(kFrom) || colon == std::string::npos) return {};
+    const std::string other = change.substr(kFrom.size(), colon - kFrom.size());  // "shared", "padded@32x8"
+    const std::string id = from.id.substr(from.id.find('/') + 1);
+    return id == other || id.substr(0, id.find('@')) == other ? change : "";
+}
+
 std::string change_between(const kernel& from, const kernel& to) {
-    if (from.notes != to.notes && std::string_view(from.notes->id) != to.notes->id) return to.notes->change;
+    if (from.id == to.id) return "Nothing.";
     const auto variant = [](const kernel& k) { return k.id.substr(std::min(k.id.find('@') + 1, k.id.size())); };
-    return fmt::format("The variant alone: {} -> {}.", variant(from), variant(to));
+    if (std::string_view(from.notes->id) == to.notes->id)
+        return fmt::format("The variant alone: {} -> {}.", variant(from), variant(to));
+    if (const std::string forth = change_since(from, to); !forth.empty()) return forth;
+    if (const std::string back = change_since(to, from); !back.empty()) return fmt::format("Undone: {}", back);
+    return "More than one thing: they are no neighbours in the ladder.";
 }
 
 std::string launch_of(const result& r) {
@@ -218,10 +246,15 @@ std::string explain_difference(const result& before, const result& after) {
         if (!r->ran()) return fmt::format("Nothing can be compared: {} was skipped.", r->kernel);
         if (r->failed()) return fmt::format("Nothing can be compared: {} was not verified.", r->kernel);
     }
+    if (!before.launched && !after.launched && before.device.kind != "host")
+        return "Nothing was launched: there was nothing to do.";
     if (before.time && after.time) {
+        const timing &a = before.time->kernel, &b = after.time->kernel;
+        const bool apart = a.p90_s < b.p10_s || b.p90_s < a.p10_s;
         const double ratio = before.time->kernel.median_s / after.time->kernel.median_s;
-        text = ratio >= 1 ? fmt::format("{} is {:.2f} times as fast. ", after.kernel, ratio)
-                          : fmt::format("{} takes {:.2f} times as long. ", after.kernel, 1 / ratio);
+        text = !apart       ? "Their times are within each other's spread. "
+               : ratio >= 1 ? fmt::format("{} is {:.2f} times as fast. ", after.kernel, ratio)
+                            : fmt::format("{} takes {:.2f} times as long. ", after.kernel, 1 / ratio);
     }
     if (before.counts && after.counts) {
         const expense* most = nullptr;
@@ -271,7 +304,8 @@ std::string show_difference(const kernel& from, const result& before, const kern
     }
     table t{{{"counter"}, {from.id, true}, {to.id, true}, {"ratio", true}}, {}};
     const auto add = [&](const std::string& name, double a, double b) {
-        t.rows.push_back({name, count_text(a), count_text(b), a == 0 ? "-" : fmt::format("{:.3f}", b / a)});
+        const auto value = [&](double n) { return as == format::csv ? fmt::format("{}", n) : count_text(n); };
+        t.rows.push_back({name, value(a), value(b), a == 0 ? "-" : fmt::format("{:.3f}", b / a)});
     };
     if (before.counts && after.counts) {
         for (const metric& m : metrics())

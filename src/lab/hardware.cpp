@@ -27,6 +27,8 @@ namespace {
 // Tells the program that ncu runs that it is run so.
 constexpr const char* kProfiledVariable = "CORNERTURN_PROFILED";
 
+constexpr const char* kCycles = "sm__cycles_elapsed.max";
+
 struct hardware_metric {
     const char *name, *meaning;
 };
@@ -38,7 +40,7 @@ constexpr hardware_metric kMetrics[] = {
     {"smsp__inst_executed.sum", "warp instructions, as compiled"},
     {"smsp__issue_active.avg.pct_of_peak_sustained_active", "% of cycles in which a scheduler issued one"},
     {"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed", "% of cycles in which a scheduler had a warp"},
-    {"sm__cycles_elapsed.max", "cycles"},
+    {kCycles, "cycles"},
     {kProfiledTime, "ns under the profiler, caches flushed before"},
     {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "% of what DRAM could move"},
     {"dram__bytes_read.sum", "bytes from DRAM"},
@@ -123,8 +125,10 @@ std::string marked_as(const std::string& kernel_name) {
     return kernel_name.substr(0, kernel_name.find('/', std::min(kernel_name.find('/'), kernel_name.size() - 1) + 1));
 }
 
-bool adds_up(std::string_view metric) { return metric.ends_with(".sum"); }
+// Of launches one after the other: cycles add up as their time does.
+bool adds_up(std::string_view metric) { return metric.ends_with(".sum") || metric == kCycles; }
 bool is_largest(std::string_view metric) { return metric.ends_with(".max") || metric.starts_with("launch__"); }
+bool is_least(std::string_view metric) { return metric.ends_with(".min"); }
 
 // A file without a name, that ends with the program.
 struct closed {
@@ -248,7 +252,10 @@ std::string find_ncu(const std::string& named) {
             std::vector<fs::path> versions;
             std::error_code none;
             for (const auto& entry : fs::directory_iterator(folder, none)) versions.push_back(entry.path());
-            std::sort(versions.rbegin(), versions.rend());
+            const auto older = [](const fs::path& a, const fs::path& b) {  // 2024.3 before 2024.10
+                return strverscmp(a.c_str(), b.c_str()) < 0;
+            };
+            std::sort(versions.rbegin(), versions.rend(), older);
             for (const fs::path& version : versions) {
                 if (runs(version / name)) return version / name;
             }
@@ -295,51 +302,63 @@ std::map<std::string, hardware_counters> read_hardware(const std::string& ncu,
     unsetenv(kProfiledVariable);
     const std::string printed = contents(out);
     if (code != 0) throw error(ncu_failure(printed + contents(errors), code));
-    auto found = parse_ncu(printed, wanted);
+    auto found = parse_ncu(printed, wanted, more_metrics);
     if (found.empty()) throw error(ncu_failure(printed + contents(errors), code));
     for (auto& [id, counters] : found) counters.ncu = version;
     return found;
 }
 
-std::map<std::string, hardware_counters> parse_ncu(const std::string& printed,
-                                                   const std::vector<std::string>& metrics) {
+namespace {
+
+// One launch's value, put to those before it, which took `before` together.
+double together(std::string_view metric, double all, double before, double value, double time) {
+    if (adds_up(metric)) return all + value;
+    if (is_largest(metric)) return std::max(all, value);
+    if (is_least(metric)) return std::min(all, value);
+    return before + time > 0 ? (all * before + value * time) / (before + time) : all;
+}
+
+}  // namespace
+
+std::map<std::string, hardware_counters> parse_ncu(const std::string& printed, const std::vector<std::string>& metrics,
+                                                   const std::vector<std::string>& needed) {
+    constexpr const char* kRemedy =
+        "`ncu --query-metrics` lists what this GPU has; a name ends with what is made of it, such as .sum or .avg";
     const auto rows = read_csv(printed);
     std::map<std::string, hardware_counters> found;
     if (rows.size() < 3) return found;  // headings, units
     const auto column_of = [&](const std::string& heading) {
-        const auto at = std::find(rows[0].begin(), rows[0].end(), heading);
-        if (at == rows[0].end())
-            throw error(fmt::format("ncu gave no '{}': `ncu --query-metrics` lists what this GPU has", heading));
-        return static_cast<std::size_t>(at - rows[0].begin());
+        return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), heading) - rows[0].begin());
     };
-    const std::size_t name = column_of("Kernel Name");
-    std::vector<std::size_t> columns;
-    for (const std::string& m : metrics) columns.push_back(column_of(m));
+    const auto is_needed = [&](const std::string& metric) {
+        return std::find(needed.begin(), needed.end(), metric) != needed.end();
+    };
+    const std::size_t name = column_of("Kernel Name"), time_column = column_of(kProfiledTime), none = rows[0].size();
+    if (name == none) throw error("ncu gave no 'Kernel Name': it is not of a version that this program knows");
     std::map<std::string, double> time_of;
     for (std::size_t row = 2; row < rows.size(); ++row) {
         const std::string id = marked_as(rows[row][name]);
         hardware_counters& sum = found[id];
         const bool first = sum.kernels++ == 0;
-        const auto value_of = [&](std::size_t i) {
+        double time = 0, &before = time_of[id];
+        if (time_column == none || !read_number(rows[row][time_column], time)) time = 1;
+        for (const std::string& metric : metrics) {
+            const std::size_t column = column_of(metric);
             double value = 0;
-            if (!read_number(rows[row][columns[i]], value))
-                throw error(fmt::format("ncu gave '{}' for {} of {}: `ncu --query-metrics` lists what this GPU has",
-                                        rows[row][columns[i]], metrics[i], id));
-            return value;
-        };
-        const auto timed = std::find(metrics.begin(), metrics.end(), kProfiledTime);
-        const double time = timed == metrics.end() ? 1 : value_of(static_cast<std::size_t>(timed - metrics.begin()));
-        double& before = time_of[id];
-        for (std::size_t i = 0; i < metrics.size(); ++i) {
-            const double value = value_of(i);
-            if (first) {
-                sum.metrics.emplace_back(metrics[i], value);
-                continue;
+            if (column == none || !read_number(rows[row][column], value)) {
+                // What is always read is left out where a GPU does not have it.
+                if (!is_needed(metric)) continue;
+                throw error(column == none ? fmt::format("ncu gave no '{}': {}", metric, kRemedy)
+                                           : fmt::format("ncu gave '{}' for {} of {}: {}", rows[row][column], metric,
+                                                         id, kRemedy));
             }
-            double& all = sum.metrics[i].second;
-            all = adds_up(metrics[i])      ? all + value
-                  : is_largest(metrics[i]) ? std::max(all, value)
-                                           : (all * before + value * time) / (before + time);
+            const auto at =
+                std::find_if(sum.metrics.begin(), sum.metrics.end(), [&](const auto& m) { return m.first == metric; });
+            if (first || at == sum.metrics.end()) {
+                sum.metrics.emplace_back(metric, value);
+            } else {
+                at->second = together(metric, at->second, before, value, time);
+            }
         }
         before += time;
     }
@@ -362,7 +381,8 @@ std::string ncu_failure(const std::string& printed, int exit_code) {
         if (reason.empty() || line.find("metric") != std::string::npos) reason = line;
     }
     if (reason.find("metric") != std::string::npos)
-        return fmt::format("ncu: {} (`ncu --query-metrics` lists what this GPU has)", reason);
+        return fmt::format(
+            "ncu: {} (`ncu --query-metrics` lists what this GPU has; a name ends with .sum, .avg or the like)", reason);
     if (!own.empty()) return "under ncu: " + own;
     if (!reason.empty()) return "ncu: " + reason;
     if (exit_code == 0) return "ncu profiled no launch: there was nothing to do, or it does not know the GPU's driver";

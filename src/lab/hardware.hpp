@@ -15,8 +15,8 @@ namespace cornerturn::lab {
 struct hardware_counters {
     std::string ncu;  // its version
     int kernels = 0;  // launches
-    // By Nsight Compute's names, in the order asked for. Over several launches sums are added, what is the launch's own
-    // or a maximum is the largest, and rates are means, weighted by how long each launch took.
+    // By Nsight Compute's names, in the order asked for. Over several launches sums and cycles are added, what is the
+    // launch's own or a maximum is the largest, a minimum the least, and rates are means by how long each launch took.
     std::vector<std::pair<std::string, double>> metrics;
 
     const double* find(std::string_view name) const;  // null: was not read
@@ -66,9 +66,10 @@ std::map<std::string, hardware_counters> read_hardware(const std::string& ncu,
 // True in the program that read_hardware() runs: all that it has to do is launch.
 bool is_profiled();
 
-// What ncu printed for `--csv --page raw`, each launch named by the mark it was made under. Throws error where a metric
-// is missing or no number.
-std::map<std::string, hardware_counters> parse_ncu(const std::string& printed, const std::vector<std::string>& metrics);
+// What ncu printed for `--csv --page raw`, each launch named by the mark it was made under. Throws error where one of
+// `needed` is missing or no number; others are left out there.
+std::map<std::string, hardware_counters> parse_ncu(const std::string& printed, const std::vector<std::string>& metrics,
+                                                   const std::vector<std::string>& needed);
 
 // A sentence on why ncu failed and what helps, from what it printed.
 std::string ncu_failure(const std::string& printed, int exit_code);

@@ -81,6 +81,7 @@ ordered_json to_json(const result& r) {
     }
     out["dtype"] = r.dtype;
     out["device"] = to_json(r.device);
+    if (r.placement != 0) out["placement"] = r.placement;
     if (!r.ran()) {
         out["status"] = "skipped";
         out["reason"] = r.skipped;

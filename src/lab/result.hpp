@@ -57,6 +57,7 @@ enum class verification { failed, sampled, passed };
 struct result {
     std::string kernel, origin, dtype;
     std::int64_t rows = 0, cols = 0;  // of the source; of a product m and n
+    int placement = 0;                // of the matrices in a GPU's memory
     std::optional<std::int64_t> k;    // of a product
     int element_size = 0;
     device_info device;

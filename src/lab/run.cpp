@@ -100,6 +100,7 @@ result begin_result(const kernel& k, const request& what) {
     r.cols = what.cols;
     if (k.does == operation::multiply) r.k = what.k;
     r.element_size = what.dtype.size;
+    r.placement = what.placement;
     r.checked_of =
         k.does == operation::multiply ? product_of(what).checked().elements() : shape_of(k, what).checked().elements();
     r.noted_gflops = k.noted_gflops;

@@ -24,6 +24,7 @@ struct request {
     bool lines = false;   // emulator: counters for each source line
     bool watch = false;   // emulator: keep what the first tile's warp 0 accesses
     bool warm = false;    // cuda: leave the L2 cache as the run before left it
+    int placement = 0;    // cuda: the matrices' bytes that many times are laid aside first, so that these lie elsewhere
     bool timed = true;    // cuda
     bool counted = true;  // cuda: in the emulator too, where it can run the kernel
 };

@@ -43,16 +43,28 @@ public:
         if (!r.ran()) return r;
         if (k.does == operation::multiply) return multiply(k, what, std::move(r));
         const problem_shape shape = shape_of(k, what).checked();
-        const std::string lack =
-            machine_.lacks_memory(3 * (shape.elements() * shape.element_size + (1 << 20)) + timer_.flush_bytes());
-        if (!lack.empty()) throw error(lack + ": choose fewer rows or columns");
-        device::cuda_problem problem(shape, timer_.stream());
+        place(shape, what.placement);
         return run_verified(
-            k, what, std::move(r), problem, [&] { k.run(backend::cuda)(problem.work()); },
+            k, what, std::move(r), *problem_, [&] { k.run(backend::cuda)(problem_->work()); },
             &device::cuda_problem::prepare_destination);
     }
 
 private:
+    // Where in memory matrices and their copy lie is worth a percent to memcpy, and more to some kernels: all of a
+    // ladder have the same place.
+    void place(const problem_shape& shape, int placement) {
+        if (problem_ && problem_->reshape(shape)) return;
+        problem_.reset();
+        copy_.reset();
+        const std::int64_t bytes = shape.elements() * shape.element_size;
+        const std::string lack =
+            machine_.lacks_memory((3 + 2 * placement) * (bytes + (1 << 20)) + timer_.flush_bytes());
+        if (!lack.empty()) throw error(lack + ": choose fewer rows or columns");
+        const device_memory aside(2 * placement * bytes);
+        problem_ = std::make_unique<device::cuda_problem>(shape, timer_.stream());
+        copy_ = std::make_unique<device_memory>(bytes);
+    }
+
     result multiply(const kernel& k, const request& what, result r) {
         const gemm_shape shape = product_of(what).checked();
         const std::int64_t workspace = k.workspace(backend::cuda, shape.work(nullptr, nullptr, nullptr, nullptr));
@@ -113,10 +125,9 @@ private:
     measured_time measure(const device::cuda_problem& problem, const work_function& kernel, const request& what) {
         const problem_shape& shape = problem.shape();
         const std::int64_t bytes = shape.elements() * shape.element_size;
-        const device_memory scratch(bytes);
         const void* const source = problem.work().source;
         const work_function copy = [&] {
-            CORNERTURN_CUDA(cudaMemcpyAsync(scratch.get, source, static_cast<std::size_t>(bytes),
+            CORNERTURN_CUDA(cudaMemcpyAsync(copy_->get, source, static_cast<std::size_t>(bytes),
                                             cudaMemcpyDeviceToDevice, timer_.stream()));
         };
         const timing_method how = method_for(2 * bytes, what.warm);
@@ -127,6 +138,8 @@ private:
 
     cuda_machine machine_;
     cuda_timer timer_;
+    std::unique_ptr<device::cuda_problem> problem_;  // the last ladder's
+    std::unique_ptr<device_memory> copy_;            // as large: what memcpy writes
 };
 
 }  // namespace

@@ -92,7 +92,11 @@ void read_time(const field& from, ladder& of, rung& r) {
     const char* const rate = of.k ? "gflops" : "bandwidth_gbps";
     r.rate = from[rate].positive();
     const field yardstick = from["yardstick"];
-    of.yardstick = yardstick["what"].text();
+    const std::string what = yardstick["what"].text();
+    if (!of.yardstick.empty() && what != of.yardstick)
+        yardstick["what"].fail(fmt::format("is not the one before it, {}: a ladder has one yardstick", of.yardstick));
+    of.yardstick = what;
+    if (of.elements() <= 0) time->fail("cannot be: an empty matrix takes none");
     r.yardstick = read_timing(yardstick);
     r.yardstick_rate = yardstick[rate].positive();
     r.ratio = from["ratio"].positive();
@@ -281,6 +285,7 @@ document read_document(const std::string& file, const std::string& text) {
     d.made = read_provenance(top);
     if (bench) {
         d.device = read_device(top["device"]);
+        if (d.device.kind == "emulator") top["device"]["kind"].fail("cannot be: the emulator has no times to compare");
         d.what = read_bench(top);
         return d;
     }

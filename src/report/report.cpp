@@ -146,7 +146,7 @@ section of_ladder(const document& d, const std::string& name) {
         skipped += !r.ran();
         if (!r.ran()) left.skip(r.kernel, r.skipped);
         if (r.failed) left.failed.emplace_back(r.kernel, r.fault);
-        if (r.time && !r.copies(l.family) && (best == nullptr || r.ratio > best->ratio)) best = &r;
+        if (r.time && !r.copies(l.family) && (best == nullptr || r.rate > best->rate)) best = &r;
     }
     std::string lead =
         fmt::format("{} ran, {} skipped, {} failed.", l.rungs.size() - skipped, skipped, left.failed.size());
@@ -333,19 +333,19 @@ section of_same_work(const std::vector<const document*>& all) {
     return s;
 }
 
-// Ladders of one family and dtype, in several sizes, each once.
+// Ladders of one family and dtype, in several sizes. Of several of one size all are drawn, one above the other.
 void add_sizes(page& p, const std::vector<document>& documents) {
     std::map<std::string, std::vector<const document*>> families;
     for (const document& d : documents) {
         const ladder* const l = d.as_ladder();
         if (l == nullptr || !l->timed()) continue;
         auto& same = families[fmt::format("{} {}", l->family, l->dtype)];
-        const bool there =
-            std::any_of(same.begin(), same.end(), [&](auto* o) { return o->as_ladder()->work() == l->work(); });
-        if (!there) same.push_back(&d);
+        same.push_back(&d);
     }
     for (auto& [name, same] : families) {
-        if (same.size() < 2) continue;
+        std::set<std::string> works;
+        for (const document* d : same) works.insert(d->as_ladder()->work());
+        if (works.size() < 2) continue;
         std::stable_sort(same.begin(), same.end(),
                          [](auto* a, auto* b) { return a->as_ladder()->bytes() < b->as_ladder()->bytes(); });
         std::vector<const ladder*> ladders;

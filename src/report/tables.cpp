@@ -53,11 +53,15 @@ struct reading_name {
 };
 constexpr reading_name kHardwareOnly[] = {
     {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM, % of peak"},
+    {"dram__bytes_read.sum", "DRAM bytes read"},
+    {"dram__bytes_write.sum", "written"},
     {"l1tex__t_sector_hit_rate.pct", "L1 hits %"},
     {"lts__t_sector_hit_rate.pct", "L2 hits %"},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", "occupancy %"},
+    {"sm__maximum_warps_per_active_cycle_pct", "at most %"},
     {"launch__registers_per_thread", "registers"},
     {"smsp__inst_executed.sum", "warp instructions"},
+    {"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed", "cycles active %"},
 };
 
 std::vector<double> yardstick_rates(const document& d) {

@@ -116,6 +116,7 @@ std::string lane_colour(int lane) {
 constexpr double kLeft = 16, kLabels = 52, kCell = 22, kRow = 20, kGap = 4, kTop = 40, kHeading = 32, kBelow = 12;
 constexpr double kWidth = 2 * kLeft + kLabels + kBanks * kCell;
 constexpr std::size_t kMostPasses = 32;
+constexpr double kSmall = 11;
 constexpr double kByte = (kBanks * kCell - 3 * kGap) / (4 * kSectorBytes);  // so wide are four sectors together
 
 double height_of(const watched_access& a) {
@@ -133,17 +134,17 @@ void draw_lanes(drawing& d, double x, double y, double width, std::uint32_t lane
     constexpr double kRoomForANumber = 14;
     if (width >= kRoomForANumber)
         d.text(x + width / 2, y + 14, one ? std::to_string(first) : fmt::format("{}x", std::popcount(lanes)), "on-cell",
-               anchor::middle, 10);
+               anchor::middle, kSmall);
 }
 
 void draw_passes(drawing& d, double y, const watched_access& a) {
     const std::vector<pass> passes = passes_of(a);
-    d.text(kLeft, y + 11, "bank", "soft", anchor::start, 10);
+    d.text(kLeft, y + 11, "bank", "soft", anchor::start, kSmall);
     for (int bank = 0; bank < kBanks; ++bank)
-        d.text(kLeft + kLabels + (bank + 0.5) * kCell, y + 11, std::to_string(bank), "soft", anchor::middle, 9);
+        d.text(kLeft + kLabels + (bank + 0.5) * kCell, y + 11, std::to_string(bank), "soft", anchor::middle, kSmall);
     y += kRow - kGap;
     for (std::size_t i = 0; i < std::min(kMostPasses, passes.size()); ++i, y += kRow) {
-        d.text(kLeft, y + 14, fmt::format("pass {}", i + 1), "soft", anchor::start, 10);
+        d.text(kLeft, y + 14, fmt::format("pass {}", i + 1), "soft", anchor::start, kSmall);
         for (int bank = 0; bank < kBanks; ++bank) {
             const std::uint32_t lanes = passes[i][static_cast<std::size_t>(bank)];
             const double x = kLeft + kLabels + bank * kCell + 1;
@@ -165,7 +166,7 @@ void draw_sectors(drawing& d, double top, const watched_access& a) {
         const auto [row, column] = *place++;
         const double x = kLeft + kLabels + static_cast<double>(column) * (kSectorBytes * kByte + kGap);
         const double y = top + static_cast<double>(row) * (kRow + kGap);
-        if (column == 0) d.text(kLeft, y + 14, fmt::format("+{}", sector - begin), "soft", anchor::start, 10);
+        if (column == 0) d.text(kLeft, y + 14, fmt::format("+{}", sector - begin), "soft", anchor::start, kSmall);
         d.rectangle(x, y, kSectorBytes * kByte, kRow, "faint",
                     fmt::format("the sector at +{}: lanes {}", sector - begin, lanes_text(touching)));
         std::map<std::int64_t, std::uint32_t> lanes_at;
@@ -186,9 +187,9 @@ std::vector<warp_step> steps_of(const std::vector<watched_access>& watched) {
             return a.file == b.file && a.line == b.line && a.op == b.op && a.place == b.place && a.width == b.width;
         });
         if (same == steps.end()) {
-            steps.push_back({&a, 1});
+            steps.push_back({&a, a.times});
         } else {
-            ++same->times;
+            same->times += a.times;
         }
     }
     return steps;
@@ -199,7 +200,7 @@ std::string step_text(const watched_access& a) {
     const int lanes = std::popcount(a.active);
     std::string text = fmt::format("{} {}, {} bytes a lane", does, a.place, a.width);
     if (a.width == 1) text = fmt::format("{} {}, 1 byte a lane", does, a.place);
-    if (lanes < kWarpSize) text += fmt::format(", {} lanes", lanes);
+    if (lanes < kWarpSize) text += ", " + plural(static_cast<unsigned>(lanes), "lane");
     if (!a.shared) {
         const auto least = (static_cast<unsigned>(lanes) * a.width + kSectorBytes - 1) / kSectorBytes;
         text += ": " + plural(a.sectors, "sector");

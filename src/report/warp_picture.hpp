@@ -16,7 +16,7 @@ struct warp_step {
     std::size_t times = 0;
 };
 
-// In the order of execution, each place once. The accesses must outlive it.
+// Each place once, in the order in which the warp first came by. The accesses must outlive it.
 std::vector<warp_step> steps_of(const std::vector<emulator::watched_access>& watched);
 
 // "loads source, 4 bytes a lane: 4 sectors"
