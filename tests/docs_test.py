@@ -172,16 +172,18 @@ def joined(program, name, columns):
     return lines + [f"| {id} | " + " | ".join(cells) + " |" for id, cells in table.items()], where
 
 
-def by_size(program, names, column):
-    """One column of several ladders' times, a column each."""
-    columns, where = [("kernel", [])], ""
-    for name in names:
-        rows, where = reported(program, name, "Times")
-        at = cells_of(rows[0]).index(column)
-        columns[0][1][:] = [cells_of(row)[0] for row in rows[2:]]
-        columns.append((name.rsplit("_", 1)[1], [cells_of(row)[at] for row in rows[2:]]))
-    lines = ["| " + " | ".join(head for head, _ in columns) + " |", "|---|" + "---:|" * len(names)]
-    return lines + ["| " + " | ".join(cells) + " |" for cells in zip(*(column for _, column in columns))], re.sub(r"; memcpy.*", ".", where)
+def by_size(program, sizes, column):
+    """A column of several ladders' times, a column each size: from the least to the most of its files."""
+    columns = []
+    for size, names in sizes.items():
+        tables = [reported(program, name, "Times") for name in names]
+        at = cells_of(tables[0][0][0]).index(column)
+        kernels = [cells_of(row)[0] for row in tables[0][0][2:]]
+        found = [[cells_of(row)[at] for row in rows[2:]] for rows, _ in tables]
+        columns.append((size, [min(each) if min(each) == max(each) else f"{min(each)}-{max(each)}" for each in zip(*found)]))
+    lines = ["| kernel | " + " | ".join(head for head, _ in columns) + " |", "|---|" + "---:|" * len(columns)]
+    lines += ["| " + " | ".join(cells) + " |" for cells in zip(kernels, *(column for _, column in columns))]
+    return lines, re.sub(r"; memcpy.*", ".", tables[0][1])
 
 
 TIMES, COUNTS, ALONE = "Times", "Sectors and wavefronts", "What hardware alone tells"
@@ -189,9 +191,10 @@ WHY = [(TIMES, "median us", "median us"), (TIMES, "of memcpy", "of memcpy"), (CO
        (ALONE, "warp instructions", "instructions"), (ALONE, "occupancy %", "occupancy %"), (ALONE, "DRAM, % of peak", "DRAM %"),
        (ALONE, "longest wait", "longest wait, cycles an instruction")]
 LAYOUTS = [(TIMES, "median us", "median us"), (TIMES, "of cublasSgemm", "of cublasSgemm"),
-           ("Emulator and hardware", "shared requests ld, st", "loads from shared memory, stores: emulator / hardware"),
+           (ALONE, "shared loads", "shared loads"), (ALONE, "their wavefronts", "their wavefronts"),
            (ALONE, "warp instructions", "instructions"), (ALONE, "longest wait", "longest wait, cycles an instruction")]
-CAMPING = [f"why_camping_{n}" for size in (8192, 16384, 24576, 32768) for n in (size, size + 64)]
+CAMPING = {str(n): [f"why_camping_{n}_{place}" for place in range(4)]
+           for size in (8192, 16384, 24576, 32768) for n in (size, size + size // 32)}
 
 # The documents' tables: the marker that they follow, and what makes them. Chinese documents have the same.
 README_TABLES = {
@@ -217,7 +220,7 @@ PLOTS = {
     "ladder_transpose": (["ladder_transpose_16384x16384_f32"], "ladder_transpose_16384x16384_f32"),
     "bench_gemm_roofline": (["bench_gemm", "bench_transpose"], "bench_gemm_roofline"),
     **{f"why_{name}": ([f"why_{name}"], f"why_{name}") for name in ("conflicts", "coarsening", "vectors", "layouts")},
-    "why_camping": (CAMPING, "ladder_transpose_f32_sizes"),
+    "why_camping": ([name for names in CAMPING.values() for name in names], "ladder_transpose_f32_sizes"),
 }
 # One that is drawn of the emulator's own trace.
 PICTURE, PICTURED = "warp_shared_16x16", "cornerturn explain transpose/shared@16x16 --rows 64"

@@ -61,6 +61,8 @@ constexpr reading_name kHardwareOnly[] = {
     {"sm__maximum_warps_per_active_cycle_pct", "at most %"},
     {"launch__registers_per_thread", "registers"},
     {"smsp__inst_executed.sum", "warp instructions"},
+    {"smsp__sass_inst_executed_op_shared_ld.sum", "shared loads"},
+    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "their wavefronts"},
     {"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed", "cycles active %"},
 };
 
