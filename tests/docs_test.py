@@ -230,6 +230,46 @@ PAGE_RESULTS = ["ladder_transpose_16384x16384_f32", "counters_transpose_4096x409
                 "ladder_gemm_4096x4096x4096", "bench_gemm"]
 
 
+def measured(name):
+    """Of a stored ladder: time in us, and hardware counters, by kernel."""
+    results = json.loads((ROOT / f"results/{name}.json").read_text())["results"]
+    return {r["kernel"].split("/")[1]: (r["time"]["median_s"] * 1e6, r.get("hardware", {}).get("metrics", {})) for r in results if r["status"] == "ran"}
+
+
+def figures():
+    """What docs/why.md's sentences say, as the stored results have it."""
+    shared_loads, wavefronts = "smsp__sass_inst_executed_op_shared_ld.sum", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+    times = {name: {k: time for k, (time, _) in measured(f"why_{name}").items()} for name in ("conflicts", "coarsening", "vectors", "layouts")}
+    v2, v3 = times["coarsening"]["padded@16x16"], times["coarsening"]["padded@32x8"]
+    yield f"which is {v2 / v3:.2f} times as fast"
+    yield f"{times['coarsening']['padded@32x32'] / v2 - 1:.0%}".replace("%", " % *slower* than v2")
+    yield f"four elements each: {v2 / times['coarsening']['padded@16x4']:.2f} times as fast"
+    yield f"It is {v2 / times['coarsening']['rolled@32x8']:.2f} times as fast as v2"
+    yield f"is the other {times['coarsening']['rolled@32x8'] / v3:.2f}."
+    yield f"gains another {v3 / times['coarsening']['padded@32x4'] - 1:.0%}".replace("%", " %")
+    yield f"on an H200 K2 is {times['vectors']['padded@32x32'] / times['vectors']['vectorized@8x32']:.1f} times as fast as K1"
+    layouts = measured("why_layouts")
+    yield f"{layouts['strided@plain'][1][shared_loads] / 1e6:,.0f} million loads of 4 bytes"
+    yield f"{layouts['blocked@plain'][1][shared_loads] / 1e6:,.0f} million loads of 16 bytes, 3 wavefronts each, {layouts['blocked@plain'][1][wavefronts] / 1e6:,.0f} million"
+    yield f"loads {layouts['blocked@padded'][1][shared_loads] / 1e6:,.0f} million are left"
+    yield f"wavefronts each: {layouts['blocked@padded'][1][wavefronts] / 1e6:,.0f} million"
+    yield f"the H200 {times['layouts']['strided@padded'] / times['layouts']['blocked@plain']:.2f}"
+    counted = measured_counters("counters_transpose_4096x4096_f32", "smsp__inst_executed.sum")
+    yield f"`naive_read@32x32` executes {counted['naive_read@32x32'] / 1e6:.1f} million instructions and `padded@32x32` {counted['padded@32x32'] / 1e6:.1f} million"
+
+
+def measured_counters(name, metric):
+    results = json.loads((ROOT / f"results/{name}.json").read_text())["results"]
+    return {r["kernel"].split("/")[1]: r["hardware"]["metrics"][metric] for r in results if r["status"] == "ran"}
+
+
+def check_figures():
+    text = " ".join((ROOT / "docs/why.md").read_text().split())
+    for figure in figures():
+        if figure not in text:
+            yield f"does not say, as results/ have it: {figure}"
+
+
 def with_tables(program, name, text):
     for marker, make in TABLES[name].items():
         before, found, after = text.partition(f"<!-- {marker} -->\n")
@@ -274,6 +314,7 @@ def main():
         wrong += [f"{name} {fault}" for fault in check_ids(program, name)]
     for path in documents():
         wrong += [f"{path.relative_to(ROOT)} {fault}" for fault in check_links(path)]
+    wrong += [f"docs/why.md {fault}" for fault in check_figures()]
     for path, text in generated(program):
         if not (ROOT / path).exists() or (ROOT / path).read_text() != text:
             wrong.append(f"{path} is not what results/ and the program make of it: run tests/docs_test.py --update")

@@ -190,7 +190,8 @@ TEST(comparison, what_nobody_explains_is_said_to_be_so) {
 
 TEST(comparison, lost_arbitration_is_above_the_model) {
     const lab::result r =
-        run_with_reading("transpose/padded@32x32", {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 512},
+        run_with_reading("transpose/padded@32x32", {{"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 2560},
+                                                    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 512},
                                                     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 2048}});
     expect_says(why(r, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"),
                 "lost arbitration: 512 wavefronts beyond");
@@ -242,10 +243,12 @@ TEST(difference, time_is_told_where_there_is_one) {
     lab::result before = emulated("transpose/padded@32x32"), after = emulated("transpose/padded@32x8");
     EXPECT_EQ(lab::explain_difference(before, after).find("as fast"), std::string::npos);
     before.time = after.time = lab::measured_time{};
-    before.time->kernel.median_s = 3e-6;
-    after.time->kernel.median_s = 2e-6;
+    before.time->kernel = {.median_s = 3e-6, .p10_s = 2.9e-6, .p90_s = 3.1e-6, .samples = 20};
+    after.time->kernel = {.median_s = 2e-6, .p10_s = 1.9e-6, .p90_s = 2.1e-6, .samples = 20};
     expect_says(lab::explain_difference(before, after), "transpose/padded@32x8 is 1.50 times as fast");
     expect_says(lab::explain_difference(after, before), "transpose/padded@32x32 takes 1.50 times as long");
+    after.time->kernel.p90_s = 2.95e-6;
+    expect_says(lab::explain_difference(before, after), "within each other's spread");
 }
 
 TEST(difference, what_did_not_run_is_not_compared) {
