@@ -79,6 +79,9 @@ class Browser(unittest.TestCase):
     def check(self, name, *results):
         page = self.folder / f"{name}.html"
         subprocess.run([PROGRAM, "report", *map(str, results), "--output", str(page)], check=True)
+        self.check_page(name, page)
+
+    def check_page(self, name, page):
         papers = set()
         for scheme in SCHEMES:
             for width in WIDTHS:
@@ -127,6 +130,16 @@ class Browser(unittest.TestCase):
         after = self.folder / "after.json"
         after.write_text(perturbed(before, 1.1))
         self.check("side_by_side", before, after)
+
+    def test_pictures_of_warps(self):
+        pictures = []
+        for kernel in ("transpose/shared@16x16", "transpose/naive_read@32x8", "transpose/vectorized@8x32", "gemm/swizzled"):
+            picture = self.folder / f"{len(pictures)}.svg"
+            subprocess.run([PROGRAM, "explain", kernel, "--svg", str(picture)] + (["--m", "128"] if kernel.startswith("gemm") else []), check=True, stdout=subprocess.DEVNULL)
+            pictures.append(f'<div style="overflow-x:auto">{picture.read_text()}</div>')
+        page = self.folder / "pictures_page.html"
+        page.write_text("<!DOCTYPE html><html style='background:var(--paper);color:var(--ink)'><title>warps</title><body>" + "".join(pictures))
+        self.check_page("pictures", page)
 
     def test_sizes(self):
         self.check("sizes", *sorted(RESULTS.glob("ladder_transpose_*.json")))
