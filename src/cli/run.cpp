@@ -205,7 +205,7 @@ void diff(const run_options& o, lab::format as, const std::optional<std::string>
     auto runner = make_runner(device);
     lab::result before = runner->run(from, what);
     lab::result after = &to == &from ? before : runner->run(to, what);  // ncu adds up what one kernel launched
-    runner.reset();  // its buffers are the next program's to use
+    runner.reset();                                                     // its buffers are the next program's to use
     add_hardware(wanted, o, {&before, &after});
     write_results(output, lab::show_difference(from, before, to, after, as));
     require_verified(before);
