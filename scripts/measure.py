@@ -62,7 +62,8 @@ def measurements(what):
         yield "why_layouts", multiplications(4096, "--rungs", LAYOUTS, "--counters")
         for size in CAMPING_SIZES:
             for placement in range(PLACEMENTS):
-                yield f"why_camping_{size}_{placement}", transposes(size, size, "f32", "--rungs", CAMPING, "--placement", str(placement))
+                where = ["--placement", str(placement)] if placement > 0 else ["--counters"]
+                yield f"why_camping_{size}_{placement}", transposes(size, size, "f32", "--rungs", CAMPING, *where)
 
 
 def measure(args, arguments):

@@ -172,11 +172,11 @@ def joined(program, name, columns):
     return lines + [f"| {id} | " + " | ".join(cells) + " |" for id, cells in table.items()], where
 
 
-def by_size(program, sizes, column):
-    """A column of several ladders' times, a column each size: from the least to the most of its files."""
+def by_size(program, sizes, column, heading="Times"):
+    """A column of a table of several ladders, a column each size: from the least to the most of its files."""
     columns = []
     for size, names in sizes.items():
-        tables = [reported(program, name, "Times") for name in names]
+        tables = [reported(program, name, heading) for name in names]
         at = cells_of(tables[0][0][0]).index(column)
         kernels = [cells_of(row)[0] for row in tables[0][0][2:]]
         found = [[cells_of(row)[at] for row in rows[2:]] for rows, _ in tables]
@@ -210,6 +210,7 @@ WHY_TABLES = {
     "why:vectors": lambda program: joined(program, "why_vectors", WHY),
     "why:layouts": lambda program: joined(program, "why_layouts", LAYOUTS),
     "why:camping": lambda program: by_size(program, CAMPING, "of memcpy"),
+    "why:camping:counters": lambda program: by_size(program, {size: names[:1] for size, names in CAMPING.items()}, "DRAM, % of peak", ALONE),
 }
 TABLES = {"README.md": README_TABLES, "README.zh-CN.md": README_TABLES, "docs/why.md": WHY_TABLES, "docs/why.zh-CN.md": WHY_TABLES}
 
@@ -256,6 +257,13 @@ def figures():
     yield f"the H200 {times['layouts']['strided@padded'] / times['layouts']['blocked@plain']:.2f}"
     counted = measured_counters("counters_transpose_4096x4096_f32", "smsp__inst_executed.sum")
     yield f"`naive_read@32x32` executes {counted['naive_read@32x32'] / 1e6:.1f} million instructions and `padded@32x32` {counted['padded@32x32'] / 1e6:.1f} million"
+
+
+    for size in (32768, 33792):
+        dram = measured_counters(f"why_camping_{size}_0", "dram__throughput.avg.pct_of_peak_sustained_elapsed")
+        yield f"{dram['kept@64x64']:.1f} %"
+        yield f"{dram['padded@32x8']:.1f} %"
+        yield f"{dram['production']:.1f} %"
 
 
 def measured_counters(name, metric):
