@@ -251,6 +251,17 @@ TEST(difference, time_is_told_where_there_is_one) {
     expect_says(lab::explain_difference(before, after), "within each other's spread");
 }
 
+TEST(difference, the_hardware_adds_what_it_read) {
+    const std::map<std::string, double> before = {{"dram__throughput.avg.pct_of_peak_sustained_elapsed", 35}},
+                                        after = {{"dram__throughput.avg.pct_of_peak_sustained_elapsed", 72}};
+    expect_says(lab::explain_difference(run_with_reading("transpose/padded@32x32", before),
+                                        run_with_reading("transpose/padded@32x8", after)),
+                " On the hardware: DRAM 35 % -> 72 %.");
+    const std::string more = "smsp__sass_inst_executed_op_shared_ld.sum";
+    expect_says(why(run_with_reading("transpose/padded@32x32", {{more, 2050}}), more),
+                "has 2 more loads than its source");
+}
+
 TEST(difference, what_did_not_run_is_not_compared) {
     lab::result skipped = emulated("transpose/padded@32x8");
     skipped.skipped = "needs something";

@@ -1,6 +1,7 @@
 #include "lab/compare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -44,10 +45,10 @@ std::string why_modelled(const result& r, const metric& m, std::uint64_t emulate
     if (model == read) return "equal";
     const char* const what = m.op == kLoad ? "loads" : "stores";
     if (is_requests(m)) {
-        return read < model ? fmt::format("accesses merged by the compiler: {:.2f} of the source's {} in each",
-                                          read == 0 ? 0 : model / read, what)
-                            : fmt::format("the compiled kernel has more {} than its source, {:.2f} for each", what,
-                                          emulated == 0 ? 0 : read / model);
+        return read < model
+                   ? fmt::format("accesses merged by the compiler: {:.2f} of the source's {} in each",
+                                 read == 0 ? 0 : model / read, what)
+                   : fmt::format("the compiled kernel has {} more {} than its source", count_text(read - model), what);
     }
     const auto requests = static_cast<double>(
         (r.counts.value().*(is_shared(m) ? &counters::shared_requests : &counters::global_requests))[m.op]);
@@ -149,7 +150,7 @@ std::string stall_change(const hardware_counters& a, const hardware_counters& b)
 std::string of_peak(const hardware_counters& a, const hardware_counters& b, const char* name, const char* what) {
     const double *before = a.find(name), *after = b.find(name);
     if (before == nullptr || after == nullptr) return {};
-    return fmt::format("; {} {:.0f} % -> {:.0f} %", what, *before, *after);
+    return fmt::format("{} {:.0f} % -> {:.0f} %", what, *before, *after);
 }
 
 // What the header of a kernel says it changed, if it says so of the other: "From shared: ...".
@@ -283,10 +284,11 @@ std::string explain_difference(const result& before, const result& after) {
     }
     if (before.hardware && after.hardware) {
         const hardware_counters &a = *before.hardware, &b = *after.hardware;
-        const std::string stall = stall_change(a, b);
-        text += fmt::format(" On the hardware{}{}{}.", stall.empty() ? "" : ": " + stall,
-                            of_peak(a, b, "dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM"),
-                            of_peak(a, b, "sm__warps_active.avg.pct_of_peak_sustained_active", "occupancy"));
+        std::vector<std::string> changes = {
+            stall_change(a, b), of_peak(a, b, "dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM"),
+            of_peak(a, b, "sm__warps_active.avg.pct_of_peak_sustained_active", "occupancy")};
+        std::erase(changes, "");
+        if (!changes.empty()) text += fmt::format(" On the hardware: {}.", fmt::join(changes, "; "));
     }
     return text;
 }
