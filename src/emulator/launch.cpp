@@ -146,6 +146,7 @@ public:
             report.grid = config_.grid;
             report.block = config_.block;
         }
+        watching_ = session_.options_.watch && steps == 0 && report.launches == 1;  // other threads know no steps
         report.blocks += blocks;
         if (session_.options_.every_block || steps > 0) {
             run_all(blocks);
@@ -230,7 +231,7 @@ private:
     // how many blocks it ran.
     unsigned watch(worker& w, std::uint64_t block) {
         report& report = session_.report_;
-        if (!session_.options_.watch || steps > 0 || report.launches != 1) return 0;
+        if (!watching_) return 0;
         report.watched = w.watch_block(block);
         return 1;
     }
@@ -354,6 +355,7 @@ private:
     const launch_config& config_;
     kernel_entry entry_;
     const void* arguments_;
+    bool watching_ = false;
 };
 
 void launch(const launch_config& config, kernel_entry entry, const void* arguments) {

@@ -250,8 +250,7 @@ std::string explain_difference(const result& before, const result& after) {
     if (!before.launched && !after.launched && before.device.kind != "host")
         return "Nothing was launched: there was nothing to do.";
     if (before.time && after.time) {
-        const timing &a = before.time->kernel, &b = after.time->kernel;
-        const bool apart = a.p90_s < b.p10_s || b.p90_s < a.p10_s;
+        const bool apart = before.time->kernel.apart_from(after.time->kernel);
         const double ratio = before.time->kernel.median_s / after.time->kernel.median_s;
         text = !apart       ? "Their times are within each other's spread. "
                : ratio >= 1 ? fmt::format("{} is {:.2f} times as fast. ", after.kernel, ratio)

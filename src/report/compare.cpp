@@ -37,8 +37,8 @@ std::vector<measured> all_of(const document& d) {
 }  // namespace
 
 verdict judge(const lab::timing& before, const lab::timing& after) {
-    if (after.p90_s < before.p10_s) return verdict::faster;
-    return after.p10_s > before.p90_s ? verdict::slower : verdict::within;
+    if (!before.apart_from(after)) return verdict::within;
+    return after.p90_s < before.p10_s ? verdict::faster : verdict::slower;
 }
 
 std::string work_of(const document& d) {
