@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "cli/output.hpp"
+#include "cli/words.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/bench.hpp"
 #include "lab/bench_gemm.hpp"
@@ -81,7 +82,8 @@ lab::bench_request read_request(const bench_options& o, const bench_place& place
                             .yardstick = &find_kernel(place.yardstick),
                             .seconds = seconds,
                             .seed = seed,
-                            .warm = o.warm};
+                            .warm = o.warm,
+                            .placement = parse_placement(o.placement, place.bencher == lab::cuda_bencher)};
     std::vector<std::string> known;
     for (const kernel& k : kernels()) {
         if (k.id.starts_with(place.peer_family))
@@ -152,6 +154,7 @@ void bench_products(const bench_options& o, std::uint64_t seed, lab::format as,
                     const std::optional<std::string>& output, const std::string& command_line) {
     if (o.sizes) throw invalid_argument("--sizes is for transposes: products are of 4-byte elements");
     if (o.peers) throw invalid_argument("--peers is for transposes: products are measured beside cublasSgemm");
+    parse_placement(o.placement, false);
     if (o.on != "cuda") throw invalid_argument(fmt::format("--on is '{}': products are measured on cuda", o.on));
     const auto grid = lab::gemm_bench_grid(o.shapes ? read_some("--shapes", *o.shapes, lab::gemm_bench_groups())
                                                     : lab::gemm_bench_groups());

@@ -16,6 +16,7 @@ struct bench_options {
     std::optional<std::string> subject, peers;  // those of the place where it runs
     std::string seconds = "0.5";
     bool warm = false;
+    std::optional<std::string> placement;
     std::optional<std::string> commit;  // stored as provenance
 };
 

@@ -210,6 +210,9 @@ int run(int argc, char** argv) {
         "of transposes: what to measure beside it (memcpy,copy,geam; on the host copy@streamed,openblas,eigen)");
     bench->add_option("--seconds", o.bench.seconds, "to sample each cell")->capture_default_str();
     bench->add_flag("--warm", o.bench.warm, "do not flush the caches between samples");
+    bench->add_option(
+        "--placement", o.bench.placement,
+        "of transposes on cuda: lay so many pairs of such matrices aside, for another place in memory (0)");
     bench->add_option("--commit", o.bench.commit, "of the source, to be stored with the result");
 
     CLI::App* const report = app.add_subcommand("report", "Stored results as a page: plots, tables, what changed");

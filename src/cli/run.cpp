@@ -65,15 +65,7 @@ lab::request read_request(const run_options& o, const std::string& device, bool 
     if (multiplies && r.dtype.name != std::string_view("f32"))
         throw invalid_argument(fmt::format("--dtype is {}: products are of f32", o.dtype));
     r.seed = static_cast<std::uint64_t>(parse_size("--seed", o.seed));
-    if (o.placement) {
-        if (device != "cuda" || multiplies)
-            throw invalid_argument("--placement is of matrices that a GPU moves: it lays others aside in its memory");
-        constexpr std::int64_t kMost = 64;
-        const std::int64_t placement = parse_size("--placement", *o.placement);
-        if (placement > kMost)
-            throw invalid_argument(fmt::format("--placement is {}: it can be 0 to {}", placement, kMost));
-        r.placement = static_cast<int>(placement);
-    }
+    r.placement = parse_placement(o.placement, device == "cuda" && !multiplies);
     r.full = o.full;
     r.lines = o.lines;
     r.warm = o.warm;

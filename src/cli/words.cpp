@@ -45,6 +45,17 @@ std::int64_t parse_bytes(const std::string& name, const std::string& text) {
         fmt::format("{} is '{}': it must be a number of bytes, such as 65536, 500MB or 1GiB", name, text));
 }
 
+int parse_placement(const std::optional<std::string>& text, bool gpu_moves_matrices) {
+    if (!text) return 0;
+    if (!gpu_moves_matrices)
+        throw invalid_argument("--placement is of matrices that a GPU moves: it lays others aside in its memory");
+    constexpr std::int64_t kMost = 64;
+    const std::int64_t placement = parse_size("--placement", *text);
+    if (placement > kMost)
+        throw invalid_argument(fmt::format("--placement is {}: it can be 0 to {}", placement, kMost));
+    return static_cast<int>(placement);
+}
+
 std::string bytes_text(double bytes) {
     if (bytes < 1000) return fmt::format("{:.0f} B", bytes);
     const char* unit = "";

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <vector>
+#include <algorithm>
 
 #include "device/cuda_check.hpp"
 #include "device/verifier_kernels.hpp"
@@ -26,6 +26,12 @@ void fill(const guarded_device_buffer& buffer, const patterned_batch& batch, cud
     if (batch.empty()) return;
     fill_guard(buffer.data(), batch.offset * batch.element_size, stream);
     fill_batch(buffer.data(), batch, stream);
+}
+
+std::int64_t room_for(side which, const problem_shape& shape, const std::vector<problem_shape>& others) {
+    std::int64_t room = shape.before(which).bytes();
+    for (const problem_shape& other : others) room = std::max(room, other.checked().before(which).bytes());
+    return room;
 }
 
 // Empty, or what is wrong with the matrices, their gaps or what lies before them.
@@ -57,9 +63,9 @@ std::string wrong_in(const guarded_device_buffer& buffer, const problem_shape& s
 
 }  // namespace
 
-guarded_device_buffer::guarded_device_buffer(std::int64_t bytes) : bytes_(bytes) {
+guarded_device_buffer::guarded_device_buffer(std::int64_t room) : room_(room), bytes_(room) {
     CORNERTURN_CUDA(
-        cudaMalloc(reinterpret_cast<void**>(&allocation_), static_cast<std::size_t>(bytes + 2 * kGuardBytes)));
+        cudaMalloc(reinterpret_cast<void**>(&allocation_), static_cast<std::size_t>(room + 2 * kGuardBytes)));
 }
 
 guarded_device_buffer::~guarded_device_buffer() { cudaFree(allocation_); }
@@ -79,17 +85,20 @@ std::string guarded_device_buffer::check_guards(const char* name, cudaStream_t s
     return {};
 }
 
-cuda_problem::cuda_problem(const problem_shape& shape, cudaStream_t stream)
+cuda_problem::cuda_problem(const problem_shape& shape, cudaStream_t stream, const std::vector<problem_shape>& others)
     : shape_(shape.checked()),
       stream_(stream),
-      source_(shape_.before(side::source).bytes()),
-      destination_(shape_.before(side::destination).bytes()) {}
+      source_(room_for(side::source, shape_, others)),
+      destination_(room_for(side::destination, shape_, others)) {
+    reshape(shape_);
+}
 
 bool cuda_problem::reshape(const problem_shape& shape) {
     const problem_shape next = shape.checked();
-    if (next.before(side::source).bytes() != source_.size() ||
-        next.before(side::destination).bytes() != destination_.size())
-        return false;
+    const std::int64_t source = next.before(side::source).bytes(), destination = next.before(side::destination).bytes();
+    if (source > source_.room() || destination > destination_.room()) return false;
+    source_.use(source);
+    destination_.use(destination);
     shape_ = next;
     return true;
 }

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <vector>
+
 #include "core/problem.hpp"
 
 namespace cornerturn::device {
@@ -13,27 +15,31 @@ std::int64_t broken_guard(const unsigned char* bytes, std::int64_t count, cudaSt
 // Device memory with guards on both sides. Throws cuda_error.
 class guarded_device_buffer {
 public:
-    explicit guarded_device_buffer(std::int64_t bytes);
+    // All of its room is in use at first.
+    explicit guarded_device_buffer(std::int64_t room);
     ~guarded_device_buffer();
     guarded_device_buffer(const guarded_device_buffer&) = delete;
     guarded_device_buffer& operator=(const guarded_device_buffer&) = delete;
 
     unsigned char* data() const { return allocation_ + kGuardBytes; }
+    std::int64_t room() const { return room_; }
     std::int64_t size() const { return bytes_; }
+    void use(std::int64_t bytes) { bytes_ = bytes; }  // at most its room; its guards are to be filled anew
     void fill_guards(cudaStream_t stream);
     std::string check_guards(const char* name, cudaStream_t stream) const;
 
 private:
-    std::int64_t bytes_;
+    std::int64_t room_, bytes_;
     unsigned char* allocation_ = nullptr;
 };
 
 // All calls are ordered after earlier work on the stream; check() waits for it.
 class cuda_problem {
 public:
-    cuda_problem(const problem_shape& shape, cudaStream_t stream);
+    // With room for others' matrices, too.
+    cuda_problem(const problem_shape& shape, cudaStream_t stream, const std::vector<problem_shape>& others = {});
 
-    // For other work on matrices of the same bytes, in the same place: false, and nothing done, where they are not.
+    // For other work in the same place, to be prepared: false, and nothing done, where there is no room for it.
     bool reshape(const problem_shape& shape);
 
     const problem_shape& shape() const { return shape_; }

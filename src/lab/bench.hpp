@@ -42,6 +42,7 @@ struct bench_request {
     double seconds = 0.5;                   // a cell is sampled for
     std::uint64_t seed = 1;
     bool warm = false;
+    int placement = 0;  // cuda: as in lab/run.hpp
 };
 
 // What one kernel gave in one cell.

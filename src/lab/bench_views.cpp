@@ -208,6 +208,7 @@ ordered_json to_json(const bench_report& report) {
                         {"device", to_json(report.device)},
                         {"seed", report.what.seed},
                         {"seconds", report.what.seconds}};
+    if (report.what.placement != 0) out["placement"] = report.what.placement;
     if (!report.provenance.is_null()) out["provenance"] = report.provenance;
     out["cells"] = ordered_json::array();
     for (const bench_result& r : report.results) out["cells"].push_back(cell_json(report, r));
