@@ -168,7 +168,8 @@ std::vector<job> jobs_for(const production::tuning& t) {
                     batch};
         }
         case path::vector_apart:  // columns that have a partner 16 KiB further right, and some that have none
-            return {aligned({2 * t.tile_rows + 5, (32 << 10) / e + 2 * t.tile_cols + 3, e})};
+            return {aligned({2 * t.tile_rows + 5, (32 << 10) / e + 2 * t.tile_cols + 3, e}),
+                    aligned({2 * t.tile_rows, (32 << 10) / e + t.tile_cols, e})};
         case path::vector_stacked: {
             job batch = aligned({48 / e, t.tile_cols + 3, e});
             batch.count = 2 * t.tile_rows / batch.rows + 2;

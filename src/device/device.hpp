@@ -118,6 +118,15 @@ __forceinline__ T load_kept(const T* address) {
 __forceinline__ uint2 load_kept_line(const uint2* address) { return *address; }
 __forceinline__ unsigned load_kept_if(bool condition, const unsigned* address) { return condition ? *address : 0; }
 
+// Stores by what the L2 is to do with a result of so many bytes: see the GPU's below.
+struct result_policy {
+    __forceinline__ explicit result_policy(std::int64_t) {}
+    template <class T>
+    __forceinline__ void store(T* address, T value) const {
+        *address = value;
+    }
+};
+
 // A pointer that the compiler is to keep and step, in place of a sum for each address that a loop makes of it.
 template <class T>
 __forceinline__ T* kept_pointer(T* pointer) {
@@ -305,6 +314,32 @@ __device__ __forceinline__ T load_kept(const T* address) {
 #endif
 }
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+// The store to load_kept().
+template <class T>
+__device__ __forceinline__ void store_kept(T* address, T value) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+    const std::uint64_t policy = evicted_last();
+    if constexpr (sizeof(T) == 4) {
+        unsigned v;
+        memcpy(&v, &value, sizeof v);
+        asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(address), "r"(v), "l"(policy) : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+        uint2 v;
+        memcpy(&v, &value, sizeof v);
+        asm volatile("st.global.L2::cache_hint.v2.u32 [%0], {%1, %2}, %3;" ::"l"(address), "r"(v.x), "r"(v.y),
+                     "l"(policy)
+                     : "memory");
+    } else {
+        uint4 v;
+        memcpy(&v, &value, sizeof v);
+        asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(address), "r"(v.x), "r"(v.y),
+                     "r"(v.z), "r"(v.w), "l"(policy)
+                     : "memory");
+    }
+}
+#endif
+
 // As load_kept(), and the L2 is to fetch the whole line of 128 bytes: for rows that are not aligned, where a block
 // needs lines in part, and another block the rest, soon.
 __device__ __forceinline__ uint2 load_kept_line(const uint2* address) {
@@ -331,6 +366,26 @@ __device__ __forceinline__ unsigned load_kept_if(bool condition, const unsigned*
     return condition ? *address : 0;
 #endif
 }
+
+// Stores by what the L2 is to do with a result of so many bytes. Of one that is not much larger than the L2 the last
+// part stays there as long as it can, for what follows; a larger one leaves it in the order it was written. nvcc splits
+// no such store.
+class result_policy {
+public:
+    __device__ __forceinline__ explicit result_policy(std::int64_t bytes) : kept_(bytes > kInCache && bytes <= kKept) {}
+
+    template <class T>
+    __device__ __forceinline__ void store(T* address, T value) const {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+        if (kept_) return store_kept(address, value);
+#endif
+        __stwb(address, value);
+    }
+
+private:
+    static constexpr std::int64_t kInCache = 24 << 20, kKept = 512 << 20;
+    bool kept_;
+};
 
 // A pointer that the compiler is to keep and step, in place of a sum for each address that a loop makes of it.
 template <class T>

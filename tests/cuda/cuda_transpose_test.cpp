@@ -86,6 +86,42 @@ TEST(cuda_transpose, edges_of_every_tile) {
     }
 }
 
+// Of matrices for which tiles are larger: whole tiles alone, and others.
+TEST(cuda_transpose, edges_of_larger_tiles) {
+    for (auto [rows, cols, size] : {std::tuple<std::int64_t, std::int64_t, int>{4096, 4096, 1},
+                                    {4112, 4224, 1},
+                                    {4097, 4111, 1},
+                                    {2051, 2054, 4},
+                                    {1026, 1027, 16}}) {
+        const auto aligned = [](std::int64_t extent) { return (extent + 31) / 32 * 32; };
+        ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
+                                              .cols = cols,
+                                              .element_size = size,
+                                              .source_ld = aligned(cols),
+                                              .destination_ld = aligned(rows)}));
+    }
+}
+
+TEST(cuda_transpose, large_tiles) {
+    for (auto [rows, cols, size] : {std::tuple<std::int64_t, std::int64_t, int>{12288, 12288, 1},
+                                    {12304, 12400, 1},
+                                    {8192, 8192, 2},
+                                    {8200, 8208, 2},
+                                    {8192, 8192, 8},
+                                    {8196, 8200, 8},
+                                    {5824, 5808, 16},
+                                    {5802, 5804, 16},
+                                    // Rows of 128 KiB.
+                                    {2048, 131072, 1},
+                                    {2064, 131072, 1},
+                                    {2048, 16384, 8},
+                                    {2052, 16384, 8},
+                                    {2048, 8192, 16},
+                                    {2050, 8192, 16}}) {
+        ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+    }
+}
+
 TEST(cuda_transpose, random_shapes_strides_offsets_and_sizes) {
     const unsigned seed = std::random_device{}();
     std::mt19937 random(seed);

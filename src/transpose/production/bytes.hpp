@@ -51,6 +51,10 @@ __device__ __forceinline__ T value_at(const byte* address) {
     return *reinterpret_cast<const T*>(address);
 }
 
+__device__ __forceinline__ result_policy policy_for(const matrix_work& work) {
+    return result_policy(work.rows * work.cols * work.count * work.element_size);
+}
+
 // Turns a square of as many rows as a word has elements into words of its columns.
 template <int kElement>
 __device__ __forceinline__ void turn_words(const word_t<kElement> (&rows)[kElementsPerWord<kElement>],

@@ -314,7 +314,7 @@ struct few_rows {
     // Writes kVectors vectors: elements `first` and on of a destination that has `total`. They lie at `offset`.
     template <bool kWhole>
     static __device__ __forceinline__ void store(const byte* stage, unsigned offset, byte* destination,
-                                                 std::int64_t first, std::int64_t total) {
+                                                 std::int64_t first, std::int64_t total, result_policy result) {
         constexpr int kTurns = (kVectors + kThreads - 1) / kThreads;
         constexpr unsigned kLast = kVectors % kThreads == 0 ? kThreads : kVectors % kThreads;  // in the last turn
         const unsigned mine = threadIdx.x * kVectorBytes;
@@ -324,7 +324,12 @@ struct few_rows {
             if (i >= kVectors / kThreads && threadIdx.x >= kLast) break;
             const uint4 vector = vector_at(stage, offset + mine, i);
             if constexpr (kWhole) {
-                *reinterpret_cast<uint4*>(to + i * (kThreads * kVectorBytes)) = vector;
+                uint4* const address = reinterpret_cast<uint4*>(to + i * (kThreads * kVectorBytes));
+                if constexpr (kElement < 4) {
+                    *address = vector;  // a policy would take registers that there are not
+                } else {
+                    result.store(address, vector);
+                }
             } else {
                 element_group<kElement, kVectorBytes / kWord> words;
                 words.set_part(0, vector);
@@ -352,6 +357,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kThreads* kBlocks) transpose_few_r
         kFlat ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(destination)) % kSectorBytes;
     const unsigned offset = few::kBack * few::group::kBytes - past;
     const std::int64_t first = col * kCount - past / kElement, total = work.cols * kCount;
+    const result_policy result = policy_for(work);
 
     // What is loaded beyond a row's words must be elements of it too.
     const bool inside = (blockIdx.x > 0 || (kAligned && kFlat)) &&
@@ -359,11 +365,11 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kThreads* kBlocks) transpose_few_r
     if (inside) {
         few::template load<true>(source, pitch, col - few::kBack * kPerWord, work.cols, stage);
         __syncthreads();
-        few::template store<true>(stage, offset, destination, first, total);
+        few::template store<true>(stage, offset, destination, first, total, result);
     } else {
         few::template load<false>(source, pitch, col - few::kBack * kPerWord, work.cols, stage);
         __syncthreads();
-        few::template store<false>(stage, offset, destination, first, total);
+        few::template store<false>(stage, offset, destination, first, total, result);
     }
 }
 

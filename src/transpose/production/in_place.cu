@@ -40,14 +40,14 @@ void for_each_pair(const matrix_work& work, int tile, int threads, unsigned side
 // The tile below the diagonal, rows x cols of it, and the one above; on the diagonal they are one.
 template <bool kWhole, class Tile>
 __device__ __forceinline__ void exchange(byte* below, byte* above, std::int64_t ld, std::int64_t rows,
-                                         std::int64_t cols, uint4* tiles) {
+                                         std::int64_t cols, uint4* tiles, result_policy result) {
     uint4* const other = tiles + Tile::kVectors;
     const bool mirrored = below != above;
     Tile::template load<kWhole>(below, ld, rows, cols, tiles);
     if (mirrored) Tile::template load<kWhole>(above, ld, cols, rows, other);
     __syncthreads();
-    Tile::template store<kWhole>(above, ld, rows, cols, tiles);
-    if (mirrored) Tile::template store<kWhole>(below, ld, cols, rows, other);
+    Tile::template store<kWhole>(above, ld, rows, cols, tiles, result);
+    if (mirrored) Tile::template store<kWhole>(below, ld, cols, rows, other, result);
 }
 
 template <int kElement, int kTile, int kThreads>
@@ -61,10 +61,11 @@ __global__ void __launch_bounds__(kThreads) transpose_vector_in_place(matrix_wor
     byte* const data = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
     byte* const below = data + (row * ld + col) * kElement;
     byte* const above = data + (col * ld + row) * kElement;
+    const result_policy result = policy_for(work);
     if (rows >= kTile && cols >= kTile) {
-        exchange<true, tile>(below, above, ld, rows, cols, tiles);
+        exchange<true, tile>(below, above, ld, rows, cols, tiles, result);
     } else {
-        exchange<false, tile>(below, above, ld, rows, cols, tiles);
+        exchange<false, tile>(below, above, ld, rows, cols, tiles, result);
     }
 }
 

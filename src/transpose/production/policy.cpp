@@ -21,24 +21,26 @@ struct tile_tuning {
 };
 
 constexpr tile_tuning kTiles[] = {
-    {true, 256 * kMiB, {path::vector, 1, 256, 256, 512}},
-    {true, 16 * kMiB, {path::vector, 1, 128, 256, 512}},
+    {true, 144 * kMiB, {path::vector, 1, 256, 256, 512}},
+    {true, 16 * kMiB, {path::vector, 1, 128, 256, 256}},
     {true, 0, {path::vector, 1, 64, 128, 128}},
-    {true, 192 * kMiB, {path::vector, 2, 128, 128, 512}},
+    {true, 96 * kMiB, {path::vector, 2, 128, 128, 512}},
     {true, 16 * kMiB, {path::vector, 2, 64, 128, 512}},
     {false, 0, {path::vector, 1, 128, 128, 256}},
     {false, 0, {path::vector, 2, 64, 64, 256}},
     {false, 16 * kMiB, {path::vector, 4, 64, 64, 512}},
     {false, 0, {path::vector, 4, 32, 32, 256}},
+    {false, 512 * kMiB, {path::vector, 8, 64, 32, 512}},
     {false, 0, {path::vector, 8, 32, 32, 256}},
+    {false, 512 * kMiB, {path::vector, 16, 64, 16, 512}},
     {false, 20 * kMiB, {path::vector, 16, 32, 16, 256}},
     {false, 0, {path::vector, 16, 16, 32, 128}},
     // Where rows collide.
     {true, 256 * kMiB, {path::vector_apart, 1, 256, 256, 512}},
     {true, 256 * kMiB, {path::vector_apart, 2, 128, 128, 512}},
     {false, 256 * kMiB, {path::vector_apart, 4, 64, 64, 512}},
-    {false, 256 * kMiB, {path::vector_apart, 8, 32, 32, 256}},
-    {false, 256 * kMiB, {path::vector_apart, 16, 32, 16, 256}},
+    {false, 256 * kMiB, {path::vector_apart, 8, 64, 32, 512}},
+    {false, 256 * kMiB, {path::vector_apart, 16, 64, 16, 512}},
 };
 
 // Small matrices, up to so many bytes, moved `access` bytes at a time.

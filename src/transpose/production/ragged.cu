@@ -57,7 +57,7 @@ struct ragged_tile {
     // all its rows are there; else row kBack is the destination's `row` of `rows`.
     template <bool kInside>
     static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, std::int64_t row, std::int64_t rows,
-                                                 std::int64_t cols, const element* tile) {
+                                                 std::int64_t cols, const element* tile, result_policy result) {
         const int r = static_cast<int>(threadIdx.x) % kRows, c = static_cast<int>(threadIdx.x) / kRows;
         if (r < kBack) return;
         line += c * pitch;
@@ -69,8 +69,14 @@ struct ragged_tile {
             if (left <= 0) return;
             // A thread's element lies so far back that a warp writes whole sectors.
             const int back = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % kSectorBytes / kElement);
-            if (kInside || (row - back >= 0 && row - back < rows))
-                *reinterpret_cast<element*>(line + (r - kBack - back) * kElement) = tile[-back * kPitch];
+            if (kInside || (row - back >= 0 && row - back < rows)) {
+                element* const to = reinterpret_cast<element*>(line + (r - kBack - back) * kElement);
+                if constexpr (kElement == 4) {
+                    *to = tile[-back * kPitch];  // a policy would take registers that there are not
+                } else {
+                    result.store(to, tile[-back * kPitch]);
+                }
+            }
             line =
                 kept_pointer(line + kColsAtOnce * pitch);  // eight addresses would take more registers than there are
             tile += kColsAtOnce;
@@ -102,10 +108,11 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix
     }
     __syncthreads();
     byte* const line = destination + col * to_pitch + row * kElement;
+    const result_policy result = policy_for(work);
     if (first_row >= 0 && row + tiles::kMoved <= work.rows) {
-        tiles::template store<true>(line, to_pitch, row, work.rows, work.cols - col, tile);
+        tiles::template store<true>(line, to_pitch, row, work.rows, work.cols - col, tile, result);
     } else {
-        tiles::template store<false>(line, to_pitch, row, work.rows, work.cols - col, tile);
+        tiles::template store<false>(line, to_pitch, row, work.rows, work.cols - col, tile, result);
     }
 }
 

@@ -236,7 +236,7 @@ struct byte_tile {
     };
 
     // Writes the vectors that the destination's rows fill.
-    static __device__ __forceinline__ void store(const target& to, const unsigned* tile) {
+    static __device__ __forceinline__ void store(const target& to, const unsigned* tile, result_policy result) {
         const unsigned part = threadIdx.x / 8, turn = part % kColsAtOnce;
         const unsigned vector = threadIdx.x % 8 + part / kColsAtOnce * 8;
         const unsigned pair = turn % kNeighbours + turn / (kNeighbours * kColsOfPair) * kNeighbours;
@@ -262,8 +262,8 @@ struct byte_tile {
                 for (int k = 0; k < 4; ++k) words[k] = __funnelshift_l(raw[k], raw[k + 1], shift);
                 // Checked here, so that it is the store alone that waits for the check.
                 if (left > 0 && at >= 0 && at + kVectorBytes / kElement <= to.rows) {
-                    __stwb(reinterpret_cast<uint4*>(line + t * (kVectorsAtOnce * kVectorBytes)),
-                           make_uint4(words[0], words[1], words[2], words[3]));
+                    result.store(reinterpret_cast<uint4*>(line + t * (kVectorsAtOnce * kVectorBytes)),
+                                 make_uint4(words[0], words[1], words[2], words[3]));
                 }
             }
             line += kColsAtOnce * to.pitch;
@@ -337,7 +337,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
     __syncthreads();
     const typename tiles::target to{destination + col * to_pitch + row * kElement, to_pitch, row, work.rows,
                                     work.cols - col};
-    tiles::store(to, tile);
+    tiles::store(to, tile, policy_for(work));
     if (!writable.has(tile_row, tile_col)) tiles::store_ends(to, tile);
 }
 

@@ -12,32 +12,35 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-// Threads that a multiprocessor is to hold: as many as it can, but for those with much under way, in registers.
+// Threads that a multiprocessor is to hold, by the vectors that each has under way, in registers.
+constexpr int resident(int element, int vectors) {
+    if (element == 1) return vectors > 4 ? 1280 : 1024;
+    return vectors > 2 ? 1536 : 2048;
+}
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
-inline constexpr int kResident = kElement == 1
-                                     ? 1024
-                                     : (vector_tile<kElement, kTileRows, kTileCols, kThreads>::kVectors / kThreads > 2
-                                            ? 1536
-                                            : 2048);
+inline constexpr int kResident = resident(kElement,
+                                          vector_tile<kElement, kTileRows, kTileCols, kThreads>::kVectors / kThreads);
 template <>
 inline constexpr int kResident<16, 16, 32, 128> = 2048;  // all blocks of 1024 x 1024 at a time
 
 // Moves the tile that begins at `source`, or the rows x cols of it that are there; place_of: as for Tile::store().
-template <class Tile, class F>
+// kEdges: there may be less than a tile.
+template <class Tile, bool kEdges, class F>
 __device__ __forceinline__ void move_tile(const matrix_work& work, const byte* source, byte* destination,
                                           std::int64_t rows, std::int64_t cols, uint4* tile, F place_of) {
-    if (rows >= Tile::kGroups * Tile::kRows && cols >= Tile::kVectorsPerRow * Tile::kRows) {
+    const result_policy result = policy_for(work);
+    if (!kEdges || (rows >= Tile::kGroups * Tile::kRows && cols >= Tile::kVectorsPerRow * Tile::kRows)) {
         Tile::template load<true>(source, work.source_ld, rows, cols, tile);
         __syncthreads();
-        Tile::template store<true>(destination, work.destination_ld, rows, cols, tile, place_of);
+        Tile::template store<true>(destination, work.destination_ld, rows, cols, tile, result, place_of);
     } else {
         Tile::template load<false>(source, work.source_ld, rows, cols, tile);
         __syncthreads();
-        Tile::template store<false>(destination, work.destination_ld, rows, cols, tile, place_of);
+        Tile::template store<false>(destination, work.destination_ld, rows, cols, tile, result, place_of);
     }
 }
 
-template <class Order, int kElement, int kTileRows, int kTileCols, int kThreads>
+template <class Order, int kElement, int kTileRows, int kTileCols, int kThreads, bool kEdges>
 __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kTileCols, kThreads>))
     transpose_vector(matrix_work work) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tile);
@@ -50,7 +53,8 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kT
     byte* const destination = static_cast<byte*>(work.destination) +
                               (matrix * work.destination_stride + col * work.destination_ld + row) * kElement;
     wait_for_work_ahead();
-    move_tile<tiles>(work, source, destination, rows, cols, tile, [](int group) { return group * tiles::kRows; });
+    move_tile<tiles, kEdges>(work, source, destination, rows, cols, tile,
+                             [](int group) { return group * tiles::kRows; });
 }
 
 // work.rows are those of all matrices, groups_of_one groups of them to a matrix.
@@ -69,16 +73,24 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kT
         const unsigned g = first + static_cast<unsigned>(group), matrix = g / groups_of_one;
         return matrix * work.destination_stride + static_cast<std::int64_t>(g - matrix * groups_of_one) * tiles::kRows;
     };
-    move_tile<tiles>(work, source, destination, rows, cols, tile, place_of);
+    move_tile<tiles, true>(work, source, destination, rows, cols, tile, place_of);
 }
 
 template <class Order, int kElement, int kTileRows, int kTileCols, int kThreads>
 void run(const matrix_work& work) {
+    using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
     for_each_slab<Order, operation::transpose>(
         work, {kTileRows, kTileCols}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
-            shape.dynamic_shared_bytes = vector_tile<kElement, kTileRows, kTileCols, kThreads>::kBytes;
+            shape.dynamic_shared_bytes = tiles::kBytes;
             shape.early = true;
-            launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads>, part);
+            // Where a thread has many vectors, the code for edges slows down the rest: that is long, and takes
+            // registers.
+            if constexpr (tiles::kVectors / kThreads > 4) {
+                if (part.rows % kTileRows == 0 && part.cols % kTileCols == 0)
+                    return launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads, false>,
+                                  part);
+            }
+            launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads, true>, part);
         });
 }
 
@@ -119,7 +131,7 @@ constexpr production_kernel stacked() {
 
 constexpr production_kernel kKernels[] = {
     tuned<1, 256, 256, 512>(),
-    tuned<1, 128, 256, 512>(),
+    tuned<1, 128, 256, 256>(),
     tuned<1, 128, 128, 256>(),
     tuned<1, 64, 128, 128>(),
     tuned<2, 128, 128, 512>(),
@@ -127,14 +139,16 @@ constexpr production_kernel kKernels[] = {
     tuned<2, 64, 64, 256>(),
     tuned<4, 64, 64, 512>(),
     tuned<4, 32, 32, 256>(),
+    tuned<8, 64, 32, 512>(),
     tuned<8, 32, 32, 256>(),
+    tuned<16, 64, 16, 512>(),
     tuned<16, 32, 16, 256>(),
     tuned<16, 16, 32, 128>(),
     apart<1, 256, 256, 512>(),
     apart<2, 128, 128, 512>(),
     apart<4, 64, 64, 512>(),
-    apart<8, 32, 32, 256>(),
-    apart<16, 32, 16, 256>(),
+    apart<8, 64, 32, 512>(),
+    apart<16, 64, 16, 512>(),
     // Strips: tall ones, low ones, and tall ones for batches.
     tuned<1, 1024, 16, 256>(),
     tuned<1, 512, 32, 256>(),

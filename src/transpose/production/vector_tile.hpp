@@ -25,6 +25,10 @@ struct vector_tile {
     static constexpr int kLanesDown = kGroups < 8 ? kGroups : 8;             // lanes that read without conflicts
     static constexpr int kGroupsDown = kGroups % 16 == 0 ? 16 : kLanesDown;  // groups that a warp reads at a time
     static constexpr int kLanesAcross = 32 / kGroupsDown;
+    static constexpr int kRowsAtOnce = kThreads / kVectorsPerRow;  // that a block loads
+    static constexpr int kWarpsDown = kGroups / kGroupsDown;       // that store a column of words
+    static constexpr int kWordsAtOnce = kThreads / 32 / kWarpsDown * kLanesAcross;
+    static_assert(kThreads % kVectorsPerRow == 0 && kThreads / 32 % kWarpsDown == 0);
     static_assert(kVectors % kThreads == 0 && kGroups * kWordsPerRow % kThreads == 0);
     static_assert(kGroups % kGroupsDown == 0 && kGroupsDown % kLanesDown == 0 && kWordsPerRow % kLanesAcross == 0);
     static_assert(kVectorsPerRow % kVectorsPerLine == 0 || kVectorsPerLine % kVectorsPerRow == 0);
@@ -34,13 +38,16 @@ struct vector_tile {
     template <bool kWhole>
     static __device__ __forceinline__ void load(const byte* source, std::int64_t ld, std::int64_t rows,
                                                 std::int64_t cols, uint4* tile) {
-        const std::int64_t pitch = ld * kElement;
+        // Constant distances: the compiler would work out each row's address anew.
+        const int thread = static_cast<int>(threadIdx.x);
+        const int row0 = thread / kVectorsPerRow, col = thread % kVectorsPerRow * kRows;
+        const byte* const from0 = source + row0 * ld * kElement + col * kElement;
+        const std::int64_t step = kRowsAtOnce * ld * kElement;
         uint4 vectors[kVectors / kThreads];
         CORNERTURN_UNROLL
         for (int i = 0; i < kVectors / kThreads; ++i) {
-            const int v = static_cast<int>(threadIdx.x) + i * kThreads;
-            const int row = v / kVectorsPerRow, col = v % kVectorsPerRow * kRows;
-            const byte* const from = source + row * pitch + col * kElement;
+            const int row = row0 + i * kRowsAtOnce;
+            const byte* const from = from0 + i * step;
             if (kWhole || (row < rows && col + kRows <= cols)) {
                 vectors[i] = load_kept(reinterpret_cast<const uint4*>(from));
             } else if (row < rows && col < cols) {
@@ -49,9 +56,8 @@ struct vector_tile {
         }
         CORNERTURN_UNROLL
         for (int i = 0; i < kVectors / kThreads; ++i) {
-            const int v = static_cast<int>(threadIdx.x) + i * kThreads;
-            const int row = v / kVectorsPerRow, col = v % kVectorsPerRow * kRows;
-            if (kWhole || (row < rows && col < cols)) tile[v ^ turn(row / kRows)] = vectors[i];
+            const int row = row0 + i * kRowsAtOnce;
+            if (kWhole || (row < rows && col < cols)) tile[(thread + i * kThreads) ^ turn(row / kRows)] = vectors[i];
         }
     }
 
@@ -59,16 +65,19 @@ struct vector_tile {
     // belong place_of(group) elements further on.
     template <bool kWhole, class F>
     static __device__ __forceinline__ void store(byte* destination, std::int64_t ld, std::int64_t rows,
-                                                 std::int64_t cols, const uint4* tile, F place_of) {
+                                                 std::int64_t cols, const uint4* tile, result_policy result,
+                                                 F place_of) {
         using columns = packed_columns<kElement>;
         const int lane = static_cast<int>(threadIdx.x % 32), eighth = lane / kLanesDown;
         const int down = eighth / kLanesAcross * kLanesDown + lane % kLanesDown, across = eighth % kLanesAcross;
+        const int warp = static_cast<int>(threadIdx.x / 32);
+        const int group = warp % kWarpsDown * kGroupsDown + down, row = group * kRows;
+        const int word0 = warp / kWarpsDown * kLanesAcross + across;
+        const std::int64_t pitch = ld * kElement;
+        byte* const to0 = destination + place_of(group) * kElement + word0 * columns::kColumns * pitch;
         CORNERTURN_UNROLL
         for (int i = 0; i < kGroups * kWordsPerRow / kThreads; ++i) {
-            const int warp = static_cast<int>(threadIdx.x / 32) + i * (kThreads / 32);
-            const int group = warp % (kGroups / kGroupsDown) * kGroupsDown + down;
-            const int word = warp / (kGroups / kGroupsDown) * kLanesAcross + across;
-            const int col = word * columns::kColumns, row = group * kRows;
+            const int word = word0 + i * kWordsAtOnce, col = word * columns::kColumns;
             if (!kWhole && (row >= rows || col >= cols)) continue;
             const int v = (row * kVectorsPerRow + word * kWord / kVectorBytes) ^ turn(group);
             const byte* const in_vector = reinterpret_cast<const byte*>(tile) + word * kWord % kVectorBytes;
@@ -86,12 +95,11 @@ struct vector_tile {
                 }
             }
             const columns packed(words);
-            byte* const line = destination + place_of(group) * kElement;
             CORNERTURN_UNROLL
             for (int k = 0; k < columns::kColumns; ++k) {
-                byte* const to = line + (col + k) * ld * kElement;
+                byte* const to = to0 + (i * kWordsAtOnce * columns::kColumns + k) * pitch;
                 if (kWhole || (col + k < cols && row + kRows <= rows)) {
-                    __stwb(reinterpret_cast<uint4*>(to), packed.vectors[k]);
+                    result.store(reinterpret_cast<uint4*>(to), packed.vectors[k]);
                 } else if (col + k < cols) {
                     store_first(to, packed.vectors[k], static_cast<int>(rows - row));
                 }
@@ -101,8 +109,8 @@ struct vector_tile {
 
     template <bool kWhole>
     static __device__ __forceinline__ void store(byte* destination, std::int64_t ld, std::int64_t rows,
-                                                 std::int64_t cols, const uint4* tile) {
-        store<kWhole>(destination, ld, rows, cols, tile, [](int group) { return group * kRows; });
+                                                 std::int64_t cols, const uint4* tile, result_policy result) {
+        store<kWhole>(destination, ld, rows, cols, tile, result, [](int group) { return group * kRows; });
     }
 
 private:
