@@ -87,7 +87,7 @@ TEST(cuda_transpose, edges_of_every_tile) {
 }
 
 // Of matrices for which tiles are larger: whole tiles alone, and others.
-TEST(cuda_transpose, edges_of_larger_tiles) {
+TEST(cuda_transpose, edges_of_wide_tiles) {
     for (auto [rows, cols, size] : {std::tuple<std::int64_t, std::int64_t, int>{4096, 4096, 1},
                                     {4112, 4224, 1},
                                     {4097, 4111, 1},
