@@ -135,6 +135,7 @@ void bench_transposes(const bench_options& o, std::uint64_t seed, lab::format as
     const auto bencher = place.bencher();
     lab::bench_report report{.device = bencher->device(), .what = what};
     if (o.commit) report.provenance = provenance(*o.commit, command_line, report.device.cuda);
+    bencher->expect(grid, report.what);
     {
         cell_progress progress(grid.size());
         for (const lab::bench_cell& cell : grid) {

@@ -63,15 +63,16 @@ std::string wrong_in(const guarded_device_buffer& buffer, const problem_shape& s
 
 }  // namespace
 
-guarded_device_buffer::guarded_device_buffer(std::int64_t room) : room_(room), bytes_(room) {
+guarded_device_buffer::guarded_device_buffer(std::int64_t room)
+    : room_(room), bytes_(room), lead_(room < kLarge ? kGuardBytes : kLarge) {
     CORNERTURN_CUDA(
-        cudaMalloc(reinterpret_cast<void**>(&allocation_), static_cast<std::size_t>(room + 2 * kGuardBytes)));
+        cudaMalloc(reinterpret_cast<void**>(&allocation_), static_cast<std::size_t>(lead_ + room + kGuardBytes)));
 }
 
 guarded_device_buffer::~guarded_device_buffer() { cudaFree(allocation_); }
 
 void guarded_device_buffer::fill_guards(cudaStream_t stream) {
-    fill_guard(allocation_, kGuardBytes, stream);
+    fill_guard(data() - kGuardBytes, kGuardBytes, stream);
     fill_guard(data() + bytes_, kGuardBytes, stream);
 }
 
@@ -79,7 +80,7 @@ std::string guarded_device_buffer::check_guards(const char* name, cudaStream_t s
     if (const std::int64_t at = broken_guard(data() + bytes_, kGuardBytes, stream); at >= 0) {
         return fmt::format("the byte {} behind the end of the {} was overwritten", at, name);
     }
-    if (const std::int64_t at = broken_guard(allocation_, kGuardBytes, stream); at >= 0) {
+    if (const std::int64_t at = broken_guard(data() - kGuardBytes, kGuardBytes, stream); at >= 0) {
         return fmt::format("the byte {} before the beginning of the {} was overwritten", kGuardBytes - at, name);
     }
     return {};

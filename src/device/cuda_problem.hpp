@@ -12,7 +12,8 @@ namespace cornerturn::device {
 // The first of `count` bytes that is not its guard's; -1 if all are. Waits for the stream.
 std::int64_t broken_guard(const unsigned char* bytes, std::int64_t count, cudaStream_t stream);
 
-// Device memory with guards on both sides. Throws cuda_error.
+// Device memory with guards on both sides, that begins where cudaMalloc puts large arrays: at a multiple of 2 MiB where
+// it is as large. Throws cuda_error.
 class guarded_device_buffer {
 public:
     // All of its room is in use at first.
@@ -21,7 +22,7 @@ public:
     guarded_device_buffer(const guarded_device_buffer&) = delete;
     guarded_device_buffer& operator=(const guarded_device_buffer&) = delete;
 
-    unsigned char* data() const { return allocation_ + kGuardBytes; }
+    unsigned char* data() const { return allocation_ + lead_; }
     std::int64_t room() const { return room_; }
     std::int64_t size() const { return bytes_; }
     void use(std::int64_t bytes) { bytes_ = bytes; }  // at most its room; its guards are to be filled anew
@@ -29,7 +30,8 @@ public:
     std::string check_guards(const char* name, cudaStream_t stream) const;
 
 private:
-    std::int64_t room_, bytes_;
+    static constexpr std::int64_t kLarge = 2 << 20;
+    std::int64_t room_, bytes_, lead_;  // lead_: the first of the guards lies at its end
     unsigned char* allocation_ = nullptr;
 };
 

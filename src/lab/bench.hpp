@@ -76,6 +76,8 @@ class bencher {
 public:
     virtual ~bencher() = default;
     virtual device_info device() const = 0;
+    // Before the cells of a grid are run, so that what they share is made for the largest of them. Throws cuda_error.
+    virtual void expect(const std::vector<bench_cell>&, const bench_request&) {}
     // Never throws for what a kernel did wrong: that is in its entry. Throws cuda_error.
     virtual bench_result run(const bench_cell& cell, const bench_request& what) = 0;
 };

@@ -1,6 +1,6 @@
 // A cell of the bench on the GPU: everyone verified, timed in turn, and verified again.
 #include <algorithm>
-#include <optional>
+#include <memory>
 
 #include "core/problem.hpp"
 #include "cornerturn/error.hpp"
@@ -13,8 +13,8 @@
 namespace cornerturn::lab {
 namespace {
 
-// A kernel, what it moves, and its line in the result. All of a cell's move what lies in one place: where that is
-// makes a difference of a percent to memcpy, and more to some kernels.
+// A kernel, what it moves, and its line in the result. All move what lies in one place: where that is makes a
+// difference of a percent to memcpy, and more to some kernels.
 struct contestant {
     const kernel& k;
     problem_shape shape;
@@ -39,32 +39,23 @@ class cuda_bench : public bencher {
 public:
     device_info device() const override { return machine_.info(); }
 
+    void expect(const std::vector<bench_cell>& grid, const bench_request& what) override {
+        std::vector<shapes> all;
+        for (const bench_cell& cell : grid) all.push_back(shapes_of(cell, what));
+        const auto less = [](const shapes& a, const shapes& b) { return a.bytes() < b.bytes(); };
+        std::sort(all.begin(), all.end(), less);
+        while (!all.empty() && !place(all.back(), what).empty()) all.pop_back();
+    }
+
     bench_result run(const bench_cell& cell, const bench_request& what) override {
         bench_result r = begin_bench(cell, what);
-        // Half of the sectors' bytes are read, and half written: whole 16-byte elements.
-        const problem_shape copy = problem_shape{.does = operation::copy,
-                                                 .rows = 1,
-                                                 .cols = cell.sector_bytes() / 2 / 16,
-                                                 .element_size = 16,
-                                                 .seed = what.seed}
-                                       .checked();
-        problem_shape matrix = cell.shape.checked();
-        matrix.seed = what.seed;
-        matrix.numbers = what.subject->arithmetic;
-        for (const kernel* peer : what.peers) matrix.numbers = matrix.numbers || peer->arithmetic;
-        const std::int64_t most =
-            2 * std::max({matrix.before(side::source).bytes(), matrix.before(side::destination).bytes(),
-                          copy.before(side::source).bytes()});
-        r.skipped = machine_.lacks_memory((1 + what.placement) * most + timer_.flush_bytes() + (16 << 20));
+        const shapes moved = shapes_of(cell, what);
+        r.skipped = place(moved, what);
         if (!r.skipped.empty()) return r;
-
         device::set_current_stream(timer_.stream());
-        std::optional<device_memory> aside(what.placement * most);
-        device::cuda_problem problem(matrix, timer_.stream(), {copy});
-        aside.reset();
         std::vector<contestant> all;
         const auto enter = [&](const kernel& k, bench_entry& entry) {
-            contestant c{k, k.does == operation::copy ? copy : matrix, problem, entry};
+            contestant c{k, k.does == operation::copy ? moved.copy : moved.matrix, *problem_, entry};
             if (admit(c)) all.push_back(c);
         };
         enter(*what.yardstick, r.yardstick);
@@ -75,6 +66,41 @@ public:
     }
 
 private:
+    // What transposes of a cell move, and what copies do: half of the sectors' bytes, as whole 16-byte elements, since
+    // half are read, and half written.
+    struct shapes {
+        problem_shape matrix, copy;
+
+        std::int64_t bytes() const {
+            return 2 * std::max({matrix.before(side::source).bytes(), matrix.before(side::destination).bytes(),
+                                 copy.before(side::source).bytes()});
+        }
+    };
+    static shapes shapes_of(const bench_cell& cell, const bench_request& what) {
+        shapes s{.matrix = cell.shape.checked(),
+                 .copy = problem_shape{.does = operation::copy,
+                                       .rows = 1,
+                                       .cols = cell.sector_bytes() / 2 / 16,
+                                       .element_size = 16,
+                                       .seed = what.seed}
+                             .checked()};
+        s.matrix.seed = what.seed;
+        s.matrix.numbers = what.subject->arithmetic;
+        for (const kernel* peer : what.peers) s.matrix.numbers = s.matrix.numbers || peer->arithmetic;
+        return s;
+    }
+
+    // Takes memory for both, where there is not enough yet. Empty, or a sentence on what lacks.
+    std::string place(const shapes& s, const bench_request& what) {
+        if (problem_ && problem_->reshape(s.copy) && problem_->reshape(s.matrix)) return {};
+        problem_.reset();
+        std::string lack = machine_.lacks_memory((1 + what.placement) * s.bytes() + timer_.flush_bytes() + (16 << 20));
+        if (!lack.empty()) return lack;
+        const device_memory aside(what.placement * s.bytes());
+        problem_ = std::make_unique<device::cuda_problem>(s.matrix, timer_.stream(), std::vector{s.copy});
+        return {};
+    }
+
     // False, and its entry says why, where it cannot run here or what it does is wrong.
     bool admit(contestant& c) const {
         if (c.entry.skipped.empty()) c.entry.skipped = machine_.cannot_run(c.k);
@@ -105,6 +131,7 @@ private:
 
     cuda_machine machine_;
     cuda_timer timer_;
+    std::unique_ptr<device::cuda_problem> problem_;  // the largest cell's: all others lie in its place
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ private:
         copy_.reset();
         const std::int64_t bytes = shape.elements() * shape.element_size;
         const std::string lack =
-            machine_.lacks_memory((3 + 2 * placement) * (bytes + (1 << 20)) + timer_.flush_bytes());
+            machine_.lacks_memory((3 + 2 * placement) * (bytes + (4 << 20)) + timer_.flush_bytes());
         if (!lack.empty()) throw error(lack + ": choose fewer rows or columns");
         const device_memory aside(2 * placement * bytes);
         problem_ = std::make_unique<device::cuda_problem>(shape, timer_.stream());
@@ -69,8 +69,8 @@ private:
         const gemm_shape shape = product_of(what).checked();
         const std::int64_t workspace = k.workspace(backend::cuda, shape.work(nullptr, nullptr, nullptr, nullptr));
         const std::int64_t floats = shape.a_span() + shape.b_span() + 2 * shape.c_span() + workspace;
-        const std::string lack =
-            machine_.lacks_memory(floats * static_cast<std::int64_t>(sizeof(float)) + (4 << 20) + timer_.flush_bytes());
+        const std::string lack = machine_.lacks_memory(floats * static_cast<std::int64_t>(sizeof(float)) + (32 << 20) +
+                                                       timer_.flush_bytes());
         if (!lack.empty()) throw error(lack + ": choose smaller matrices");
         device::cuda_gemm problem(shape, workspace, timer_.stream());
         return run_verified(
