@@ -1,5 +1,5 @@
-"""What the cornerturn program prints and refuses of one kernel or two: explain ID, diff, ladder --rungs, and counters of
-hardware where there is none."""
+"""What the cornerturn program prints and refuses of one kernel or two: explain ID, diff, ladder --rungs, --placement, and
+counters of hardware where there is none."""
 
 import csv
 import io
@@ -64,6 +64,16 @@ class Rungs(Case):
         self.refuse(2, ["'transpose/paded@32x8'"], "ladder", "transpose", "--rungs", "paded@32x8")
         self.refuse(2, ["gemm/tiled", "no rung of transpose"], "ladder", "transpose", "--rungs", "gemm/tiled")
         self.refuse(2, ["--rungs names nothing"], "ladder", "transpose", "--rungs", "")
+
+
+class Placement(Case):
+    def test_where_no_gpu_moves_matrices_it_is_refused(self):
+        for command in (("ladder", "transpose", "--on", "emulator"), ("bench", "transpose", "--on", "host"), ("bench", "gemm")):
+            self.refuse(2, ["--placement is of matrices that a GPU moves"], *command, "--placement", 1)
+
+    def test_it_is_a_small_number(self):
+        self.refuse(2, ["--placement is 65", "0 to 64"], "bench", "transpose", "--placement", 65)
+        self.refuse(2, ["--placement", "'far'", "whole number"], "bench", "transpose", "--placement", "far")
 
 
 class WithoutHardware(Case):

@@ -275,7 +275,7 @@ struct launch_shape {
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-// How load_kept() and those below want the L2 to treat what they load.
+// How load_kept() and those below want the L2 to treat what they load or store.
 __device__ __forceinline__ std::uint64_t evicted_last() {
     std::uint64_t policy;
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
@@ -284,7 +284,8 @@ __device__ __forceinline__ std::uint64_t evicted_last() {
 #endif
 
 // Loads through L2 so that the line is the last to be evicted. For data that is read once this keeps no data: it makes
-// lines that were written leave the L2 soon, in the order they came, which memory likes (docs/experiments.md).
+// lines that were written leave the L2 soon, in the order they came, which memory likes (docs/experiments.md), unless
+// result_policy keeps them, too.
 template <class T>
 __device__ __forceinline__ T load_kept(const T* address) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -318,13 +319,9 @@ __device__ __forceinline__ T load_kept(const T* address) {
 // The store to load_kept().
 template <class T>
 __device__ __forceinline__ void store_kept(T* address, T value) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+    static_assert(sizeof(T) == 8 || sizeof(T) == 16);
     const std::uint64_t policy = evicted_last();
-    if constexpr (sizeof(T) == 4) {
-        unsigned v;
-        memcpy(&v, &value, sizeof v);
-        asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(address), "r"(v), "l"(policy) : "memory");
-    } else if constexpr (sizeof(T) == 8) {
+    if constexpr (sizeof(T) == 8) {
         uint2 v;
         memcpy(&v, &value, sizeof v);
         asm volatile("st.global.L2::cache_hint.v2.u32 [%0], {%1, %2}, %3;" ::"l"(address), "r"(v.x), "r"(v.y),
@@ -367,16 +364,16 @@ __device__ __forceinline__ unsigned load_kept_if(bool condition, const unsigned*
 #endif
 }
 
-// Stores by what the L2 is to do with a result of so many bytes. Of one that is not much larger than the L2 the last
-// part stays there as long as it can, for what follows; a larger one leaves it in the order it was written. nvcc splits
-// no such store.
+// Stores by what the L2 is to do with a result of so many bytes, on Hopper and its successors in data centers: of one
+// up to ten times the L2 the last part stays there as long as it can, for what follows, and smaller ones do so anyway;
+// a larger one leaves it in the order it was written. nvcc splits no such store.
 class result_policy {
 public:
     __device__ __forceinline__ explicit result_policy(std::int64_t bytes) : kept_(bytes > kInCache && bytes <= kKept) {}
 
     template <class T>
     __device__ __forceinline__ void store(T* address, T value) const {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
         if (kept_) return store_kept(address, value);
 #endif
         __stwb(address, value);

@@ -14,9 +14,10 @@
 //    for what is ahead of it, too; and a captured graph's edges carry data, which CUDA's queries of edges must ask for.
 //  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
 //    that CUDA gave to host and device (pinned, managed).
-//  - Afterwards: from 24 to 512 MiB on the last part of the result lies in the L2. Of what was moved some 16 MiB stay
-//    there longer than they are of use, about a millisecond: what works on 24 to 44 MiB in the L2 meanwhile runs at
-//    0.78 to 0.92 of its speed on an H200. cudaCtxResetPersistingL2Cache() ends that (docs/experiments.md, 71, 72).
+//  - Afterwards: some 16 MiB of what was moved stay in the L2 as the last to be evicted, on an H200 for about a
+//    millisecond: what works on 24 to 40 MiB within the L2 meanwhile has 0.8 to 0.9 of its speed, less or more than
+//    that nearly all. cudaCtxResetPersistingL2Cache(), called when the work is done, ends it (docs/experiments.md, 71,
+//    72).
 //  - Threads: any number may call at once, on one stream or on several, for one GPU or for several.
 //  - Aliasing: source and destination share no element, with one exception: the same square matrix (or batch) with the
 //    same leading dimension (and stride) as source and destination is transposed in place.

@@ -51,6 +51,7 @@ __device__ __forceinline__ T value_at(const byte* address) {
     return *reinterpret_cast<const T*>(address);
 }
 
+// Of what one launch writes.
 __device__ __forceinline__ result_policy policy_for(const matrix_work& work) {
     return result_policy(work.rows * work.cols * work.count * work.element_size);
 }
