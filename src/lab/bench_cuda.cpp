@@ -27,7 +27,7 @@ struct contestant {
 
     // Runs it, or what was timed, and checks every element.
     void verify() {
-        problem.reshape(shape);  // there is room: place()
+        problem.reshape(shape);
         problem.prepare();
         moved = problem.work();
         timed ? timed() : work();
@@ -93,11 +93,9 @@ private:
     // Takes memory for both, where there is not enough yet. Empty, or a sentence on what lacks.
     std::string place(const shapes& s, const bench_request& what) {
         if (problem_ && problem_->reshape(s.copy) && problem_->reshape(s.matrix)) return {};
-        const std::int64_t held = problem_ ? problem_->room() : 0;
-        const std::int64_t needed = (1 + what.placement) * s.bytes() + timer_.flush_bytes() + (16 << 20);
-        std::string lack = machine_.lacks_memory(needed - held);
-        if (!lack.empty()) return lack;
         problem_.reset();
+        std::string lack = machine_.lacks_memory((1 + what.placement) * s.bytes() + timer_.flush_bytes() + (16 << 20));
+        if (!lack.empty()) return lack;
         const device_memory aside(what.placement * s.bytes());
         problem_ = std::make_unique<device::cuda_problem>(s.matrix, timer_.stream(), std::vector{s.copy});
         return {};
@@ -133,8 +131,7 @@ private:
 
     cuda_machine machine_;
     cuda_timer timer_;
-    std::unique_ptr<device::cuda_problem>
-        problem_;  // the largest cell's that there is memory for: all others lie in its place
+    std::unique_ptr<device::cuda_problem> problem_;  // the largest cell's: all others lie in its place
 };
 
 }  // namespace
