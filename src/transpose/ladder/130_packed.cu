@@ -1,3 +1,4 @@
+#include "device/l2.hpp"
 #include "device/rung.hpp"
 
 namespace CORNERTURN_KERNELS {
