@@ -1,4 +1,3 @@
-#include "device/l2.hpp"
 #include "device/rung.hpp"
 
 namespace CORNERTURN_KERNELS {

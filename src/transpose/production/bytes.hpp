@@ -3,7 +3,6 @@
 
 #include "core/work.hpp"
 #include "device/device.hpp"
-#include "device/l2.hpp"
 #include "device/slabs.hpp"
 
 namespace CORNERTURN_KERNELS {
