@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace cornerturn::host::HWY_NAMESPACE {
@@ -372,17 +373,26 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
 // Into the second-level cache: the nearest has other uses for its places, and for what waits on memory.
 HWY_INLINE void fetch(const byte* line) { __builtin_prefetch(line, 0, 2); }
 
+// What lies side by side in a row together: memory gives more at a time than a line.
 template <int kSize>
-void turn_lines(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t squares,
-                std::ptrdiff_t ahead) {
+HWY_INLINE void fetch_for(const square& s, std::ptrdiff_t from_pitch) {
     constexpr int kSide = kLineBytes / kSize;
+    if (s.fetch == nullptr) return;
+    HWY_UNROLL(8)
+    for (int row = 0; row < fetched_rows(kSide); ++row) {
+        HWY_UNROLL(8)
+        for (int line = 0; line < fetched_lines(kSide); ++line) fetch(s.fetch + row * from_pitch + line * kLineBytes);
+    }
+}
+
+template <int kSize>
+void turn_lines(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     using T = lane_t<kSize>;
     const widest<T> d;
-    for (std::int64_t i = 0; i < squares; ++i, from += kLineBytes, to += kSide * to_pitch) {
-        HWY_UNROLL(4)
-        for (int row = 0; row < kSide; ++row) fetch(from + row * from_pitch + ahead);
-        turn_square<kSize>(d, from, from_pitch, [&](int column, int part, auto v) {
-            hn::Stream(v, d, at<T>(to + column * to_pitch + part * bytes_of(d)));
+    for (const square* s = squares; s != squares + count; ++s) {
+        fetch_for<kSize>(*s, from_pitch);
+        turn_square<kSize>(d, s->from, from_pitch, [&](int column, int part, auto v) {
+            hn::Stream(v, d, at<T>(s->to + column * to_pitch + part * bytes_of(d)));
         });
     }
 }
@@ -414,30 +424,62 @@ void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::p
         stream_piece(from, to, waiting, lines);
 }
 
-// Squares that are joined: one is streamed while the next is turned.
+// A line or less, and nothing beside it: others may be writing there.
+HWY_INLINE void copy_part(const byte* from, byte* to, std::ptrdiff_t bytes) {
+    const auto both_ends = [&](auto size) {
+        byte first[size], last[size];
+        std::memcpy(first, from, size);
+        std::memcpy(last, from + bytes - size, size);
+        std::memcpy(to, first, size);
+        std::memcpy(to + bytes - size, last, size);
+    };
+    if (bytes >= 32) return both_ends(std::integral_constant<int, 32>());
+    if (bytes >= 16) return both_ends(std::integral_constant<int, 16>());
+    if (bytes >= 8) return both_ends(std::integral_constant<int, 8>());
+    if (bytes >= 4) return both_ends(std::integral_constant<int, 4>());
+    if (bytes >= 2) return both_ends(std::integral_constant<int, 2>());
+    if (bytes == 1) *to = *from;
+}
+
+// A piece that nothing waits for.
+HWY_INLINE void begin_piece(const byte* from, byte* to, byte* waiting) {
+    const widest<std::uint8_t> d;
+    constexpr int kBytes = bytes_of(widest<std::uint8_t>());
+    const std::ptrdiff_t left = kLineBytes - in_line(to);
+    copy_part(from, to, left);
+    for (int i = 0; i < kLineBytes; i += kBytes) hn::Store(hn::Load(d, from + left + i), d, waiting + i);
+}
+
+// One square is streamed while the next is turned.
 template <int kSize>
-void turn_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t squares,
-                 std::ptrdiff_t ahead, byte* waiting) {
+void turn_joined(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     constexpr int kSide = kLineBytes / kSize, kPitch = 2 * kLineBytes;
     using T = lane_t<kSize>;
     const widest<T> d;
     alignas(kLineBytes) byte tiles[2][kSide * kPitch];
-    for (std::int64_t i = 0; i <= squares; ++i) {
-        byte *const tile = tiles[i % 2], *const other = tiles[(i + 1) % 2];
-        if (i < squares) {
-            HWY_UNROLL(4)
-            for (int row = 0; row < kSide; ++row) fetch(from + row * from_pitch + ahead);
-            turn_square<kSize>(d, from, from_pitch, [&](int column, int part, auto v) {
-                hn::StoreU(v, d, at<T>(tile + column * kPitch + in_line(to + column * to_pitch) + part * bytes_of(d)));
+    for (int i = 0; i <= count; ++i) {
+        if (i < count) {
+            const square& s = squares[i];
+            byte* const tile = tiles[i % 2];
+            fetch_for<kSize>(s, from_pitch);
+            turn_square<kSize>(d, s.from, from_pitch, [&](int column, int part, auto v) {
+                const std::ptrdiff_t within = in_line(s.to + column * to_pitch);
+                hn::StoreU(v, d, at<T>(tile + column * kPitch + within + part * bytes_of(d)));
             });
         }
-        if (i > 0) {
-            byte* piece = to - kSide * to_pitch;
-            for (int column = 0; column < kSide; ++column, piece += to_pitch, waiting += kLineBytes)
-                stream_piece(other + column * kPitch + in_line(piece), piece, waiting, 1);
+        if (i == 0) continue;
+        const square& s = squares[i - 1];
+        const byte* piece = tiles[(i - 1) % 2];
+        byte *to = s.to, *waiting = s.waiting;
+        for (int column = 0; column < kSide; ++column, piece += kPitch, to += to_pitch, waiting += kLineBytes) {
+            const std::ptrdiff_t within = in_line(to);
+            if (s.begins) {
+                begin_piece(piece + within, to, waiting);
+            } else {
+                stream_piece(piece + within, to, waiting, 1);
+            }
+            if (s.ends) copy_part(waiting, to - within + kLineBytes, within);
         }
-        from += kLineBytes;
-        to += kSide * to_pitch;
     }
 }
 

@@ -14,11 +14,25 @@ inline constexpr int kLineBytes = 64;
 using turn_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                std::int64_t rows, std::int64_t cols, std::int64_t size);
 
-// The same for squares of as many rows and columns as a line has elements, so many of them side by side, straight past
-// the caches: `to` and to_pitch are aligned to a line. Fetches the lines `ahead` bytes further on. End with
+// As many rows and columns as a line has elements: each row of the destination gets a line.
+struct square {
+    const byte* from;
+    byte* to;           // of its first column
+    const byte* fetch;  // of a few rows as much as kFetchedLines, which will be turned a little later; null: of none
+    // Where lines are joined.
+    byte* waiting = nullptr;            // what waits for them, a line for each column
+    bool begins = false, ends = false;  // nothing waits yet; nothing will
+};
+inline constexpr int kFetchedLines = 8;
+
+// Of a square that divides into so many rows: lines of each row that are fetched at a time, and rows of which they are.
+constexpr int fetched_lines(int side) { return side < kFetchedLines ? side : kFetchedLines; }
+constexpr int fetched_rows(int side) { return side / fetched_lines(side); }
+
+// As turn_function for squares, straight past the caches: `to` and to_pitch are aligned to a line. End with
 // end_stream(). Null where elements do not divide a line evenly, or it would be no quicker.
-using turn_lines_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
-                                     std::int64_t squares, std::ptrdiff_t ahead);
+using turn_lines_function = void (*)(const square* squares, int count, std::ptrdiff_t from_pitch,
+                                     std::ptrdiff_t to_pitch);
 
 // Copies whole lines past the caches. `from` and `to` are aligned to a line. End with end_stream().
 using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines);
@@ -29,10 +43,9 @@ using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines)
 using stream_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                         byte* waiting, std::int64_t pieces, std::int64_t lines);
 
-// As turn_lines_function and stream_joined_function in one: each row of the destination gets a line of what waits for
-// it and of what is turned.
-using turn_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
-                                      std::int64_t squares, std::ptrdiff_t ahead, byte* waiting);
+// As turn_lines_function and stream_joined_function in one: `to` is anywhere, and each row of the destination gets a
+// line of what waits for it and of what is turned.
+using turn_joined_function = turn_lines_function;
 
 struct kernels {
     turn_function turn;

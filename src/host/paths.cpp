@@ -19,12 +19,13 @@ namespace {
 constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 
 // Bytes; docs/experiments.md has what was tried.
-constexpr std::int64_t kStreamFrom = 8 * kMiB;    // of the destination: what is smaller had better stay in the caches
-constexpr std::int64_t kTaskBytes = 256 * kKiB;   // at least: moved by a thread before it takes what comes next
-constexpr std::int64_t kUnitBytes = 1 * kMiB;     // at most: of a strip of whole lines
-constexpr std::int64_t kPanelBytes = 4 * kKiB;    // of a row of the source: what waits for its line stays in the caches
-constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at least
-constexpr std::int64_t kStepBytes = 4 * kKiB;     // turned at a time
+constexpr std::int64_t kStreamFrom = 8 * kMiB;   // of the destination: what is smaller had better stay in the caches
+constexpr std::int64_t kTaskBytes = 256 * kKiB;  // at least: moved by a thread before it takes what comes next
+constexpr std::int64_t kUnitBytes = 1 * kMiB;    // at most: of a strip of whole lines
+constexpr std::int64_t kPanelCols = 512;         // of the source: what waits for its line stays in the nearest cache
+constexpr std::int64_t kLeastPanelBytes = 1 * kKiB, kMostPanelBytes = 4 * kKiB;  // of a row of the source
+constexpr std::int64_t kStripBytes = 16 * kKiB;                                  // of the source, at least
+constexpr std::int64_t kStepBytes = 4 * kKiB;                                    // turned at a time
 constexpr std::int64_t kImageBytes = 64 * kKiB;   // of whole rows of the destination, before they are streamed
 constexpr std::int64_t kShortRow = 1 * kKiB;      // of the destination: streamed with its neighbours
 constexpr std::int64_t kLeastRow = 256;           // of the destination: what is shorter is not streamed alone
@@ -33,8 +34,10 @@ constexpr std::int64_t kSwapBytes = 128;          // of a row of a tile that is 
 constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is turned to what is fetched
 constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are turned at a time, at most, the same
 constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
-constexpr int kPanelStrips = 16;                  // at least: the lines at either end of a panel are shared with others
-constexpr int kTasksPerThread = 8;                // where what it costs to begin one matters
+constexpr std::int64_t kCacheWayBytes = 128 * kKiB, kCacheWays = 16;  // of the second-level cache
+constexpr std::int64_t kPageBytes = 4 * kKiB;
+constexpr int kPanelStrips = 16;    // at least: the lines at either end of a panel are shared with others
+constexpr int kTasksPerThread = 8;  // where what it costs to begin one matters
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -121,6 +124,8 @@ struct job {
         return destination + matrix * destination_stride + row * destination_pitch + col * size;
     }
     bool in_place() const { return source == destination; }
+    // Rows and columns of a square of lines.
+    std::int64_t side() const { return kLineBytes / size; }
     // Each row of the destination begins with a line, and elements divide one.
     bool in_lines() const {
         return use.turn_lines != nullptr && in_line(destination) == 0 && destination_pitch % kLineBytes == 0 &&
@@ -143,22 +148,101 @@ void stream_run(const kernels& use, const byte* from, byte* to, std::int64_t byt
     copy(from + done, to + done, bytes - done);
 }
 
-// Squares of lines, straight from the source to the destination, whose rows begin with a line each.
+// ---- Squares of lines -----------------------------------------------------------------------------------------------
+// A thread that writes one row of the destination after the other keeps few of memory's banks busy where rows are a
+// power of two apart. So it turns, by turns, squares of two strips, whose lines lie side by side, and of a few places
+// far apart along the rows of the source.
+
+constexpr std::int64_t kRowsAtATime = 64;  // of the source: pieces of them, at all places
+constexpr int kMostSquares = 64;           // in a list
+
+struct patch {
+    const byte* source;
+    byte* destination;
+    std::int64_t strips;         // under each other
+    std::int64_t squares;        // side by side, at each of the
+    std::int64_t places, apart;  // columns from one to the next
+    const byte* next =
+        nullptr;              // the patch that comes next, of the same form; null: it is another thread's, or far off
+    byte* waiting = nullptr;  // of all columns; null: lines are not joined
+    bool begins = false, ends = false;  // of what is joined: the first strip, the last
+};
+
+// What was fetched of so many rows stays in the second-level cache until all of it is turned.
+bool fit_cache(std::int64_t rows, std::ptrdiff_t pitch) {
+    return rows <= kCacheWays * (kCacheWayBytes / std::gcd(std::int64_t{pitch}, kCacheWayBytes));
+}
+
+std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch) {
+    return 2 * side <= kRowsAtATime && fit_cache(2 * side, source_pitch) ? 2 : 1;
+}
+
+void turn_squares(const job& j, const patch& p) {
+    const auto turn = p.waiting == nullptr ? j.use.turn_lines : j.use.turn_joined;
+    const std::int64_t side = j.side(), lines = fetched_lines(static_cast<int>(side));
+    const std::int64_t rows_fetched = fetched_rows(static_cast<int>(side));
+    square list[kMostSquares];
+    for (std::int64_t first = 0; first < p.squares; first += lines) {
+        const byte* const ahead = first + lines < p.squares ? p.source + (first + lines) * kLineBytes : p.next;
+        int count = 0;
+        for (std::int64_t i = first; i < std::min(first + lines, p.squares); ++i) {
+            for (std::int64_t place = 0; place < p.places; ++place) {
+                const std::int64_t col = place * p.apart + i * side;
+                for (std::int64_t strip = 0; strip < p.strips; ++strip) {
+                    square& s = list[count];
+                    s.from = p.source + strip * side * j.source_pitch + col * j.size;
+                    s.to = p.destination + col * j.destination_pitch + strip * kLineBytes;
+                    // What is turned after this list, row by row.
+                    const std::int64_t row = count * rows_fetched, rows = p.strips * side;
+                    s.fetch = ahead == nullptr ? nullptr
+                                               : ahead + row / rows * p.apart * j.size + row % rows * j.source_pitch;
+                    s.waiting = p.waiting == nullptr ? nullptr : p.waiting + col * kLineBytes;
+                    s.begins = p.begins && strip == 0;
+                    s.ends = p.ends && strip == p.strips - 1;
+                    ++count;
+                }
+            }
+        }
+        turn(list, count, j.source_pitch, j.destination_pitch);
+    }
+}
+
+// Straight from the source to the destination, whose rows begin with a line each.
 void run_lines(const job& j) {
-    const std::int64_t side = kLineBytes / j.size, strips = divide_up(j.rows, side);
-    const std::int64_t across = divide_up(j.cols * kLineBytes, kUnitBytes);
-    const std::int64_t cols = divide_up(divide_up(j.cols, across), side) * side;
-    share_out(j.count * across * strips, j.bytes(), [&](std::int64_t i) {
+    const std::int64_t side = j.side(), most_rows = strips_at_a_time(side, j.source_pitch) * side;
+    const std::int64_t across = divide_up(j.cols * kLineBytes, kUnitBytes), down = divide_up(j.rows, most_rows);
+    const std::int64_t most_cols = divide_up(divide_up(j.cols, across), side) * side;
+    // Tasks of several patches, one under the other.
+    const bool narrow = most_rows * most_cols * j.size < kTaskBytes;
+    share_out(j.count * across * down, j.bytes(), [&](std::int64_t i) {
         // Down the source: neighbours along the rows of the destination are written at the same time.
-        const std::int64_t row = i % strips * side, col = i / strips % across * cols, matrix = i / strips / across;
+        const std::int64_t row = i % down * most_rows, col = i / down % across * most_cols, matrix = i / down / across;
         if (col >= j.cols) return;
-        const std::int64_t these_rows = std::min(side, j.rows - row), these_cols = std::min(cols, j.cols - col);
-        const std::int64_t squares = these_rows == side ? these_cols / side : 0;
-        j.use.turn_lines(j.source_at(matrix, row, col), j.source_pitch, j.destination_at(matrix, col, row),
-                         j.destination_pitch, squares, ahead(side));
-        const std::int64_t done = squares * side;
-        j.use.turn(j.source_at(matrix, row, col + done), j.source_pitch, j.destination_at(matrix, col + done, row),
-                   j.destination_pitch, these_rows, these_cols - done, j.size);
+        const std::int64_t rows = std::min(most_rows, j.rows - row), cols = std::min(most_cols, j.cols - col);
+        const std::int64_t strips = rows / side, squares = cols / side, done_rows = strips * side;
+        const bool follows = narrow && row + 2 * most_rows <= j.rows;
+        const auto turn = [&](std::int64_t first, std::int64_t along, std::int64_t places) {
+            turn_squares(j, {.source = j.source_at(matrix, row, col + first),
+                             .destination = j.destination_at(matrix, col + first, row),
+                             .strips = strips,
+                             .squares = along,
+                             .places = places,
+                             .apart = along * side,
+                             .next = follows ? j.source_at(matrix, row + most_rows, col + first) : nullptr});
+        };
+        if (strips > 0 && squares > 0) {
+            const std::int64_t places = std::min(squares, kRowsAtATime / most_rows), along = squares / places;
+            turn(0, along, places);
+            turn(places * along * side, squares % places, 1);
+        }
+        const auto turn_rest = [&](std::int64_t below, std::int64_t beside, std::int64_t its_rows,
+                                   std::int64_t its_cols) {
+            j.use.turn(j.source_at(matrix, row + below, col + beside), j.source_pitch,
+                       j.destination_at(matrix, col + beside, row + below), j.destination_pitch, its_rows, its_cols,
+                       j.size);
+        };
+        turn_rest(0, squares * side, done_rows, cols - squares * side);
+        turn_rest(done_rows, 0, rows - done_rows, cols);
     });
 }
 
@@ -185,18 +269,33 @@ public:
           tile_(waiting_ + (p.cols + 1) * kLineBytes) {}
 
     void run() {
-        for (std::int64_t row = 0; row < p_.rows; row += strip_rows_) {
-            const std::int64_t rows = std::min(strip_rows_, p_.rows - row);
-            std::int64_t col = 0;
-            if (j_.use.turn_joined != nullptr && piece_ == kLineBytes && row > 0 && row + rows < p_.rows) {
-                const std::int64_t squares = p_.cols / strip_rows_;
-                j_.use.turn_joined(p_.source + row * j_.source_pitch, j_.source_pitch, destination_at(row, 0),
-                                   j_.destination_pitch, squares, ahead_, waiting_);
-                col = squares * strip_rows_;
+        const bool in_squares = j_.use.turn_joined != nullptr && piece_ == kLineBytes;
+        const std::int64_t squares = in_squares ? p_.cols / strip_rows_ : 0, in_square_cols = squares * strip_rows_;
+        // Two where rows of the destination begin alike: others are written to different banks of memory as it is.
+        const bool alike = in_squares && j_.destination_pitch % kPageBytes == 0;
+        const std::int64_t at_a_time = alike ? strips_at_a_time(strip_rows_, j_.source_pitch) : 1;
+        for (std::int64_t row = 0; row < p_.rows;) {
+            const std::int64_t strips = std::min(at_a_time, (p_.rows - row) / strip_rows_);
+            const std::int64_t end = row + std::max<std::int64_t>(1, strips) * strip_rows_;
+            if (strips > 0 && squares > 0) {
+                turn_squares(j_, {.source = source_at(row),
+                                  .destination = destination_at(row, 0),
+                                  .strips = strips,
+                                  .squares = squares,
+                                  .places = 1,
+                                  .apart = 0,
+                                  .next = end + strips * strip_rows_ <= p_.rows ? source_at(end) : nullptr,
+                                  .waiting = waiting_,
+                                  .begins = row == 0,
+                                  .ends = end == p_.rows});
             }
-            if (col == p_.cols) continue;
-            turn(row, rows, col);
-            flush(row, rows, col);
+            for (; row < end; row += strip_rows_) {
+                const std::int64_t rows = std::min(strip_rows_, p_.rows - row);
+                const std::int64_t first = rows == strip_rows_ ? in_square_cols : 0;
+                if (first == p_.cols) continue;
+                turn(row, rows, first);
+                flush(row, rows, first);
+            }
         }
     }
 
@@ -207,6 +306,7 @@ public:
     }
 
 private:
+    const byte* source_at(std::int64_t row) const { return p_.source + row * j_.source_pitch; }
     byte* destination_at(std::int64_t row, std::int64_t col) const {
         return p_.destination + col * j_.destination_pitch + row * j_.size;
     }
@@ -215,7 +315,7 @@ private:
 
     // The strip's columns from `first` on.
     void turn(std::int64_t row, std::int64_t rows, std::int64_t first) {
-        const byte* const from = p_.source + row * j_.source_pitch;
+        const byte* const from = source_at(row);
         byte* const tile = in_tile(first);
         for (std::int64_t col = first; col < p_.cols; col += step_cols_) {
             fetch(from + col * j_.size, (p_.cols - col) * j_.size);
@@ -262,7 +362,8 @@ private:
 };
 
 void run_strips(const job& j) {
-    const std::int64_t across = divide_up(j.cols * j.size, kPanelBytes), cols = divide_up(j.cols, across);
+    const std::int64_t panel_bytes = std::clamp(kPanelCols * j.size, kLeastPanelBytes, kMostPanelBytes);
+    const std::int64_t across = divide_up(j.cols * j.size, panel_bytes), cols = divide_up(j.cols, across);
     const std::int64_t strip_rows = strip_stream::rows_of(j, cols);
     const std::int64_t strips = divide_up(j.rows, strip_rows);
     // Panels are cut where there are too few of them, into as many for each thread.
