@@ -236,20 +236,32 @@ matrix_work problem_shape::work(unsigned char* source, unsigned char* destinatio
             .destination_stride = destination_stride};
 }
 
-guarded_buffer::guarded_buffer(std::int64_t bytes) : bytes_(bytes), mapped_(bytes + 2 * kGuardBytes) {
+std::int64_t room_for(side which, const problem_shape& shape, const std::vector<problem_shape>& others) {
+    std::int64_t room = shape.before(which).bytes();
+    for (const problem_shape& other : others) room = std::max(room, other.checked().before(which).bytes());
+    return room;
+}
+
+guarded_buffer::guarded_buffer(std::int64_t room) : room_(room), bytes_(room) {
     // Not reserved: a sampled run touches a few pages of a matrix that may be larger than memory.
-    void* const memory = mmap(nullptr, static_cast<std::size_t>(mapped_), PROT_READ | PROT_WRITE,
+    void* const memory = mmap(nullptr, static_cast<std::size_t>(room + 2 * kGuardBytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw error(fmt::format("the system has no {} bytes of memory for a matrix", bytes));
+    if (memory == MAP_FAILED) throw error(fmt::format("the system has no {} bytes of memory for a matrix", room));
     mapping_ = static_cast<unsigned char*>(memory);
     data_ = mapping_ + kGuardBytes;
 }
 
-guarded_buffer::~guarded_buffer() { munmap(mapping_, static_cast<std::size_t>(mapped_)); }
+guarded_buffer::~guarded_buffer() { munmap(mapping_, static_cast<std::size_t>(room_ + 2 * kGuardBytes)); }
+
+void guarded_buffer::use(std::int64_t bytes) {
+    bytes_ = bytes;
+    guards_filled_ = false;
+}
 
 void guarded_buffer::fill_guards() {
     if (guards_filled_) return;
     guards_filled_ = true;
+    touched_ = std::max(touched_, bytes_);
     for (std::int64_t i = 0; i < kGuardBytes; ++i) {
         mapping_[i] = guard_byte(i);
         data_[bytes_ + i] = guard_byte(i);
@@ -267,10 +279,22 @@ std::string guarded_buffer::check_guards(const char* name) const {
     return {};
 }
 
-host_problem::host_problem(const problem_shape& shape)
+host_problem::host_problem(const problem_shape& shape, const std::vector<problem_shape>& others)
     : shape_(shape.checked()),
-      source_(shape_.before(side::source).bytes()),
-      destination_(shape_.before(side::destination).bytes()) {}
+      source_(room_for(side::source, shape_, others)),
+      destination_(room_for(side::destination, shape_, others)) {
+    reshape(shape_);
+}
+
+bool host_problem::reshape(const problem_shape& shape) {
+    const problem_shape next = shape.checked();
+    const std::int64_t source = next.before(side::source).bytes(), destination = next.before(side::destination).bytes();
+    if (source > source_.room() || destination > destination_.room()) return false;
+    source_.use(source);
+    destination_.use(destination);
+    shape_ = next;
+    return true;
+}
 
 void require_memory(std::int64_t needed, const std::string& what) {
     const std::int64_t available = available_memory();
@@ -280,7 +304,7 @@ void require_memory(std::int64_t needed, const std::string& what) {
 }
 
 void host_problem::prepare() {
-    require_memory(source_.size() + destination_.size(), extent_of(shape_));
+    require_memory(source_.untouched() + destination_.untouched(), extent_of(shape_));
     source_.fill_guards();
     destination_.fill_guards();
     for (side which : {side::source, side::destination}) fill(buffer(which), shape_.before(which));

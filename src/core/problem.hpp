@@ -2,6 +2,7 @@
 // verifier, on host memory. src/device/cuda_problem.hpp is its twin on the GPU.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -58,24 +59,31 @@ struct tile {
     auto operator<=>(const tile&) const = default;
 };
 
+// The bytes of that side's memory before a run: room for what is the largest of several problems. All are checked.
+std::int64_t room_for(side which, const problem_shape& shape, const std::vector<problem_shape>& others);
+
 // Memory from the system with guards on both sides, aligned to 256 bytes as cudaMalloc's is. Pages count only once
 // they are touched.
 class guarded_buffer {
 public:
-    // Throws error where the system has no such address space.
-    explicit guarded_buffer(std::int64_t bytes);
+    // All of its room is in use at first. Throws error where the system has no such address space.
+    explicit guarded_buffer(std::int64_t room);
     ~guarded_buffer();
     guarded_buffer(const guarded_buffer&) = delete;
     guarded_buffer& operator=(const guarded_buffer&) = delete;
 
     unsigned char* data() const { return data_; }
+    std::int64_t room() const { return room_; }
     std::int64_t size() const { return bytes_; }
+    void use(std::int64_t bytes);  // at most its room; its guards are to be filled anew
+    // Bytes that were never in use, and will take memory of the system's.
+    std::int64_t untouched() const { return std::max<std::int64_t>(0, bytes_ - touched_); }
     void fill_guards();
     // Empty, or a sentence on the first byte that changed.
     std::string check_guards(const char* name) const;
 
 private:
-    std::int64_t bytes_, mapped_;
+    std::int64_t room_, bytes_, touched_ = 0;
     unsigned char *mapping_, *data_;
     bool guards_filled_ = false;  // once is enough: a kernel that changes them is wrong
 };
@@ -85,7 +93,11 @@ void require_memory(std::int64_t needed, const std::string& what);
 
 class host_problem {
 public:
-    explicit host_problem(const problem_shape& shape);
+    // With room for others' matrices, too.
+    explicit host_problem(const problem_shape& shape, const std::vector<problem_shape>& others = {});
+
+    // For other work in the same place, to be prepared: false, and nothing done, where there is no room for it.
+    bool reshape(const problem_shape& shape);
 
     const problem_shape& shape() const { return shape_; }
     matrix_work work() const { return shape_.work(source_.data(), destination_.data()); }

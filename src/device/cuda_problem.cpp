@@ -28,12 +28,6 @@ void fill(const guarded_device_buffer& buffer, const patterned_batch& batch, cud
     fill_batch(buffer.data(), batch, stream);
 }
 
-std::int64_t room_for(side which, const problem_shape& shape, const std::vector<problem_shape>& others) {
-    std::int64_t room = shape.before(which).bytes();
-    for (const problem_shape& other : others) room = std::max(room, other.checked().before(which).bytes());
-    return room;
-}
-
 // Empty, or what is wrong with the matrices, their gaps or what lies before them.
 std::string wrong_in(const guarded_device_buffer& buffer, const problem_shape& shape, side which, cudaStream_t stream) {
     const patterned_batch batch = shape.after(which);

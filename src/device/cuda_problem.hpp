@@ -44,6 +44,7 @@ public:
     // For other work in the same place, to be prepared: false, and nothing done, where there is no room for it.
     bool reshape(const problem_shape& shape);
 
+    std::int64_t room() const { return source_.room() + destination_.room(); }  // bytes
     const problem_shape& shape() const { return shape_; }
     matrix_work work() const { return shape_.work(source_.data(), destination_.data()); }
 

@@ -20,8 +20,8 @@ struct square {
     byte* to;           // of its first column
     const byte* fetch;  // of a few rows as much as kFetchedLines, which will be turned a little later; null: of none
     // Where lines are joined.
-    byte* waiting = nullptr;            // what waits for them, a line for each column
-    bool begins = false, ends = false;  // nothing waits yet; nothing will
+    byte* waiting;      // what waits for them, a line for each column
+    bool begins, ends;  // nothing waits yet; nothing will
 };
 inline constexpr int kFetchedLines = 8;
 

@@ -138,6 +138,25 @@ std::int64_t touched_sectors(std::int64_t offset, std::int64_t rows, std::int64_
     return sectors;
 }
 
+std::int64_t bench_shapes::bytes() const {
+    return 2 * std::max({matrix.before(side::source).bytes(), matrix.before(side::destination).bytes(),
+                         copy.before(side::source).bytes()});
+}
+
+bench_shapes shapes_of(const bench_cell& cell, const bench_request& what) {
+    bench_shapes s{.matrix = cell.shape.checked(),
+                   .copy = problem_shape{.does = operation::copy,
+                                         .rows = 1,
+                                         .cols = cell.sector_bytes() / 2 / 16,
+                                         .element_size = 16,
+                                         .seed = what.seed}
+                               .checked()};
+    s.matrix.seed = what.seed;
+    s.matrix.numbers = what.subject->arithmetic;
+    for (const kernel* peer : what.peers) s.matrix.numbers = s.matrix.numbers || peer->arithmetic;
+    return s;
+}
+
 std::vector<const bench_entry*> bench_result::entries() const {
     std::vector<const bench_entry*> all = {&yardstick, &subject};
     for (const bench_entry& e : peers) all.push_back(&e);

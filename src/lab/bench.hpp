@@ -45,6 +45,16 @@ struct bench_request {
     int placement = 0;  // cuda: as in lab/run.hpp
 };
 
+// What transposes of a cell move, and what copies do: half of the sectors' bytes, as whole 16-byte elements, since half
+// are read, and half written. All in one place: where in memory that is makes a difference to some.
+struct bench_shapes {
+    problem_shape matrix, copy;
+
+    // Of both sides' memory that there is room for either.
+    std::int64_t bytes() const;
+};
+bench_shapes shapes_of(const bench_cell& cell, const bench_request& what);
+
 // What one kernel gave in one cell.
 struct bench_entry {
     std::string kernel;

@@ -27,7 +27,7 @@ struct contestant {
 
     // Runs it, or what was timed, and checks every element.
     void verify() {
-        problem.reshape(shape);
+        problem.reshape(shape);  // there is room: place()
         problem.prepare();
         moved = problem.work();
         timed ? timed() : work();
@@ -40,16 +40,16 @@ public:
     device_info device() const override { return machine_.info(); }
 
     void expect(const std::vector<bench_cell>& grid, const bench_request& what) override {
-        std::vector<shapes> all;
+        std::vector<bench_shapes> all;
         for (const bench_cell& cell : grid) all.push_back(shapes_of(cell, what));
-        const auto less = [](const shapes& a, const shapes& b) { return a.bytes() < b.bytes(); };
+        const auto less = [](const bench_shapes& a, const bench_shapes& b) { return a.bytes() < b.bytes(); };
         std::sort(all.begin(), all.end(), less);
         while (!all.empty() && !place(all.back(), what).empty()) all.pop_back();
     }
 
     bench_result run(const bench_cell& cell, const bench_request& what) override {
         bench_result r = begin_bench(cell, what);
-        const shapes moved = shapes_of(cell, what);
+        const bench_shapes moved = shapes_of(cell, what);
         r.skipped = place(moved, what);
         if (!r.skipped.empty()) return r;
         device::set_current_stream(timer_.stream());
@@ -66,36 +66,14 @@ public:
     }
 
 private:
-    // What transposes of a cell move, and what copies do: half of the sectors' bytes, as whole 16-byte elements, since
-    // half are read, and half written.
-    struct shapes {
-        problem_shape matrix, copy;
-
-        std::int64_t bytes() const {
-            return 2 * std::max({matrix.before(side::source).bytes(), matrix.before(side::destination).bytes(),
-                                 copy.before(side::source).bytes()});
-        }
-    };
-    static shapes shapes_of(const bench_cell& cell, const bench_request& what) {
-        shapes s{.matrix = cell.shape.checked(),
-                 .copy = problem_shape{.does = operation::copy,
-                                       .rows = 1,
-                                       .cols = cell.sector_bytes() / 2 / 16,
-                                       .element_size = 16,
-                                       .seed = what.seed}
-                             .checked()};
-        s.matrix.seed = what.seed;
-        s.matrix.numbers = what.subject->arithmetic;
-        for (const kernel* peer : what.peers) s.matrix.numbers = s.matrix.numbers || peer->arithmetic;
-        return s;
-    }
-
     // Takes memory for both, where there is not enough yet. Empty, or a sentence on what lacks.
-    std::string place(const shapes& s, const bench_request& what) {
+    std::string place(const bench_shapes& s, const bench_request& what) {
         if (problem_ && problem_->reshape(s.copy) && problem_->reshape(s.matrix)) return {};
-        problem_.reset();
-        std::string lack = machine_.lacks_memory((1 + what.placement) * s.bytes() + timer_.flush_bytes() + (16 << 20));
+        const std::int64_t held = problem_ ? problem_->room() : 0;
+        const std::int64_t needed = (1 + what.placement) * s.bytes() + timer_.flush_bytes() + (16 << 20);
+        std::string lack = machine_.lacks_memory(needed - held);
         if (!lack.empty()) return lack;
+        problem_.reset();
         const device_memory aside(what.placement * s.bytes());
         problem_ = std::make_unique<device::cuda_problem>(s.matrix, timer_.stream(), std::vector{s.copy});
         return {};
@@ -131,7 +109,7 @@ private:
 
     cuda_machine machine_;
     cuda_timer timer_;
-    std::unique_ptr<device::cuda_problem> problem_;  // the largest cell's: all others lie in its place
+    std::unique_ptr<device::cuda_problem> problem_;  // the largest cell's that there is memory for: a place for all
 };
 
 }  // namespace

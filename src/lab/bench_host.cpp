@@ -38,20 +38,24 @@ std::int64_t cache_bytes() {
 void ask_for_huge_pages(const guarded_buffer& buffer) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(buffer.data()) / page * page;
-    madvise(reinterpret_cast<void*>(begin), static_cast<std::size_t>(buffer.size()), MADV_HUGEPAGE);
+    madvise(reinterpret_cast<void*>(begin), static_cast<std::size_t>(buffer.room()), MADV_HUGEPAGE);
 }
 
 struct contestant {
     const kernel& k;
+    problem_shape shape;
     host_problem& problem;
     bench_entry& entry;
+    matrix_work moved = {};
 
-    void work() const { k.run(backend::host)(problem.work()); }
+    void work() const { k.run(backend::host)(moved); }
 
     // Runs it, and checks every element. False, and its entry says why, where it cannot or is wrong.
     bool verify() {
         try {
+            problem.reshape(shape);
             problem.prepare();
+            moved = problem.work();
             work();
             entry.fault = problem.check().fault;
         } catch (const unsupported& why) {
@@ -64,6 +68,7 @@ struct contestant {
 class host_bench : public bencher {
 public:
     host_bench() : flushed_with_(2 * cache_bytes()) {
+        ask_for_huge_pages(flushed_with_);
         // Memory that nobody wrote is one page of zeros, again and again.
         parallel_ranges(flushed_with_.size(), 1 << 20, [&](std::int64_t begin, std::int64_t end) {
             std::fill(flushed_with_.data() + begin, flushed_with_.data() + end, 1);
@@ -75,30 +80,30 @@ public:
         return {.kind = "host", .name = processor_name(), .cores = static_cast<int>(cores)};
     }
 
+    void expect(const std::vector<bench_cell>& grid, const bench_request& what) override {
+        std::vector<problem_shape> all;
+        for (const bench_cell& cell : grid) {
+            if (cell.bytes() > kMostBytes) continue;
+            const bench_shapes moved = shapes_of(cell, what);
+            all.push_back(moved.matrix);
+            all.push_back(moved.copy);
+        }
+        if (!all.empty()) place(all);
+    }
+
     bench_result run(const bench_cell& cell, const bench_request& what) override {
         bench_result r = begin_bench(cell, what);
         if (cell.bytes() > kMostBytes) {
             r.skipped = "more than 2 GiB are not measured on a host";
             return r;
         }
-        // Half of the sectors' bytes are read, and half written: whole 16-byte elements.
-        host_problem copies({.does = operation::copy,
-                             .rows = 1,
-                             .cols = cell.sector_bytes() / 2 / 16,
-                             .element_size = 16,
-                             .seed = what.seed});
-        problem_shape matrix = cell.shape;
-        matrix.seed = what.seed;
-        for (const kernel* peer : what.peers) matrix.numbers = matrix.numbers || peer->arithmetic;
-        host_problem matrices(matrix);
-        for (const host_problem* p : {&copies, &matrices}) {
-            ask_for_huge_pages(p->source());
-            ask_for_huge_pages(p->destination());
-        }
+        const bench_shapes moved = shapes_of(cell, what);
+        if (!problem_ || !problem_->reshape(moved.matrix) || !problem_->reshape(moved.copy))
+            place({moved.matrix, moved.copy});
         std::vector<contestant> all;
         const auto enter = [&](const kernel& k, bench_entry& entry) {
             if (entry.skipped.empty() && k.run(backend::host) == nullptr) entry.skipped = "is not in this program";
-            contestant c{k, k.does == operation::copy ? copies : matrices, entry};
+            contestant c{k, k.does == operation::copy ? moved.copy : moved.matrix, *problem_, entry};
             if (entry.skipped.empty() && c.verify()) all.push_back(c);
         };
         enter(*what.yardstick, r.yardstick);
@@ -122,6 +127,14 @@ public:
     }
 
 private:
+    // Memory for any of them.
+    void place(const std::vector<problem_shape>& shapes) {
+        problem_.reset();
+        problem_ = std::make_unique<host_problem>(shapes.front(), shapes);
+        ask_for_huge_pages(problem_->source());
+        ask_for_huge_pages(problem_->destination());
+    }
+
     // Reads as much as evicts all that was there before.
     void flush() {
         parallel_ranges(flushed_with_.size(), 1 << 20, [&](std::int64_t begin, std::int64_t end) {
@@ -131,6 +144,7 @@ private:
     }
 
     guarded_buffer flushed_with_;
+    std::unique_ptr<host_problem> problem_;  // everything that is measured lies in its place
 };
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(cuda_transpose, edges_of_wide_tiles) {
                                     {4112, 4224, 1},
                                     {4097, 4111, 1},
                                     {2051, 2054, 4},
-                                    {1026, 1027, 16}}) {
+                                    {1150, 1151, 16}}) {
         const auto aligned = [](std::int64_t extent) { return (extent + 31) / 32 * 32; };
         ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
                                               .cols = cols,
@@ -111,6 +111,13 @@ TEST(cuda_transpose, large_tiles) {
                                     {8196, 8200, 8},
                                     {5824, 5808, 16},
                                     {5802, 5804, 16},
+                                    // Results that stay in the L2, off alignment and of few rows.
+                                    {2049, 2051, 8},
+                                    {1449, 1451, 16},
+                                    {5101, 5103, 1},
+                                    {3601, 3603, 2},
+                                    {3, 1500001, 8},
+                                    {2, 1000003, 16},
                                     // Rows of 128 KiB.
                                     {2048, 131072, 1},
                                     {2064, 131072, 1},
@@ -204,7 +211,7 @@ TEST(cuda_transpose, large_more_than_2_to_the_31_elements) {
 
 TEST(cuda_transpose, large_in_place) {
     for (int size : kSizes) {
-        for (std::int64_t n : {46341, 46352, 10007})
+        for (std::int64_t n : {46341, 46352, 10007, 10016})
             ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n, .cols = n, .element_size = size, .in_place = true}));
     }
     ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 27001, .cols = 27001, .element_size = 3, .in_place = true}));
