@@ -60,9 +60,9 @@ void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::p
                    std::int64_t pieces, std::int64_t lines) {
     for (std::int64_t i = 0; i < pieces; ++i, from += from_pitch, to += to_pitch, waiting += kLineBytes) {
         const std::ptrdiff_t within = in_line(to);
-        std::memcpy(to - within, waiting, static_cast<std::size_t>(within));
+        std::memcpy(to - within, waiting + kLineBytes - within, static_cast<std::size_t>(within));
         std::memcpy(to, from, static_cast<std::size_t>(lines * kLineBytes - within));
-        std::memcpy(waiting, from - within + lines * kLineBytes, kLineBytes);
+        std::memcpy(waiting, from + (lines - 1) * kLineBytes, kLineBytes);
     }
 }
 
@@ -403,19 +403,21 @@ void stream(const byte* from, byte* to, std::int64_t lines) {
     for (std::int64_t i = 0; i < lines * kLineBytes; i += kBytes) hn::Stream(hn::Load(d, from + i), d, to + i);
 }
 
-// One piece of stream_joined().
-HWY_INLINE void stream_piece(const byte* from, byte* to, byte* waiting, std::int64_t lines) {
+// One piece of stream_joined(): `to` is where it begins.
+HWY_INLINE void stream_piece(const byte* piece, byte* to, byte* waiting, std::int64_t lines) {
     const widest<std::uint8_t> d;
     constexpr int kBytes = bytes_of(widest<std::uint8_t>());
     const std::ptrdiff_t within = in_line(to);
-    const byte* const first = from - within;
+    const byte *const first = piece - within, *const before = waiting + kLineBytes - within;
     byte* const line = to - within;
     for (int i = 0; i < kLineBytes; i += kBytes) {
         const auto waits = hn::FirstN(d, static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(within - i, 0, kBytes)));
-        hn::Stream(hn::IfThenElse(waits, hn::Load(d, waiting + i), hn::Load(d, first + i)), d, line + i);
+        hn::Stream(hn::IfThenElse(waits, hn::LoadU(d, before + i), hn::LoadU(d, first + i)), d, line + i);
     }
-    stream(first + kLineBytes, line + kLineBytes, lines - 1);
-    for (int i = 0; i < kLineBytes; i += kBytes) hn::Store(hn::Load(d, first + lines * kLineBytes + i), d, waiting + i);
+    for (std::int64_t i = kLineBytes; i < lines * kLineBytes; i += kBytes)
+        hn::Stream(hn::LoadU(d, first + i), d, line + i);
+    const byte* const last = piece + (lines - 1) * kLineBytes;
+    for (int i = 0; i < kLineBytes; i += kBytes) hn::Store(hn::LoadU(d, last + i), d, waiting + i);
 }
 
 void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, byte* waiting,
@@ -441,44 +443,35 @@ HWY_INLINE void copy_part(const byte* from, byte* to, std::ptrdiff_t bytes) {
     if (bytes == 1) *to = *from;
 }
 
-// A piece that nothing waits for.
-HWY_INLINE void begin_piece(const byte* from, byte* to, byte* waiting) {
-    const widest<std::uint8_t> d;
-    constexpr int kBytes = bytes_of(widest<std::uint8_t>());
-    const std::ptrdiff_t left = kLineBytes - in_line(to);
-    copy_part(from, to, left);
-    for (int i = 0; i < kLineBytes; i += kBytes) hn::Store(hn::Load(d, from + left + i), d, waiting + i);
-}
-
 // One square is streamed while the next is turned.
 template <int kSize>
 void turn_joined(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
-    constexpr int kSide = kLineBytes / kSize, kPitch = 2 * kLineBytes;
+    constexpr int kSide = kLineBytes / kSize;
     using T = lane_t<kSize>;
     const widest<T> d;
-    alignas(kLineBytes) byte tiles[2][kSide * kPitch];
+    // What lies before a piece, or behind it, is loaded with it.
+    alignas(kLineBytes) byte tiles[2][(kSide + 2) * kLineBytes];
     for (int i = 0; i <= count; ++i) {
         if (i < count) {
-            const square& s = squares[i];
-            byte* const tile = tiles[i % 2];
-            fetch_for<kSize>(s, from_pitch);
-            turn_square<kSize>(d, s.from, from_pitch, [&](int column, int part, auto v) {
-                const std::ptrdiff_t within = in_line(s.to + column * to_pitch);
-                hn::StoreU(v, d, at<T>(tile + column * kPitch + within + part * bytes_of(d)));
+            byte* const tile = tiles[i % 2] + kLineBytes;
+            fetch_for<kSize>(squares[i], from_pitch);
+            turn_square<kSize>(d, squares[i].from, from_pitch, [&](int column, int part, auto v) {
+                hn::Store(v, d, at<T>(tile + column * kLineBytes + part * bytes_of(d)));
             });
         }
         if (i == 0) continue;
         const square& s = squares[i - 1];
-        const byte* piece = tiles[(i - 1) % 2];
+        const byte* piece = tiles[(i - 1) % 2] + kLineBytes;
         byte *to = s.to, *waiting = s.waiting;
-        for (int column = 0; column < kSide; ++column, piece += kPitch, to += to_pitch, waiting += kLineBytes) {
+        for (int column = 0; column < kSide; ++column, piece += kLineBytes, to += to_pitch, waiting += kLineBytes) {
             const std::ptrdiff_t within = in_line(to);
             if (s.begins) {
-                begin_piece(piece + within, to, waiting);
+                copy_part(piece, to, kLineBytes - within);
+                std::memcpy(waiting, piece, kLineBytes);
             } else {
-                stream_piece(piece + within, to, waiting, 1);
+                stream_piece(piece, to, waiting, 1);
             }
-            if (s.ends) copy_part(waiting, to - within + kLineBytes, within);
+            if (s.ends) copy_part(piece + kLineBytes - within, to - within + kLineBytes, within);
         }
     }
 }

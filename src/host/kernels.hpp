@@ -20,7 +20,7 @@ struct square {
     byte* to;           // of its first column
     const byte* fetch;  // of a few rows as much as kFetchedLines, which will be turned a little later; null: of none
     // Where lines are joined.
-    byte* waiting;      // what waits for them, a line for each column
+    byte* waiting;      // for each column the line's worth before `to`
     bool begins, ends;  // nothing waits yet; nothing will
 };
 inline constexpr int kFetchedLines = 8;
@@ -37,9 +37,9 @@ using turn_lines_function = void (*)(const square* squares, int count, std::ptrd
 // Copies whole lines past the caches. `from` and `to` are aligned to a line. End with end_stream().
 using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines);
 
-// Copies so many lines of each piece past the caches, beginning with the line that `from` and `to` are in, equally far;
-// what lies before them in it is taken from the piece's line in `waiting`, which the line behind the last one replaces.
-// End with end_stream().
+// Copies so many lines of each piece past the caches, beginning with the line that `to` is in. What lies before it
+// there is the end of the piece's line in `waiting`, which the piece's last line replaces. What lies around a piece and
+// around `waiting`, as much as a line, is read, too. End with end_stream().
 using stream_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                         byte* waiting, std::int64_t pieces, std::int64_t lines);
 

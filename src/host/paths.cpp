@@ -126,10 +126,13 @@ struct job {
     bool in_place() const { return source == destination; }
     // Rows and columns of a square of lines.
     std::int64_t side() const { return kLineBytes / size; }
-    // Each row of the destination begins with a line, and elements divide one.
+    // Of the source, before the first whose elements begin a line in each row of the destination, if one does.
+    std::int64_t rows_before_lines() const { return (kLineBytes - in_line(destination)) % kLineBytes / size; }
+    // Rows of the destination are made of whole lines but for their ends, and elements divide a line.
     bool in_lines() const {
-        return use.turn_lines != nullptr && in_line(destination) == 0 && destination_pitch % kLineBytes == 0 &&
-               destination_stride % kLineBytes == 0 && rows * size >= kLineBytes && cols * size >= kLineBytes;
+        return use.turn_lines != nullptr && in_line(destination) % size == 0 && destination_pitch % kLineBytes == 0 &&
+               (count == 1 || destination_stride % kLineBytes == 0) &&
+               (rows - rows_before_lines()) * size >= kLineBytes && cols * size >= kLineBytes;
     }
     // Nothing lies between the destination's elements.
     bool packed_destination() const {
@@ -207,16 +210,19 @@ void turn_squares(const job& j, const patch& p) {
     }
 }
 
-// Straight from the source to the destination, whose rows begin with a line each.
+// Straight from the source to the destination, whose rows are whole lines but for their ends.
 void run_lines(const job& j) {
     const std::int64_t side = j.side(), most_rows = strips_at_a_time(side, j.source_pitch) * side;
-    const std::int64_t across = divide_up(j.cols * kLineBytes, kUnitBytes), down = divide_up(j.rows, most_rows);
+    const std::int64_t before = j.rows_before_lines();
+    const std::int64_t across = divide_up(j.cols * kLineBytes, kUnitBytes),
+                       down = divide_up(j.rows - before, most_rows);
     const std::int64_t most_cols = divide_up(divide_up(j.cols, across), side) * side;
     // Tasks of several patches, one under the other.
     const bool narrow = most_rows * most_cols * j.size < kTaskBytes;
     share_out(j.count * across * down, j.bytes(), [&](std::int64_t i) {
         // Down the source: neighbours along the rows of the destination are written at the same time.
-        const std::int64_t row = i % down * most_rows, col = i / down % across * most_cols, matrix = i / down / across;
+        const std::int64_t row = before + i % down * most_rows;
+        const std::int64_t col = i / down % across * most_cols, matrix = i / down / across;
         if (col >= j.cols) return;
         const std::int64_t rows = std::min(most_rows, j.rows - row), cols = std::min(most_cols, j.cols - col);
         const std::int64_t strips = rows / side, squares = cols / side, done_rows = strips * side;
@@ -235,14 +241,15 @@ void run_lines(const job& j) {
             turn(0, along, places);
             turn(places * along * side, squares % places, 1);
         }
-        const auto turn_rest = [&](std::int64_t below, std::int64_t beside, std::int64_t its_rows,
+        // What is less than a square, into parts of lines.
+        const auto turn_rest = [&](std::int64_t its_row, std::int64_t its_col, std::int64_t its_rows,
                                    std::int64_t its_cols) {
-            j.use.turn(j.source_at(matrix, row + below, col + beside), j.source_pitch,
-                       j.destination_at(matrix, col + beside, row + below), j.destination_pitch, its_rows, its_cols,
-                       j.size);
+            j.use.turn(j.source_at(matrix, its_row, its_col), j.source_pitch,
+                       j.destination_at(matrix, its_col, its_row), j.destination_pitch, its_rows, its_cols, j.size);
         };
-        turn_rest(0, squares * side, done_rows, cols - squares * side);
-        turn_rest(done_rows, 0, rows - done_rows, cols);
+        if (row == before) turn_rest(0, col, before, cols);
+        turn_rest(row, col + squares * side, done_rows, cols - squares * side);
+        turn_rest(row + done_rows, col, rows - done_rows, cols);
     });
 }
 
@@ -346,9 +353,9 @@ private:
         }
         for (std::int64_t i = 0; i < cols; ++i, from += pitch_, to += j_.destination_pitch, waiting += kLineBytes) {
             const std::ptrdiff_t within = in_line(to), before = begins ? 0 : within;
-            copy(waiting, from - before, before);
+            copy(waiting + kLineBytes - before, from - before, before);
             stream_run(j_.use, from - before, to - before, before + (ends ? rows * j_.size : piece_ - within));
-            copy(from + piece_ - within, waiting, within);
+            if (!ends) copy(from + piece_ - kLineBytes, waiting, kLineBytes);
         }
     }
 
