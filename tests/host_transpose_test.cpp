@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "batch_shapes.hpp"
@@ -64,13 +65,12 @@ TEST(host_transpose, edges_of_every_block) {
 // Those of the processor at hand, down to none.
 TEST(host_transpose, every_set_of_instructions) {
     const auto all = hwy::SupportedTargets();
-    std::string seen;
+    std::set<std::string> seen;
     for (auto left = all | HWY_SCALAR; left != 0; left &= left - 1) {
         hwy::SetSupportedTargetsForTest(left & ~(left - 1));
         hwy::GetChosenTarget().Update(hwy::SupportedTargets());
         const std::string target = host::kernels_for(1).target;
-        if (seen.find(target) != std::string::npos) continue;
-        seen += target + " ";
+        if (!seen.insert(target).second) continue;
         for (int size : kSizes) {
             for (std::int64_t rows : {1, 2, 3, 7, 16, 33, 65, 257}) {
                 for (std::int64_t cols : {1, 2, 3, 4, 6, 8, 15, 17, 64, 129}) {
@@ -82,7 +82,7 @@ TEST(host_transpose, every_set_of_instructions) {
     }
     hwy::SetSupportedTargetsForTest(0);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    std::printf("%s\n", seen.c_str());
+    for (const std::string& target : seen) std::printf("%s\n", target.c_str());
 }
 
 // Past the caches: what is moved in bands, and in images of whole rows.
@@ -104,6 +104,34 @@ TEST(host_transpose, large) {
                                                           .destination_offset = gap % 64}));
                 }
             }
+        }
+    }
+}
+
+// Past the caches, into rows of whole lines but for their ends: one strip at a time and two, one place and several,
+// what is left of each, sources whose rows compete for the same places of a cache, and destinations that begin within a
+// line or alike.
+TEST(host_transpose, rows_of_lines) {
+    for (int size : kSizes) {
+        const std::int64_t line = 64 / size, page = 4096 / size, wide = 128 * 1024 / size;
+        for (std::int64_t rows : {2 * line, 3 * line + 1, 40 * line, 41 * line - 1}) {
+            problem_shape shape{.rows = rows,
+                                .cols = 9 * kMiB / size / rows,
+                                .element_size = size,
+                                .destination_ld = (rows / line + 1) * line};
+            if (rows < 4 * line) {
+                shape.source_ld = (shape.cols / wide + 1) * wide;
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+                shape.source_ld = 0;
+            }
+            shape.source_offset = 1;
+            for (std::int64_t offset : {std::int64_t{0}, std::int64_t{1}, line - 1}) {
+                shape.destination_offset = offset;
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+            }
+            if (rows < 4 * line) continue;
+            shape.destination_ld = page;
+            ASSERT_NO_FATAL_FAILURE(expect_right(shape));
         }
     }
 }
@@ -158,6 +186,19 @@ TEST(host_transpose, in_place) {
                                                       .in_place = true}));
             }
         }
+    }
+}
+
+// More than the caches hold, in tiles of which the last ones are not whole; of a batch, too.
+TEST(host_transpose, in_place_streamed) {
+    const problem_shape shapes[] = {
+        {.rows = 23'300, .cols = 23'300, .element_size = 1, .source_ld = 24'576, .destination_ld = 24'576},
+        {.rows = 8'200, .cols = 8'200, .element_size = 8, .source_ld = 8'704, .destination_ld = 8'704},
+        {.rows = 1'030, .cols = 1'030, .element_size = 4, .source_ld = 2'048, .destination_ld = 2'048, .count = 127}};
+    for (problem_shape shape : shapes) {
+        shape.in_place = true;
+        ASSERT_EQ(host::explain(host_problem(shape).work()).find("in_place_streamed"), 0u);
+        ASSERT_NO_FATAL_FAILURE(expect_right(shape));
     }
 }
 
@@ -313,6 +354,7 @@ TEST(host_transpose, takes_every_path) {
         {{.rows = 100, .cols = 100}, "direct"},
         {{.rows = 3000, .cols = 3008}, "strips"},
         {{.rows = 3008, .cols = 3000}, "lines"},
+        {{.rows = 3008, .cols = 3000, .destination_offset = 1}, "lines"},
         {{.rows = 3, .cols = 3 * kMiB}, "image"},
         {{.rows = 32, .cols = 31, .element_size = 3, .count = 4096}, "image"},
         {{.rows = 3, .cols = 3 * kMiB, .destination_ld = 4}, "direct"},

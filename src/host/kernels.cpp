@@ -7,6 +7,7 @@
 #define CORNERTURN_LEFT_OUT 0
 #endif
 #define HWY_DISABLED_TARGETS (CORNERTURN_LEFT_OUT | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_WANT_AVX3_DL 1  // which has a byte of any of two vectors
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "host/kernels.cpp"
 #include "host/kernels.hpp"
@@ -443,12 +444,43 @@ HWY_INLINE void copy_part(const byte* from, byte* to, std::ptrdiff_t bytes) {
     if (bytes == 1) *to = *from;
 }
 
+#if HWY_TARGET == HWY_AVX3_DL
+// The last `within` bytes of what lies before, and as much of what comes as completes a line.
+HWY_INLINE hn::Vec<widest<std::uint8_t>> line_of(hn::Vec<widest<std::uint8_t>> before,
+                                                 hn::Vec<widest<std::uint8_t>> now, std::ptrdiff_t within) {
+    const widest<std::uint8_t> d;
+    const auto first = hn::Set(d, static_cast<std::uint8_t>(kLineBytes - within));
+    return {_mm512_permutex2var_epi8(before.raw, hn::Add(hn::Iota(d, 0), first).raw, now.raw)};
+}
+
+// Neither first nor last: straight from the registers.
+template <int kSize>
+void turn_joined_within(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
+    const widest<lane_t<kSize>> d;
+    const widest<std::uint8_t> bytes;
+    for (const square* s = squares; s != squares + count; ++s) {
+        fetch_for<kSize>(*s, from_pitch);
+        turn_square<kSize>(d, s->from, from_pitch, [&](int column, int, auto v) {
+            byte *const to = s->to + column * to_pitch, *const waiting = s->waiting + column * kLineBytes;
+            const std::ptrdiff_t within = in_line(to);
+            const auto before = hn::Load(bytes, waiting), now = hn::BitCast(bytes, v);
+            hn::Stream(line_of(before, now, within), bytes, to - within);
+            hn::Store(now, bytes, waiting);
+        });
+    }
+}
+#endif
+
 // One square is streamed while the next is turned.
 template <int kSize>
 void turn_joined(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     constexpr int kSide = kLineBytes / kSize;
     using T = lane_t<kSize>;
     const widest<T> d;
+#if HWY_TARGET == HWY_AVX3_DL
+    if (!squares[0].begins && !squares[count - 1].ends)
+        return turn_joined_within<kSize>(squares, count, from_pitch, to_pitch);
+#endif
     // What lies before a piece, or behind it, is loaded with it.
     alignas(kLineBytes) byte tiles[2][(kSide + 2) * kLineBytes];
     for (int i = 0; i <= count; ++i) {

@@ -26,11 +26,15 @@ constexpr std::int64_t kPanelCols = 512;         // of the source: what waits fo
 constexpr std::int64_t kLeastPanelBytes = 1 * kKiB, kMostPanelBytes = 4 * kKiB;  // of a row of the source
 constexpr std::int64_t kStripBytes = 16 * kKiB;                                  // of the source, at least
 constexpr std::int64_t kStepBytes = 4 * kKiB;                                    // turned at a time
-constexpr std::int64_t kImageBytes = 64 * kKiB;   // of whole rows of the destination, before they are streamed
-constexpr std::int64_t kShortRow = 1 * kKiB;      // of the destination: streamed with its neighbours
-constexpr std::int64_t kLeastRow = 256;           // of the destination: what is shorter is not streamed alone
-constexpr std::int64_t kDirectBytes = 256;        // of a row of the destination, written at a time
-constexpr std::int64_t kSwapBytes = 128;          // of a row of a tile that is swapped in place
+constexpr std::int64_t kImageBytes = 64 * kKiB;        // of whole rows of the destination, before they are streamed
+constexpr std::int64_t kShortRow = 1 * kKiB;           // of the destination: streamed with its neighbours
+constexpr std::int64_t kLeastRow = 256;                // of the destination: what is shorter is not streamed alone
+constexpr std::int64_t kDirectBytes = 256;             // of a row of the destination, written at a time
+constexpr std::int64_t kSwapBytes = 128;               // of a row of a tile that is swapped in place
+constexpr std::int64_t kSwapTaskBytes = 1 * kMiB;      // as kTaskBytes, in place
+constexpr std::int64_t kStreamSwapsFrom = 512 * kMiB;  // in place: what is smaller gains by the caches
+constexpr std::int64_t kTileBytes = 1 * kKiB, kTileRows = 512;  // at most: of a tile that is streamed in place
+constexpr std::int64_t kTileRowsAhead = 4;                      // of it, from what is read to what is fetched
 constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is turned to what is fetched
 constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are turned at a time, at most, the same
 constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
@@ -76,8 +80,8 @@ byte* scratch(std::int64_t bytes) {
 // Calls body(i) for i in [0, count), where all of it moves `bytes`; in turn, so that what is done at the same time lies
 // close together.
 template <class Body>
-void share_out(std::int64_t count, std::int64_t bytes, Body body) {
-    const std::int64_t tasks = std::clamp<std::int64_t>(bytes / kTaskBytes, 1, count);
+void share_out(std::int64_t count, std::int64_t bytes, Body body, std::int64_t task_bytes = kTaskBytes) {
+    const std::int64_t tasks = std::clamp<std::int64_t>(bytes / task_bytes, 1, count);
     std::atomic<std::int64_t> next = 0;
     const auto take = [&](std::int64_t) {
         for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
@@ -237,7 +241,8 @@ void run_lines(const job& j) {
                              .next = follows ? j.source_at(matrix, row + most_rows, col + first) : nullptr});
         };
         if (strips > 0 && squares > 0) {
-            const std::int64_t places = std::min(squares, kRowsAtATime / most_rows), along = squares / places;
+            const std::int64_t places = std::min(squares, j.size == 4 ? 4 : kRowsAtATime / most_rows);
+            const std::int64_t along = squares / places;
             turn(0, along, places);
             turn(places * along * side, squares % places, 1);
         }
@@ -445,29 +450,79 @@ place upper_tile(std::int64_t i, std::int64_t tiles) {
     return {other, other + along - (tiles - row)};
 }
 
-// Two tiles that belong in each other's place; or one on the diagonal, which is both.
+// Two tiles that belong in each other's place, by way of the caches; or one on the diagonal, which is both.
+void swap_tiles(const job& j, std::int64_t matrix, std::int64_t row, std::int64_t col, std::int64_t side) {
+    const std::int64_t rows = std::min(side, j.rows - row), cols = std::min(side, j.rows - col), pitch = side * j.size;
+    const byte *const source = j.source_at(matrix, row, col), *const mirrored = j.source_at(matrix, col, row);
+    byte *const one = scratch(2 * side * pitch), *const other = one + side * pitch;
+    const std::int64_t next_cols = std::clamp<std::int64_t>(j.rows - col - side, 0, side);
+    fetch_tile(source + pitch, j.source_pitch, rows, next_cols * j.size);
+    j.use.turn(source, j.source_pitch, one, pitch, rows, cols, j.size);
+    if (row != col) {
+        fetch_tile(mirrored + side * j.source_pitch, j.source_pitch, next_cols, rows * j.size);
+        j.use.turn(mirrored, j.source_pitch, other, pitch, cols, rows, j.size);
+        for (std::int64_t k = 0; k < rows; ++k)
+            copy(other + k * pitch, j.destination_at(matrix, row + k, col), cols * j.size);
+    }
+    for (std::int64_t k = 0; k < cols; ++k)
+        copy(one + k * pitch, j.destination_at(matrix, col + k, row), rows * j.size);
+}
+
+// The same past the caches, for two tiles of whole lines: read and written in pieces of rows as long as tiles can be.
+void stream_tiles(const job& j, std::int64_t matrix, std::int64_t row, std::int64_t col, std::int64_t side) {
+    const std::int64_t row_bytes = side * j.size, pitch = row_bytes + kLineBytes, lines = row_bytes / kLineBytes;
+    byte* const first = scratch(2 * side * pitch);
+    byte* const copies[] = {first, first + side * pitch};
+    const place from[] = {{row, col}, {col, row}};
+    for (int i : {0, 1}) {
+        const byte* const tile = j.source_at(matrix, from[i].row, from[i].col);
+        for (std::int64_t k = 0; k < side; ++k) {
+            if (k + kTileRowsAhead < side)
+                fetch_tile(tile + (k + kTileRowsAhead) * j.source_pitch, j.source_pitch, 1, row_bytes);
+            copy(tile + k * j.source_pitch, copies[i] + k * pitch, row_bytes);
+        }
+    }
+    for (int i : {0, 1}) {
+        byte* const tile = j.destination_at(matrix, from[i].col, from[i].row);
+        for (std::int64_t k = 0; k < side / j.side(); ++k) {
+            square list[kMostSquares];
+            for (std::int64_t line = 0; line < lines; ++line) {
+                list[line] = {.from = copies[i] + line * j.side() * pitch + k * kLineBytes,
+                              .to = tile + k * j.side() * j.destination_pitch + line * kLineBytes,
+                              .fetch = nullptr,
+                              .waiting = nullptr,
+                              .begins = false,
+                              .ends = false};
+            }
+            j.use.turn_lines(list, static_cast<int>(lines), pitch, j.destination_pitch);
+        }
+    }
+}
+
+// Calls swap(matrix, row, column) for each pair of tiles, and for those on the diagonal.
+template <class Swap>
+void for_each_pair(const job& j, std::int64_t side, Swap swap) {
+    const std::int64_t tiles = divide_up(j.rows, side), pairs = tiles * (tiles + 1) / 2;
+    const auto swap_pair = [&](std::int64_t i) {
+        const place at = upper_tile(i % pairs, tiles);
+        swap(i / pairs, at.row * side, at.col * side);
+    };
+    share_out(j.count * pairs, j.bytes(), swap_pair, kSwapTaskBytes);
+}
+
 void run_in_place(const job& j) {
     if (j.size > kLargeElement) return swap_elements(j);
-    const std::int64_t side = std::max<std::int64_t>(1, kSwapBytes / j.size), pitch = side * j.size;
-    const std::int64_t tiles = divide_up(j.rows, side), pairs = tiles * (tiles + 1) / 2;
-    share_out(j.count * pairs, j.bytes(), [&](std::int64_t i) {
-        const std::int64_t matrix = i / pairs;
-        const place at = upper_tile(i % pairs, tiles);
-        const std::int64_t row = at.row * side, col = at.col * side;
-        const std::int64_t rows = std::min(side, j.rows - row), cols = std::min(side, j.rows - col);
-        const byte *const source = j.source_at(matrix, row, col), *const mirrored = j.source_at(matrix, col, row);
-        byte *const one = scratch(2 * side * pitch), *const other = one + side * pitch;
-        const std::int64_t next_cols = std::clamp<std::int64_t>(j.rows - col - side, 0, side);
-        fetch_tile(source + pitch, j.source_pitch, rows, next_cols * j.size);
-        j.use.turn(source, j.source_pitch, one, pitch, rows, cols, j.size);
-        if (row != col) {
-            fetch_tile(mirrored + side * j.source_pitch, j.source_pitch, next_cols, rows * j.size);
-            j.use.turn(mirrored, j.source_pitch, other, pitch, cols, rows, j.size);
-            for (std::int64_t k = 0; k < rows; ++k)
-                copy(other + k * pitch, j.destination_at(matrix, row + k, col), cols * j.size);
-        }
-        for (std::int64_t k = 0; k < cols; ++k)
-            copy(one + k * pitch, j.destination_at(matrix, col + k, row), rows * j.size);
+    const std::int64_t side = std::max<std::int64_t>(1, kSwapBytes / j.size);
+    for_each_pair(j, side, [&](std::int64_t matrix, std::int64_t row, std::int64_t col) {
+        swap_tiles(j, matrix, row, col, side);
+    });
+}
+
+void run_in_place_streamed(const job& j) {
+    const std::int64_t side = std::min(kTileBytes / j.size, kTileRows);
+    for_each_pair(j, side, [&](std::int64_t matrix, std::int64_t row, std::int64_t col) {
+        const bool whole = col + side <= j.rows;  // and so is the other one, which is above the diagonal
+        (whole && row != col ? stream_tiles : swap_tiles)(j, matrix, row, col, side);
     });
 }
 
@@ -477,7 +532,13 @@ struct way {
 };
 
 way choose(const job& j) {
-    if (j.in_place()) return {run_in_place, "in_place", "source and destination are the same"};
+    if (j.in_place()) {
+        // Rows that compete for the same places of the caches, of more than these hold.
+        if (j.bytes() >= kStreamSwapsFrom && j.destination_pitch % kPageBytes == 0 && j.in_lines() &&
+            j.rows_before_lines() == 0)
+            return {run_in_place_streamed, "in_place_streamed", "too large for the caches, and all rows begin alike"};
+        return {run_in_place, "in_place", "source and destination are the same"};
+    }
     if (j.bytes() < kStreamFrom) return {run_direct, "direct", "it fits the caches"};
     if (j.size > kLargeElement) return {run_direct, "direct", "the elements are as large as rows"};
     if (j.in_lines())
