@@ -1,0 +1,132 @@
+// What a host transpose is to do, and how any of its ways shares it out among threads.
+#pragma once
+
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "core/work.hpp"
+#include "host/kernels.hpp"
+
+namespace cornerturn::host {
+
+// Sizes here and where they are used: docs/experiments.md has what was tried.
+inline constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
+inline constexpr std::int64_t kPageBytes = 4 * kKiB;
+inline constexpr std::int64_t kTaskBytes = 256 * kKiB;   // at least: moved by a thread before it takes what comes next
+inline constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
+
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+inline void copy(const byte* from, byte* to, std::int64_t bytes) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+// Always inlined: a call of what does nothing else has no effect to the compiler, which drops it.
+[[gnu::always_inline]] inline void fetch_tile(const byte* from, std::ptrdiff_t pitch, std::int64_t rows,
+                                              std::int64_t row_bytes) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t byte = 0; byte < row_bytes; byte += kLineBytes)
+            __builtin_prefetch(from + row * pitch + byte, 0, 2);
+    }
+}
+
+// Memory that a thread keeps from one call to the next. Aligned to a line.
+inline byte* scratch(std::int64_t bytes) {
+    struct free_aligned {
+        void operator()(byte* p) const { ::operator delete(p, std::align_val_t(kLineBytes)); }
+    };
+    thread_local std::unique_ptr<byte, free_aligned> memory;
+    thread_local std::int64_t size = 0;
+    if (size < bytes) {
+        memory.reset();
+        size = 0;
+        memory.reset(static_cast<byte*>(::operator new(static_cast<std::size_t>(bytes), std::align_val_t(kLineBytes))));
+        size = bytes;
+    }
+    return memory.get();
+}
+
+// Calls body(i) for i in [0, count), where all of it moves `bytes`; in turn, so that what is done at the same time lies
+// close together.
+template <class Body>
+void share_out(std::int64_t count, std::int64_t bytes, Body body, std::int64_t task_bytes = kTaskBytes) {
+    const std::int64_t tasks = std::clamp<std::int64_t>(bytes / task_bytes, 1, count);
+    std::atomic<std::int64_t> next = 0;
+    const auto take = [&](std::int64_t) {
+        for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+            for (std::int64_t i = count * t / tasks; i < count * (t + 1) / tasks; ++i) body(i);
+        }
+        end_stream();
+    };
+    const std::int64_t workers = std::min<std::int64_t>(tasks, tbb::this_task_arena::max_concurrency());
+    if (workers == 1) {
+        take(0);
+    } else {
+        tbb::parallel_for(std::int64_t{0}, workers, take, tbb::simple_partitioner());
+    }
+}
+
+// The work, in bytes.
+struct job {
+    const byte* source;
+    byte* destination;
+    std::int64_t rows, cols, size, count;              // of elements; bytes; matrices
+    std::ptrdiff_t source_pitch, destination_pitch;    // from one row to the next
+    std::ptrdiff_t source_stride, destination_stride;  // from one matrix to the next
+    kernels use;
+
+    explicit job(const matrix_work& w)
+        : source(static_cast<const byte*>(w.source)),
+          destination(static_cast<byte*>(w.destination)),
+          rows(w.rows),
+          cols(w.cols),
+          size(w.element_size),
+          count(w.count),
+          source_pitch(w.source_ld * size),
+          destination_pitch(w.destination_ld * size),
+          source_stride(w.source_stride * size),
+          destination_stride(w.destination_stride * size),
+          use(kernels_for(size)) {}
+
+    std::int64_t matrix_bytes() const { return rows * cols * size; }
+    std::int64_t bytes() const { return matrix_bytes() * count; }
+    const byte* source_at(std::int64_t matrix, std::int64_t row, std::int64_t col) const {
+        return source + matrix * source_stride + row * source_pitch + col * size;
+    }
+    byte* destination_at(std::int64_t matrix, std::int64_t row, std::int64_t col) const {
+        return destination + matrix * destination_stride + row * destination_pitch + col * size;
+    }
+    bool in_place() const { return source == destination; }
+    // Rows and columns of a square of lines.
+    std::int64_t side() const { return kLineBytes / size; }
+    // Of the source, before the first whose elements begin a line in each row of the destination, if one does.
+    std::int64_t rows_before_lines() const { return (kLineBytes - in_line(destination)) % kLineBytes / size; }
+    // Rows of the destination are made of whole lines but for their ends, and elements divide a line.
+    bool in_lines() const {
+        return use.turn_lines != nullptr && in_line(destination) % size == 0 && destination_pitch % kLineBytes == 0 &&
+               (count == 1 || destination_stride % kLineBytes == 0) &&
+               (rows - rows_before_lines()) * size >= kLineBytes && cols * size >= kLineBytes;
+    }
+    // Nothing lies between the destination's elements.
+    bool packed_destination() const {
+        return (destination_pitch == rows * size || cols == 1) && (count == 1 || destination_stride == matrix_bytes());
+    }
+};
+
+// Writes bytes that lie in a line as they will there: whole lines past the caches, what is left at either end as usual.
+inline void stream_run(const kernels& use, const byte* from, byte* to, std::int64_t bytes) {
+    const std::int64_t head = std::min<std::int64_t>(bytes, (kLineBytes - in_line(to)) % kLineBytes);
+    copy(from, to, head);
+    const std::int64_t lines = (bytes - head) / kLineBytes, done = head + lines * kLineBytes;
+    use.stream(from + head, to + head, lines);
+    copy(from + done, to + done, bytes - done);
+}
+
+}  // namespace cornerturn::host

@@ -1,0 +1,59 @@
+// Past the caches, line by line of the destination.
+#include "host/squares.hpp"
+#include "host/ways.hpp"
+
+namespace cornerturn::host {
+namespace {
+
+constexpr std::int64_t kUnitBytes = 1 * kMiB;  // at most: of a strip
+
+// Of a strip, far apart.
+std::int64_t places_at_a_time(const job& j, std::int64_t rows) { return j.size == 4 ? 4 : kRowsAtATime / rows; }
+
+}  // namespace
+
+// Straight from the source to the destination, whose rows are whole lines but for their ends.
+void run_lines(const job& j) {
+    const std::int64_t side = j.side(), most_rows = strips_at_a_time(side, j.source_pitch) * side;
+    const std::int64_t before = j.rows_before_lines();
+    const std::int64_t across = divide_up(j.cols * kLineBytes, kUnitBytes),
+                       down = divide_up(j.rows - before, most_rows);
+    const std::int64_t most_cols = divide_up(divide_up(j.cols, across), side) * side;
+    // Tasks of several patches, one under the other.
+    const bool narrow = most_rows * most_cols * j.size < kTaskBytes;
+    share_out(j.count * across * down, j.bytes(), [&](std::int64_t i) {
+        // Down the source: neighbours along the rows of the destination are written at the same time.
+        const std::int64_t row = before + i % down * most_rows;
+        const std::int64_t col = i / down % across * most_cols, matrix = i / down / across;
+        if (col >= j.cols) return;
+        const std::int64_t rows = std::min(most_rows, j.rows - row), cols = std::min(most_cols, j.cols - col);
+        const std::int64_t strips = rows / side, squares = cols / side, done_rows = strips * side;
+        const bool follows = narrow && row + 2 * most_rows <= j.rows;
+        const auto turn = [&](std::int64_t first, std::int64_t along, std::int64_t places) {
+            turn_squares(j, {.source = j.source_at(matrix, row, col + first),
+                             .destination = j.destination_at(matrix, col + first, row),
+                             .strips = strips,
+                             .squares = along,
+                             .places = places,
+                             .apart = along * side,
+                             .next = follows ? j.source_at(matrix, row + most_rows, col + first) : nullptr});
+        };
+        if (strips > 0 && squares > 0) {
+            const std::int64_t places = std::min(squares, places_at_a_time(j, most_rows));
+            const std::int64_t along = squares / places;
+            turn(0, along, places);
+            turn(places * along * side, squares % places, 1);
+        }
+        // What is less than a square, into parts of lines.
+        const auto turn_rest = [&](std::int64_t its_row, std::int64_t its_col, std::int64_t its_rows,
+                                   std::int64_t its_cols) {
+            j.use.turn(j.source_at(matrix, its_row, its_col), j.source_pitch,
+                       j.destination_at(matrix, its_col, its_row), j.destination_pitch, its_rows, its_cols, j.size);
+        };
+        if (row == before) turn_rest(0, col, before, cols);
+        turn_rest(row, col + squares * side, done_rows, cols - squares * side);
+        turn_rest(row + done_rows, col, rows - done_rows, cols);
+    });
+}
+
+}  // namespace cornerturn::host

@@ -1,0 +1,176 @@
+// Elements turned within registers. Compiled once for each set of instructions, as what includes it.
+#if defined(CORNERTURN_HOST_SQUARES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef CORNERTURN_HOST_SQUARES_INL
+#undef CORNERTURN_HOST_SQUARES_INL
+#else
+#define CORNERTURN_HOST_SQUARES_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+#include "host/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace cornerturn::host::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+template <class T>
+T* at(byte* address) {
+    return reinterpret_cast<T*>(address);
+}
+template <class T>
+const T* at(const byte* address) {
+    return reinterpret_cast<const T*>(address);
+}
+
+// ---- Blocks of 16 bytes ---------------------------------------------------------------------------------------------
+// A vector is one block or several. kRows rows of kRows elements are 16 bytes wide: interleaving row i with row
+// i + kRows / 2, log2(kRows) times, turns them. A vector of several blocks holds the same row of as many groups of
+// kRows rows, and ends up with as long a piece of a row of the destination.
+
+constexpr int kBlockBytes = 16;
+
+template <int kSize>
+struct lanes {
+    using type = std::uint64_t;
+};
+template <>
+struct lanes<1> {
+    using type = std::uint8_t;
+};
+template <>
+struct lanes<2> {
+    using type = std::uint16_t;
+};
+template <>
+struct lanes<4> {
+    using type = std::uint32_t;
+};
+template <int kSize>
+using lane_t = typename lanes<kSize>::type;
+
+template <class T>
+using widest = hn::ScalableTag<T>;
+
+template <class D>
+constexpr int bytes_of(D d) {
+    return static_cast<int>(hn::MaxLanes(d) * sizeof(hn::TFromD<D>));
+}
+
+// As many blocks as a vector has, each `step` bytes behind the one before.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const byte* from, std::ptrdiff_t step) {
+    using T = hn::TFromD<D>;
+    if constexpr (bytes_of(D()) == kBlockBytes) {
+        return hn::LoadU(d, at<T>(from));
+    } else {
+        const hn::Half<D> half;
+        const auto low = load_blocks(half, from, step);
+        return hn::Combine(d, load_blocks(half, from + step * (bytes_of(half) / kBlockBytes), step), low);
+    }
+}
+
+// Turns each block of kRows vectors.
+template <int kSize, class D>
+HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kBlockBytes / kSize]) {
+    constexpr int kRows = kBlockBytes / kSize;
+    hn::Vec<D> other[kRows];
+    hn::Vec<D>*x = rows, *y = other;
+    HWY_UNROLL(4)
+    for (int half = kRows; half > 1; half /= 2) {
+        HWY_UNROLL(8)
+        for (int i = 0; i < kRows / 2; ++i) {
+            y[2 * i] = hn::InterleaveLower(d, x[i], x[i + kRows / 2]);
+            y[2 * i + 1] = hn::InterleaveUpper(d, x[i], x[i + kRows / 2]);
+        }
+        hn::Vec<D>* const turned = y;
+        y = x;
+        x = turned;
+    }
+    if (x == rows) return;
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) rows[i] = other[i];
+}
+
+// Turns groups of kRows rows, as many as a vector has blocks, and kRows columns of them.
+template <int kSize, class D>
+HWY_INLINE void turn_block(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch) {
+    constexpr int kRows = kBlockBytes / kSize;
+    using T = hn::TFromD<D>;
+    hn::Vec<D> rows[kRows];
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) rows[i] = load_blocks(d, from + i * from_pitch, kRows * from_pitch);
+    interleave<kSize>(d, rows);
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) hn::StoreU(rows[i], d, at<T>(to + i * to_pitch));
+}
+
+// ---- Squares of a line ----------------------------------------------------------------------------------------------
+// kLineBytes / kSize rows and columns. Each row is read once and whole, so that it does not matter if all of them fall
+// into one set of the nearest cache, as rows a power of two apart do.
+
+// Four groups' vectors of blocks -> for each block, the groups' blocks behind each other: a line. store(block, part,
+// vector) gets it vector by vector.
+template <class D, class F>
+HWY_INLINE void join_blocks(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2, hn::Vec<D> v3, F store) {
+    constexpr int kBlocks = bytes_of(D()) / kBlockBytes;
+    if constexpr (kBlocks == 1) {
+        store(0, 0, v0);
+        store(0, 1, v1);
+        store(0, 2, v2);
+        store(0, 3, v3);
+    } else if constexpr (kBlocks == 2) {
+        store(0, 0, hn::ConcatLowerLower(d, v1, v0));
+        store(0, 1, hn::ConcatLowerLower(d, v3, v2));
+        store(1, 0, hn::ConcatUpperUpper(d, v1, v0));
+        store(1, 1, hn::ConcatUpperUpper(d, v3, v2));
+    } else {
+        static_assert(kBlocks == 4);
+        const auto even_low = hn::ConcatLowerLower(d, v2, v0), odd_low = hn::ConcatLowerLower(d, v3, v1);
+        const auto even_high = hn::ConcatUpperUpper(d, v2, v0), odd_high = hn::ConcatUpperUpper(d, v3, v1);
+        store(0, 0, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd_low), even_low));
+        store(1, 0, hn::OddEvenBlocks(odd_low, hn::SwapAdjacentBlocks(even_low)));
+        store(2, 0, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd_high), even_high));
+        store(3, 0, hn::OddEvenBlocks(odd_high, hn::SwapAdjacentBlocks(even_high)));
+    }
+}
+
+// store(column, part, vector) gets each row of the destination vector by vector.
+template <int kSize, class D, class F>
+HWY_INLINE void turn_square(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
+    constexpr int kRows = kBlockBytes / kSize, kVectorBytes = bytes_of(D()), kGroups = kLineBytes / kBlockBytes;
+    using T = hn::TFromD<D>;
+    for (int across = 0; across < kLineBytes / kVectorBytes; ++across) {
+        hn::Vec<D> turned[kGroups][kRows];
+        HWY_UNROLL(4)
+        for (int group = 0; group < kGroups; ++group) {
+            const byte* const first = from + group * kRows * from_pitch + across * kVectorBytes;
+            hn::Vec<D> rows[kRows];
+            HWY_UNROLL(16)
+            for (int i = 0; i < kRows; ++i) rows[i] = hn::LoadU(d, at<T>(first + i * from_pitch));
+            interleave<kSize>(d, rows);
+            HWY_UNROLL(16)
+            for (int i = 0; i < kRows; ++i) turned[group][i] = rows[i];
+        }
+        HWY_UNROLL(16)
+        for (int i = 0; i < kRows; ++i) {
+            join_blocks(d, turned[0][i], turned[1][i], turned[2][i], turned[3][i], [&](int block, int part, auto v) {
+                store((across * (kVectorBytes / kBlockBytes) + block) * kRows + i, part, v);
+            });
+        }
+    }
+}
+
+#endif
+
+}  // namespace
+}  // namespace cornerturn::host::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,28 @@
+// Squares of lines by the dozen, in an order that memory likes.
+#pragma once
+
+#include "host/job.hpp"
+
+namespace cornerturn::host {
+
+inline constexpr std::int64_t kRowsAtATime = 64;  // of the source: pieces of them, wherever they are
+inline constexpr int kMostSquares = 64;           // in a list
+
+// Squares of one or two strips under each other, of which there are so many side by side at each of a few places.
+struct patch {
+    const byte* source;
+    byte* destination;
+    std::int64_t strips, squares, places;
+    std::int64_t apart;  // columns, from one place to the next
+    const byte* next;    // the patch that comes next, of the same form; null: it is another thread's, or far off
+    // Where lines are joined.
+    byte* waiting = nullptr;            // of all columns; null: they are not
+    bool begins = false, ends = false;  // the first strip is the first of all, the last one the last
+};
+
+// How many strips of so many rows each had better be turned together.
+std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch);
+
+void turn_squares(const job& j, const patch& p);
+
+}  // namespace cornerturn::host
