@@ -47,6 +47,7 @@ void run_lines(const job& j) {
         // What is less than a square, into parts of lines.
         const auto turn_rest = [&](std::int64_t its_row, std::int64_t its_col, std::int64_t its_rows,
                                    std::int64_t its_cols) {
+            if (its_rows == 0 || its_cols == 0) return;
             j.use.turn(j.source_at(matrix, its_row, its_col), j.source_pitch,
                        j.destination_at(matrix, its_col, its_row), j.destination_pitch, its_rows, its_cols, j.size);
         };

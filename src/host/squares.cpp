@@ -5,6 +5,7 @@
 namespace cornerturn::host {
 namespace {
 
+constexpr int kLeastTogether = 64;  // elements along a row, turned before what comes next
 constexpr std::int64_t kCacheWayBytes = 128 * kKiB, kCacheWays = 16;  // of the second-level cache
 
 // What was fetched of so many rows stays in that cache until all of it is turned.
@@ -22,27 +23,36 @@ std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch) {
 // apart. So squares of all strips, whose lines lie side by side, and of all places are turned by turns.
 void turn_squares(const job& j, const patch& p) {
     const auto turn = p.waiting == nullptr ? j.use.turn_lines : j.use.turn_joined;
-    const std::int64_t side = j.side(), lines = fetched_lines(static_cast<int>(side));
-    const std::int64_t rows_fetched = fetched_rows(static_cast<int>(side));
+    const int side = static_cast<int>(j.side()), fetched = fetched_lines(side);
+    const std::int64_t rows = p.strips * side;
+    const std::int64_t along = std::clamp<std::int64_t>(kMostSquares / (p.strips * p.places), fetched,
+                                                        std::max(kFetchedLines, kLeastTogether / side));
     square list[kMostSquares];
-    for (std::int64_t first = 0; first < p.squares; first += lines) {
-        const byte* const ahead = first + lines < p.squares ? p.source + (first + lines) * kLineBytes : p.next;
+    for (std::int64_t first = 0; first < p.squares; first += along) {
+        // What is turned after this list: of each row a piece as long as the list, a part for each square.
+        const byte* next_place = first + along < p.squares ? p.source + (first + along) * kLineBytes : p.next;
+        std::int64_t next_row = 0, next_line = 0;
         int count = 0;
-        for (std::int64_t i = first; i < std::min(first + lines, p.squares); ++i) {
+        for (std::int64_t i = first; i < std::min(first + along, p.squares); ++i) {
             for (std::int64_t place = 0; place < p.places; ++place) {
                 const std::int64_t col = place * p.apart + i * side;
                 for (std::int64_t strip = 0; strip < p.strips; ++strip) {
-                    square& s = list[count];
+                    square& s = list[count++];
                     s.from = p.source + strip * side * j.source_pitch + col * j.size;
                     s.to = p.destination + col * j.destination_pitch + strip * kLineBytes;
-                    // What is turned after this list, row by row.
-                    const std::int64_t row = count * rows_fetched, rows = p.strips * side;
-                    s.fetch = ahead == nullptr ? nullptr
-                                               : ahead + row / rows * p.apart * j.size + row % rows * j.source_pitch;
+                    s.fetch = nullptr;
                     s.waiting = p.waiting == nullptr ? nullptr : p.waiting + col * kLineBytes;
                     s.begins = p.begins && strip == 0;
                     s.ends = p.ends && strip == p.strips - 1;
-                    ++count;
+                    if (next_place == nullptr) continue;
+                    s.fetch = next_place + next_row * j.source_pitch + next_line * kLineBytes;
+                    next_line += fetched;
+                    if (next_line < along) continue;
+                    next_line = 0;
+                    next_row += fetched_rows(side);
+                    if (next_row < rows) continue;
+                    next_row = 0;
+                    next_place += p.apart * j.size;
                 }
             }
         }
