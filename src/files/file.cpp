@@ -116,6 +116,10 @@ void new_file::write(const void* from, std::int64_t bytes, std::int64_t offset) 
     if (!whole) fail();
 }
 
+void new_file::begin_sync(std::int64_t bytes, std::int64_t offset) {
+    sync_file_range(file_.get(), offset, bytes, SYNC_FILE_RANGE_WRITE);
+}
+
 void new_file::sync() {
     if (fsync(file_.get()) != 0) fail();
 }

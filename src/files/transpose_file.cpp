@@ -310,6 +310,9 @@ std::int64_t transpose_elements(const plan& p, const input_file& source, new_fil
                   [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
                       destination.write(tile->turned + at, bytes, offset);
                   });
+        // The last tile of these rows, or about the last: what comes after it need not wait for them at the end.
+        if (row + rows == p.source.rows)
+            destination.begin_sync(cols * p.source.rows * e, p.destination.offset + col * p.source.rows * e);
         run.wrote(rows * cols * e);
     });
     return across * down;
