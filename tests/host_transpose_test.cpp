@@ -45,6 +45,19 @@ void expect_right(const problem_shape& shape, host_options options = {}) {
 constexpr int kSizes[] = {1, 2, 4, 8, 16};
 constexpr std::int64_t kMiB = 1 << 20;
 
+// Rows of the destination that begin alike, and not with a line, since a second matrix lies anywhere behind the first.
+void expect_two_strips_right(int size) {
+    const std::int64_t ld = 8192 / size, cols = 5 * kMiB / 8192 + 7;
+    for (const std::int64_t rows : {ld - 8, ld - ld / 8}) {
+        expect_right({.rows = rows,
+                      .cols = cols,
+                      .element_size = size,
+                      .destination_ld = ld,
+                      .count = 2,
+                      .destination_stride = cols * ld + 1});
+    }
+}
+
 TEST(host_transpose, edges_of_every_block) {
     for (int size : {1, 2, 4, 8, 16, 3, 12}) {
         for (std::int64_t rows : {1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 33, 64, 65, 127, 257}) {
@@ -77,7 +90,14 @@ TEST(host_transpose, every_set_of_instructions) {
                     EXPECT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size})) << target;
                 }
             }
-            EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 3001, .cols = 3 * kMiB / 1000 / size, .element_size = size}));
+            // Past the caches: lines that are joined, one strip at a time and two, and whole ones.
+            const std::int64_t cols = 3 * kMiB / 1000 / size;
+            EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 3001, .cols = cols, .element_size = size}));
+            EXPECT_NO_FATAL_FAILURE(expect_two_strips_right(size));
+            for (const std::int64_t offset : {0, 1}) {
+                EXPECT_NO_FATAL_FAILURE(
+                    expect_right({.rows = 3008, .cols = cols, .element_size = size, .destination_offset = offset}));
+            }
         }
     }
     hwy::SetSupportedTargetsForTest(0);
@@ -85,7 +105,7 @@ TEST(host_transpose, every_set_of_instructions) {
     for (const std::string& target : seen) std::printf("%s\n", target.c_str());
 }
 
-// Past the caches: what is moved in bands, and in images of whole rows.
+// Past the caches: what is moved in strips, and in images of whole rows.
 TEST(host_transpose, large) {
     for (int size : {1, 2, 4, 8, 16, 3}) {
         const auto elements = 9 * kMiB / size;
@@ -345,6 +365,26 @@ TEST(host_transpose, touches_nothing_before_or_behind) {
                     ASSERT_NO_THROW(transpose_work(work));
                 }
             }
+        }
+    }
+}
+
+// Of what is larger than the caches.
+TEST(host_transpose, elements_at_any_address) {
+    for (const std::int64_t gap : {0, 3}) {
+        constexpr std::int64_t kRows = 1024, kCols = 1100;
+        const std::int64_t ld = kRows + gap;
+        std::vector<std::uint64_t> in(kRows * kCols);
+        std::iota(in.begin(), in.end(), std::uint64_t{1} << 40);
+        std::vector<unsigned char> out(static_cast<std::size_t>(kCols * ld) * 8 + 1, 99);
+        transpose_work({in.data(), out.data() + 1, kRows, kCols, kCols, ld, 8});
+        for (std::int64_t i = 0; i < kRows * kCols; ++i) {
+            const std::int64_t row = i / kCols, col = i % kCols;
+            ASSERT_EQ(std::memcmp(out.data() + 1 + (col * ld + row) * 8, &in[i], 8), 0) << row << ", " << col;
+        }
+        EXPECT_EQ(out[0], 99);
+        for (std::int64_t col = 0; col < kCols; ++col) {
+            for (std::int64_t byte = kRows * 8; byte < ld * 8; ++byte) ASSERT_EQ(out[1 + col * ld * 8 + byte], 99);
         }
     }
 }

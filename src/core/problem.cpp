@@ -261,7 +261,6 @@ void guarded_buffer::use(std::int64_t bytes) {
 void guarded_buffer::fill_guards() {
     if (guards_filled_) return;
     guards_filled_ = true;
-    touched_ = std::max(touched_, bytes_);
     for (std::int64_t i = 0; i < kGuardBytes; ++i) {
         mapping_[i] = guard_byte(i);
         data_[bytes_ + i] = guard_byte(i);
@@ -305,8 +304,10 @@ void require_memory(std::int64_t needed, const std::string& what) {
 
 void host_problem::prepare() {
     require_memory(source_.untouched() + destination_.untouched(), extent_of(shape_));
-    source_.fill_guards();
-    destination_.fill_guards();
+    for (guarded_buffer* buffer : {&source_, &destination_}) {
+        buffer->fill_guards();
+        buffer->touch();
+    }
     for (side which : {side::source, side::destination}) fill(buffer(which), shape_.before(which));
 }
 

@@ -76,8 +76,9 @@ public:
     std::int64_t room() const { return room_; }
     std::int64_t size() const { return bytes_; }
     void use(std::int64_t bytes);  // at most its room; its guards are to be filled anew
-    // Bytes that were never in use, and will take memory of the system's.
+    // Bytes in use that will take memory of the system's when they are filled: those that touch() was not called for.
     std::int64_t untouched() const { return std::max<std::int64_t>(0, bytes_ - touched_); }
+    void touch() { touched_ = std::max(touched_, bytes_); }
     void fill_guards();
     // Empty, or a sentence on the first byte that changed.
     std::string check_guards(const char* name) const;

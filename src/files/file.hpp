@@ -55,7 +55,7 @@ public:
     // Asks for the space at once: a full disk is found out before the work.
     void reserve(std::int64_t bytes);
     void write(const void* from, std::int64_t bytes, std::int64_t offset);
-    // These bytes will not be written again: the system may begin to bring them to the disk.
+    // These bytes will hardly be written again: the system may begin to bring them to the disk.
     void begin_sync(std::int64_t bytes, std::int64_t offset);
     void sync();  // until all is on the disk
     // Takes the name. To be called after sync().

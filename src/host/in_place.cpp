@@ -50,7 +50,7 @@ void swap_tiles(const job& j, std::int64_t matrix, std::int64_t row, std::int64_
         copy(one + k * pitch, j.destination_at(matrix, col + k, row), rows * j.size);
 }
 
-// The same past the caches, for two tiles of whole lines: read and written in pieces of rows as long as tiles can be.
+// The same past the caches, for two tiles of whole lines: the longer their rows are, the better for memory.
 void stream_tiles(const job& j, std::int64_t matrix, std::int64_t row, std::int64_t col, std::int64_t side) {
     const std::int64_t row_bytes = side * j.size, pitch = row_bytes + kLineBytes, lines = row_bytes / kLineBytes;
     byte* const first = scratch(2 * side * pitch);

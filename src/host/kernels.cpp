@@ -7,7 +7,7 @@
 #define CORNERTURN_LEFT_OUT 0
 #endif
 #define HWY_DISABLED_TARGETS (CORNERTURN_LEFT_OUT | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#define HWY_WANT_AVX3_DL 1  // which has a byte of any of two vectors
+#define HWY_WANT_AVX3_DL 1  // which picks each byte from either of two vectors
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "host/kernels.cpp"
 #include "host/kernels.hpp"
@@ -369,7 +369,7 @@ const char* target() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace
 
-// Elements that divide a line evenly.
+// Elements that divide a line and a block evenly.
 template <int kSize>
 kernels in_squares() {
     return {turn<kSize>, turn_lines<kSize>, turn_joined<kSize>, stream, stream_joined, target()};

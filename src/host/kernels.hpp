@@ -30,7 +30,7 @@ constexpr int fetched_lines(int side) { return side < kFetchedLines ? side : kFe
 constexpr int fetched_rows(int side) { return side / fetched_lines(side); }
 
 // As turn_function for squares, straight past the caches: `to` and to_pitch are aligned to a line. End with
-// end_stream(). Null where elements do not divide a line evenly, or it would be no quicker.
+// end_stream(). Null but for elements of 1, 2, 4, 8 and 16 bytes, or where it would be no quicker.
 using turn_lines_function = void (*)(const square* squares, int count, std::ptrdiff_t from_pitch,
                                      std::ptrdiff_t to_pitch);
 

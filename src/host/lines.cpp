@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::int64_t kUnitBytes = 1 * kMiB;  // at most: of a strip
 
-// Of a strip, far apart.
+// Far apart along strips of so many rows, at which squares are turned by turns. Elements of 4 bytes are a little
+// quicker with twice as many pieces of rows at a time as others.
 std::int64_t places_at_a_time(const job& j, std::int64_t rows) { return j.size == 4 ? 4 : kRowsAtATime / rows; }
 
 }  // namespace

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::int64_t kStreamFrom = 8 * kMiB;  // of the destination: what is smaller had better stay in the caches
 constexpr std::int64_t kStreamSwapsFrom = 512 * kMiB;  // the same in place
+constexpr std::int64_t kLeastStreamedSwap = 4 * kMiB;  // of one matrix, in place: several tiles
 constexpr std::int64_t kDirectBytes = 256;             // of a row of the destination, written at a time
 constexpr std::int64_t kImageBytes = 64 * kKiB;        // of whole rows of the destination, before they are streamed
 constexpr std::int64_t kShortRow = 1 * kKiB;           // of the destination: streamed with its neighbours
@@ -20,8 +21,8 @@ struct way {
 way choose(const job& j) {
     if (j.in_place()) {
         // Rows that compete for the same places of the caches, of more than these hold.
-        if (j.bytes() >= kStreamSwapsFrom && j.destination_pitch % kPageBytes == 0 && j.in_lines() &&
-            j.rows_before_lines() == 0)
+        if (j.bytes() >= kStreamSwapsFrom && j.matrix_bytes() >= kLeastStreamedSwap &&
+            j.destination_pitch % kPageBytes == 0 && j.in_lines() && j.rows_before_lines() == 0)
             return {run_in_place_streamed, "in_place_streamed", "too large for the caches, and all rows begin alike"};
         return {run_in_place, "in_place", "source and destination are the same"};
     }

@@ -1,5 +1,6 @@
 #include "host/squares.hpp"
 
+#include <cassert>
 #include <numeric>
 
 namespace cornerturn::host {
@@ -25,6 +26,7 @@ void turn_squares(const job& j, const patch& p) {
     const auto turn = p.waiting == nullptr ? j.use.turn_lines : j.use.turn_joined;
     const int side = static_cast<int>(j.side()), fetched = fetched_lines(side);
     const std::int64_t rows = p.strips * side;
+    assert(p.strips * p.places * fetched <= kMostSquares);
     const std::int64_t along = std::clamp<std::int64_t>(kMostSquares / (p.strips * p.places), fetched,
                                                         std::max(kFetchedLines, kLeastTogether / side));
     square list[kMostSquares];

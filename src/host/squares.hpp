@@ -1,4 +1,4 @@
-// Squares of lines by the dozen, in an order that memory likes.
+// Lists of squares of lines, in an order that keeps all of memory busy.
 #pragma once
 
 #include "host/job.hpp"

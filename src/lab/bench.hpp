@@ -50,7 +50,7 @@ struct bench_request {
 struct bench_shapes {
     problem_shape matrix, copy;
 
-    // Of both sides' memory that there is room for either.
+    // What both sides need that either fits.
     std::int64_t bytes() const;
 };
 bench_shapes shapes_of(const bench_cell& cell, const bench_request& what);
