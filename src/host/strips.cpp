@@ -29,7 +29,8 @@ struct panel {
 };
 
 // A strip of the source is turned into a tile, in which each row of the destination has its piece, as far into a line
-// as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the next strip.
+// as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the next strip. Squares of
+// lines need no tile: turn_squares() streams them.
 class strip_stream {
 public:
     strip_stream(const job& j, const panel& p, std::int64_t strip_rows)
@@ -133,7 +134,7 @@ private:
     const std::ptrdiff_t pitch_;
     const std::int64_t step_cols_;
     const std::ptrdiff_t ahead_;
-    byte *const waiting_, *const tile_;  // a line for each column: what its piece of the strip before lacked
+    byte *const waiting_, *const tile_;  // for each column the last line's worth of its piece of the strip before
 };
 
 }  // namespace
