@@ -58,6 +58,18 @@ void expect_two_strips_right(int size) {
     }
 }
 
+// Squares by way of tiles, whose lines are written by turns: what is left of their rows and columns, too.
+void expect_runs_right(int size) {
+    constexpr std::int64_t kLd = 16384, kCols = 8 * 512 + 100;
+    const std::int64_t line = 64 / size;
+    expect_right({.rows = 9 * kMiB / size / kCols / line * line + 1,
+                  .cols = kCols,
+                  .element_size = size,
+                  .destination_ld = kLd,
+                  .source_offset = 3,
+                  .destination_offset = line - 1});
+}
+
 TEST(host_transpose, edges_of_every_block) {
     for (int size : {1, 2, 4, 8, 16, 3, 12}) {
         for (std::int64_t rows : {1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 33, 64, 65, 127, 257}) {
@@ -94,6 +106,9 @@ TEST(host_transpose, every_set_of_instructions) {
             const std::int64_t cols = 3 * kMiB / 1000 / size;
             EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 3001, .cols = cols, .element_size = size}));
             EXPECT_NO_FATAL_FAILURE(expect_two_strips_right(size));
+            if (size <= 2) {  // others take up to a GiB
+                EXPECT_NO_FATAL_FAILURE(expect_runs_right(size));
+            }
             for (const std::int64_t offset : {0, 1}) {
                 EXPECT_NO_FATAL_FAILURE(
                     expect_right({.rows = 3008, .cols = cols, .element_size = size, .destination_offset = offset}));
@@ -153,6 +168,7 @@ TEST(host_transpose, rows_of_lines) {
             shape.destination_ld = page;
             ASSERT_NO_FATAL_FAILURE(expect_right(shape));
         }
+        ASSERT_NO_FATAL_FAILURE(expect_runs_right(size));
     }
 }
 

@@ -70,6 +70,8 @@ void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::p
 template <int kSize>
 constexpr turn_lines_function turn_lines = nullptr;
 template <int kSize>
+constexpr turn_run_function turn_run = nullptr;
+template <int kSize>
 constexpr turn_joined_function turn_joined = nullptr;
 
 #else
@@ -259,6 +261,32 @@ void stream(const byte* from, byte* to, std::int64_t lines) {
     for (std::int64_t i = 0; i < lines * kLineBytes; i += kBytes) hn::Stream(hn::Load(d, from + i), d, to + i);
 }
 
+template <int kSize>
+void turn_run(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
+    constexpr int kSide = kLineBytes / kSize;
+    constexpr std::ptrdiff_t kSquareBytes = kSide * kLineBytes;
+    const widest<lane_t<kSize>> d;
+    int column = 0, its_square = 0;  // of what is streamed; of what is fetched a row and a line in it
+    for (int i = 0; i < run.squares; ++i) {
+        if (run.from != nullptr) {
+            turn_square<kSize>(d, run.from + i * kLineBytes, from_pitch, [&](int its_column, int part, auto v) {
+                byte* const line = run.tile + i * kSquareBytes + its_column * kLineBytes;
+                hn::Store(v, d, at<lane_t<kSize>>(line + part * bytes_of(d)));
+            });
+        }
+        for (int k = 0; k < kSide; ++k) {
+            if (run.next != nullptr) fetch(run.next + column * from_pitch + its_square * kLineBytes);
+            if (run.turned != nullptr) {
+                stream(run.turned + its_square * kSquareBytes + column * kLineBytes,
+                       run.to + (its_square * kSide + column) * to_pitch, 1);
+            }
+            if (++its_square < run.squares) continue;
+            its_square = 0;
+            ++column;
+        }
+    }
+}
+
 // One piece of stream_joined(): `to` is where it begins.
 HWY_INLINE void stream_piece(const byte* piece, byte* to, byte* waiting, std::int64_t lines) {
     const widest<std::uint8_t> d;
@@ -372,11 +400,11 @@ const char* target() { return hwy::TargetName(HWY_TARGET); }
 // Elements that divide a line and a block evenly.
 template <int kSize>
 kernels in_squares() {
-    return {turn<kSize>, turn_lines<kSize>, turn_joined<kSize>, stream, stream_joined, target()};
+    return {turn<kSize>, turn_lines<kSize>, turn_run<kSize>, turn_joined<kSize>, stream, stream_joined, target()};
 }
 template <int kSize>
 kernels by_elements() {
-    return {turn_elements<kSize>, nullptr, nullptr, stream, stream_joined, target()};
+    return {turn_elements<kSize>, nullptr, nullptr, nullptr, stream, stream_joined, target()};
 }
 
 kernels kernels_for(std::int64_t size) {

@@ -34,6 +34,19 @@ constexpr int fetched_rows(int side) { return side / fetched_lines(side); }
 using turn_lines_function = void (*)(const square* squares, int count, std::ptrdiff_t from_pitch,
                                      std::ptrdiff_t to_pitch);
 
+// So many squares of one strip, side by side, by way of tiles, which hold one behind the other.
+struct square_run {
+    const byte* from;  // to be turned into `tile`
+    byte* tile;
+    const byte* next;    // as many squares, to be fetched; null: there are none
+    const byte* turned;  // a tile that is streamed to `to` in the meantime; null: there is none
+    byte* to;
+    int squares;
+};
+
+// Streams of each square a column, then of each the next. Alignment, end and null as turn_lines_function.
+using turn_run_function = void (*)(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch);
+
 // Copies whole lines past the caches. `from` and `to` are aligned to a line. End with end_stream().
 using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines);
 
@@ -50,6 +63,7 @@ using turn_joined_function = turn_lines_function;
 struct kernels {
     turn_function turn;
     turn_lines_function turn_lines;
+    turn_run_function turn_run;
     turn_joined_function turn_joined;
     stream_function stream;
     stream_joined_function stream_joined;

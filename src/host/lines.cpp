@@ -15,7 +15,9 @@ std::int64_t places_at_a_time(const job& j, std::int64_t rows) { return j.size =
 
 // Straight from the source to the destination, whose rows are whole lines but for their ends.
 void run_lines(const job& j) {
-    const std::int64_t side = j.side(), most_rows = strips_at_a_time(side, j.source_pitch) * side;
+    const std::int64_t side = j.side();
+    const bool runs = in_runs(j);
+    const std::int64_t most_rows = (runs ? 1 : strips_at_a_time(side, j.source_pitch)) * side;
     const std::int64_t before = j.rows_before_lines();
     const std::int64_t across = divide_up(j.cols * kLineBytes, kUnitBytes),
                        down = divide_up(j.rows - before, most_rows);
@@ -39,11 +41,15 @@ void run_lines(const job& j) {
                              .apart = along * side,
                              .next = follows ? j.source_at(matrix, row + most_rows, col + first) : nullptr});
         };
-        if (strips > 0 && squares > 0) {
-            const std::int64_t places = std::min(squares, places_at_a_time(j, most_rows));
-            const std::int64_t along = squares / places;
-            turn(0, along, places);
-            turn(places * along * side, squares % places, 1);
+        const std::int64_t done = runs && strips > 0 ? turn_runs(j, j.source_at(matrix, row, col),
+                                                                 j.destination_at(matrix, col, row), squares)
+                                                     : 0;
+        const std::int64_t left = squares - done;
+        if (strips > 0 && left > 0) {
+            const std::int64_t places = std::min(left, places_at_a_time(j, most_rows));
+            const std::int64_t along = left / places;
+            turn(done * side, along, places);
+            turn((done + places * along) * side, left % places, 1);
         }
         // What is less than a square, into parts of lines.
         const auto turn_rest = [&](std::int64_t its_row, std::int64_t its_col, std::int64_t its_rows,

@@ -7,6 +7,7 @@ namespace cornerturn::host {
 namespace {
 
 constexpr int kLeastTogether = 64;  // elements along a row, turned before what comes next
+constexpr std::int64_t kRunCols = 512, kLeastRuns = 8;
 constexpr std::int64_t kCacheWayBytes = 128 * kKiB, kCacheWays = 16;  // of the second-level cache
 
 // What was fetched of so many rows stays in that cache until all of it is turned.
@@ -60,6 +61,27 @@ void turn_squares(const job& j, const patch& p) {
         }
         turn(list, count, j.source_pitch, j.destination_pitch);
     }
+}
+
+bool in_runs(const job& j) { return j.cols >= kLeastRuns * kRunCols && j.side() * j.destination_pitch % kMiB == 0; }
+
+std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std::int64_t squares) {
+    const std::int64_t squares_of_run = kRunCols / j.side(), runs = squares / squares_of_run;
+    if (runs == 0) return 0;
+    constexpr std::int64_t kTileBytes = kRunCols * kLineBytes;
+    byte* const tiles = scratch(2 * kTileBytes);
+    const auto from = [&](std::int64_t i) { return i < runs ? source + i * squares_of_run * kLineBytes : nullptr; };
+    for (std::int64_t i = 0; i <= runs; ++i) {
+        byte *const tile = tiles + i % 2 * kTileBytes, *const other = tiles + (i + 1) % 2 * kTileBytes;
+        j.use.turn_run({.from = from(i),
+                        .tile = tile,
+                        .next = from(i + 1),
+                        .turned = i > 0 ? other : nullptr,
+                        .to = destination + (i - 1) * kRunCols * j.destination_pitch,
+                        .squares = static_cast<int>(squares_of_run)},
+                       j.source_pitch, j.destination_pitch);
+    }
+    return runs * squares_of_run;
 }
 
 }  // namespace cornerturn::host

@@ -25,4 +25,9 @@ std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch);
 
 void turn_squares(const job& j, const patch& p);
 
+// The same for a strip of squares where those of one way of writing are slow: the same lines of many squares by turns.
+// Returns how many squares it did: runs of them, none if the lines are close together.
+std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std::int64_t squares);
+bool in_runs(const job& j);
+
 }  // namespace cornerturn::host
