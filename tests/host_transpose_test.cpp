@@ -228,9 +228,9 @@ TEST(host_transpose, in_place) {
 // More than the caches hold, in tiles of which the last ones are not whole; of a batch, too.
 TEST(host_transpose, in_place_streamed) {
     const problem_shape shapes[] = {
-        {.rows = 23'300, .cols = 23'300, .element_size = 1, .source_ld = 24'576, .destination_ld = 24'576},
-        {.rows = 8'200, .cols = 8'200, .element_size = 8, .source_ld = 8'704, .destination_ld = 8'704},
-        {.rows = 1'030, .cols = 1'030, .element_size = 4, .source_ld = 2'048, .destination_ld = 2'048, .count = 127}};
+        {.rows = 16'500, .cols = 16'500, .element_size = 1, .source_ld = 20'480, .destination_ld = 20'480},
+        {.rows = 5'800, .cols = 5'800, .element_size = 8, .source_ld = 6'144, .destination_ld = 6'144},
+        {.rows = 1'030, .cols = 1'030, .element_size = 4, .source_ld = 2'048, .destination_ld = 2'048, .count = 64}};
     for (problem_shape shape : shapes) {
         shape.in_place = true;
         ASSERT_EQ(host::explain(host_problem(shape).work()).find("in_place_streamed"), 0u);

@@ -278,23 +278,6 @@ std::string guarded_buffer::check_guards(const char* name) const {
     return {};
 }
 
-host_problem::host_problem(const problem_shape& shape, const std::vector<problem_shape>& others)
-    : shape_(shape.checked()),
-      source_(room_for(side::source, shape_, others)),
-      destination_(room_for(side::destination, shape_, others)) {
-    reshape(shape_);
-}
-
-bool host_problem::reshape(const problem_shape& shape) {
-    const problem_shape next = shape.checked();
-    const std::int64_t source = next.before(side::source).bytes(), destination = next.before(side::destination).bytes();
-    if (source > source_.room() || destination > destination_.room()) return false;
-    source_.use(source);
-    destination_.use(destination);
-    shape_ = next;
-    return true;
-}
-
 void require_memory(std::int64_t needed, const std::string& what) {
     const std::int64_t available = available_memory();
     if (needed <= available) return;

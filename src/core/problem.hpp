@@ -92,18 +92,45 @@ private:
 // Throws error that names `what` where the system cannot give so many bytes without swapping.
 void require_memory(std::int64_t needed, const std::string& what);
 
-class host_problem {
+// A problem's source and destination: in host memory or a GPU's.
+template <class Buffer>
+class problem_memory {
 public:
     // With room for others' matrices, too.
-    explicit host_problem(const problem_shape& shape, const std::vector<problem_shape>& others = {});
+    explicit problem_memory(const problem_shape& shape, const std::vector<problem_shape>& others = {})
+        : shape_(shape.checked()),
+          source_(room_for(side::source, shape_, others)),
+          destination_(room_for(side::destination, shape_, others)) {
+        reshape(shape_);
+    }
 
     // For other work in the same place, to be prepared: false, and nothing done, where there is no room for it.
-    bool reshape(const problem_shape& shape);
+    bool reshape(const problem_shape& shape) {
+        const problem_shape next = shape.checked();
+        const std::int64_t source = next.before(side::source).bytes(),
+                           destination = next.before(side::destination).bytes();
+        if (source > source_.room() || destination > destination_.room()) return false;
+        source_.use(source);
+        destination_.use(destination);
+        shape_ = next;
+        return true;
+    }
 
     const problem_shape& shape() const { return shape_; }
     matrix_work work() const { return shape_.work(source_.data(), destination_.data()); }
-    const guarded_buffer& source() const { return source_; }
-    const guarded_buffer& destination() const { return destination_; }
+    const Buffer& source() const { return source_; }
+    const Buffer& destination() const { return destination_; }
+
+protected:
+    const Buffer& buffer(side which) const { return which == side::source ? source_ : destination_; }
+
+    problem_shape shape_;
+    Buffer source_, destination_;
+};
+
+class host_problem : public problem_memory<guarded_buffer> {
+public:
+    using problem_memory::problem_memory;
 
     // Before a run: everything, or only what the tiles touch (of one matrix, not in place).
     void prepare();
@@ -115,12 +142,6 @@ public:
 
     // The tile that begins at this address of the source.
     tile tile_at(const void* source_address, std::int64_t rows, std::int64_t cols) const;
-
-private:
-    const guarded_buffer& buffer(side which) const { return which == side::source ? source_ : destination_; }
-
-    problem_shape shape_;
-    guarded_buffer source_, destination_;
 };
 
 // What is wrong with an element that holds what `found` points to: "destination (row 3, column 5) holds 0x...; it must

@@ -80,24 +80,6 @@ std::string guarded_device_buffer::check_guards(const char* name, cudaStream_t s
     return {};
 }
 
-cuda_problem::cuda_problem(const problem_shape& shape, cudaStream_t stream, const std::vector<problem_shape>& others)
-    : shape_(shape.checked()),
-      stream_(stream),
-      source_(room_for(side::source, shape_, others)),
-      destination_(room_for(side::destination, shape_, others)) {
-    reshape(shape_);
-}
-
-bool cuda_problem::reshape(const problem_shape& shape) {
-    const problem_shape next = shape.checked();
-    const std::int64_t source = next.before(side::source).bytes(), destination = next.before(side::destination).bytes();
-    if (source > source_.room() || destination > destination_.room()) return false;
-    source_.use(source);
-    destination_.use(destination);
-    shape_ = next;
-    return true;
-}
-
 void cuda_problem::prepare() {
     source_.fill_guards(stream_);
     fill(source_, shape_.before(side::source), stream_);

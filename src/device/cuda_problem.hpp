@@ -36,26 +36,19 @@ private:
 };
 
 // All calls are ordered after earlier work on the stream; check() waits for it.
-class cuda_problem {
+class cuda_problem : public problem_memory<guarded_device_buffer> {
 public:
-    // With room for others' matrices, too.
-    cuda_problem(const problem_shape& shape, cudaStream_t stream, const std::vector<problem_shape>& others = {});
-
-    // For other work in the same place, to be prepared: false, and nothing done, where there is no room for it.
-    bool reshape(const problem_shape& shape);
+    cuda_problem(const problem_shape& shape, cudaStream_t stream, const std::vector<problem_shape>& others = {})
+        : problem_memory(shape, others), stream_(stream) {}
 
     std::int64_t room() const { return source_.room() + destination_.room(); }  // bytes
-    const problem_shape& shape() const { return shape_; }
-    matrix_work work() const { return shape_.work(source_.data(), destination_.data()); }
 
     void prepare();
     void prepare_destination();  // alone: poison, for another run on the same source; in place the matrices anew
     verdict check() const;
 
 private:
-    problem_shape shape_;
     cudaStream_t stream_;
-    guarded_device_buffer source_, destination_;
 };
 
 }  // namespace cornerturn::device

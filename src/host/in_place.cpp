@@ -1,5 +1,4 @@
 // Square matrices in place.
-#include "host/squares.hpp"
 #include "host/ways.hpp"
 
 namespace cornerturn::host {
@@ -52,9 +51,9 @@ void swap_tiles(const job& j, std::int64_t matrix, std::int64_t row, std::int64_
 
 // The same past the caches, for two tiles of whole lines: the longer their rows are, the better for memory.
 void stream_tiles(const job& j, std::int64_t matrix, std::int64_t row, std::int64_t col, std::int64_t side) {
-    const std::int64_t row_bytes = side * j.size, pitch = row_bytes + kLineBytes, lines = row_bytes / kLineBytes;
-    byte* const first = scratch(2 * side * pitch);
-    byte* const copies[] = {first, first + side * pitch};
+    const std::int64_t row_bytes = side * j.size, pitch = row_bytes + kLineBytes, at_a_time = j.side();
+    byte* const first = scratch((2 * side + at_a_time) * pitch);
+    byte *const copies[] = {first, first + side * pitch}, *const turned = first + 2 * side * pitch;
     const place from[] = {{row, col}, {col, row}};
     for (int i : {0, 1}) {
         const byte* const tile = j.source_at(matrix, from[i].row, from[i].col);
@@ -66,17 +65,12 @@ void stream_tiles(const job& j, std::int64_t matrix, std::int64_t row, std::int6
     }
     for (int i : {0, 1}) {
         byte* const tile = j.destination_at(matrix, from[i].col, from[i].row);
-        for (std::int64_t k = 0; k < side / j.side(); ++k) {
-            square list[kMostSquares];
-            for (std::int64_t line = 0; line < lines; ++line) {
-                list[line] = {.from = copies[i] + line * j.side() * pitch + k * kLineBytes,
-                              .to = tile + k * j.side() * j.destination_pitch + line * kLineBytes,
-                              .fetch = nullptr,
-                              .waiting = nullptr,
-                              .begins = false,
-                              .ends = false};
+        for (std::int64_t k = 0; k < side; k += at_a_time) {
+            j.use.turn(copies[i] + k * j.size, pitch, turned, pitch, side, at_a_time, j.size);
+            for (std::int64_t its_row = 0; its_row < at_a_time; ++its_row) {
+                j.use.stream(turned + its_row * pitch, tile + (k + its_row) * j.destination_pitch,
+                             row_bytes / kLineBytes);
             }
-            j.use.turn_lines(list, static_cast<int>(lines), pitch, j.destination_pitch);
         }
     }
 }

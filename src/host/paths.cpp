@@ -6,7 +6,7 @@ namespace cornerturn::host {
 namespace {
 
 constexpr std::int64_t kStreamFrom = 8 * kMiB;  // of the destination: what is smaller had better stay in the caches
-constexpr std::int64_t kStreamSwapsFrom = 512 * kMiB;  // the same in place
+constexpr std::int64_t kStreamSwapsFrom = 256 * kMiB;  // the same in place
 constexpr std::int64_t kLeastStreamedSwap = 4 * kMiB;  // of one matrix, in place: several tiles
 constexpr std::int64_t kDirectBytes = 256;             // of a row of the destination, written at a time
 constexpr std::int64_t kImageBytes = 64 * kKiB;        // of whole rows of the destination, before they are streamed

@@ -13,7 +13,7 @@ constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at most wher
 constexpr std::int64_t kStepBytes = 4 * kKiB;     // turned at a time
 constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is turned to what is fetched
 constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are turned at a time, at most, the same
-constexpr int kPanelStrips = 16;                  // at least: the lines at either end of a panel are shared with others
+constexpr int kPanelStrips = 32;                  // at least: the lines at either end of a panel are shared with others
 constexpr int kTasksPerThread = 8;                // where what it costs to begin one matters
 
 // How far ahead to fetch of so many rows at a time.

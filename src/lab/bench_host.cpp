@@ -140,7 +140,8 @@ private:
         ask_for_huge_pages(problem_->destination());
     }
 
-    // Reads as much as evicts all that was there before.
+    // Reads as much as evicts all that was there before. On TBB's threads, as a program that does more than transpose:
+    // others would have them sleep, and wake up to cores that are taken.
     void flush() {
         tbb::parallel_for(std::int64_t{0}, flushed_with_.size() / kPiece, [&](std::int64_t piece) {
             const volatile unsigned char* const bytes = flushed_with_.data() + piece * kPiece;
