@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // read plus written: a second or two for all of a cell
 constexpr std::int64_t kLeastCache = 32 << 20;
 constexpr std::int64_t kPiece = 1 << 20;
-constexpr double kPatience = 0.1;  // seconds for a contestant in a cell: some are a hundred times slower than others
+constexpr double kPatience = 0.5;  // seconds for a contestant in a cell: some are a hundred times slower than others
 
 // What /proc/cpuinfo calls the processor; empty where it says nothing.
 std::string processor_name() {

@@ -30,23 +30,25 @@ inline timing summarize(const std::vector<double>& seconds) {
 
 // What sample(i) returns, in seconds, for each of `count` contestants. Every round samples all of them once, in an
 // order drawn from the seed, so that all see the same clocks and the same neighbours: at least 20 rounds, and more
-// until `seconds` or 200 are full. Who has had three samples and took longer than `patience` for them all, in seconds,
-// sits out the rest; and who took four times as long, whatever it has had.
+// until `seconds` or 200 are full. Who has taken longer than `patience` in all, in seconds, sits out the rest; whose
+// first run alone takes a fifth of that is not warmed up.
 template <class Sample>
 std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint64_t seed, Sample sample,
                                    double patience = std::numeric_limits<double>::infinity()) {
-    constexpr int kWarmUps = 3, kLeastRounds = 20, kMostRounds = 200, kLeastSamples = 3, kLongest = 4;
+    constexpr int kWarmUps = 3, kLeastRounds = 20, kMostRounds = 200;
     std::vector<double> spent(count);
-    for (int i = 0; i < kWarmUps; ++i) {
-        for (std::size_t k = 0; k < count; ++k) {
-            if (spent[k] <= patience) spent[k] += sample(k);
+    std::vector<std::vector<double>> samples(count);
+    for (std::size_t k = 0; k < count; ++k) {
+        for (int i = 0; i < kWarmUps && spent[k] == 0; ++i) {
+            if (const double first = sample(k); first > patience / 5) {
+                samples[k].push_back(first);
+                spent[k] = first;
+            }
         }
     }
-    std::fill(spent.begin(), spent.end(), 0);
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), 0);
     std::mt19937_64 random(seed);
-    std::vector<std::vector<double>> samples(count);
     const auto start = std::chrono::steady_clock::now();
     const auto elapsed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -54,8 +56,7 @@ std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint6
     for (int round = 0; round < kLeastRounds || (round < kMostRounds && elapsed() < seconds); ++round) {
         std::shuffle(order.begin(), order.end(), random);
         for (std::size_t k : order) {
-            if (samples[k].size() >= kLeastSamples && spent[k] > patience) continue;
-            if (spent[k] > kLongest * patience) continue;
+            if (spent[k] > patience) continue;
             samples[k].push_back(sample(k));
             spent[k] += samples[k].back();
         }
