@@ -13,7 +13,7 @@ constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at most wher
 constexpr std::int64_t kStepBytes = 4 * kKiB;     // turned at a time
 constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is turned to what is fetched
 constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are turned at a time, at most, the same
-constexpr int kPanelStrips = 32;                  // at least: the lines at either end of a panel are shared with others
+constexpr int kPanelStrips = 16;                  // at least: the one before is turned once more
 constexpr int kTasksPerThread = 8;                // where what it costs to begin one matters
 
 // How far ahead to fetch of so many rows at a time.
@@ -26,11 +26,13 @@ struct panel {
     const byte* source;
     byte* destination;
     std::int64_t rows, cols;
+    bool first, last;  // of those that share the columns
 };
 
 // A strip of the source is turned into a tile, in which each row of the destination has its piece, as far into a line
-// as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the next strip. Squares of
-// lines need no tile: turn_squares() streams them.
+// as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the next strip, or with the
+// next panel, which turns the strip before its own for that. So a line within a row is written by one thread. Squares
+// of lines need no tile: turn_squares() streams them.
 class strip_stream {
 public:
     strip_stream(const job& j, const panel& p, std::int64_t strip_rows)
@@ -50,6 +52,7 @@ public:
         // Two where rows of the destination begin alike: others are written to different banks of memory as it is.
         const bool alike = in_squares && j_.destination_pitch % kPageBytes == 0;
         const std::int64_t at_a_time = alike ? strips_at_a_time(strip_rows_, j_.source_pitch) : 1;
+        if (!p_.first) turn_before();
         for (std::int64_t row = 0; row < p_.rows;) {
             const std::int64_t strips = std::min(at_a_time, (p_.rows - row) / strip_rows_);
             const std::int64_t end = row + std::max<std::int64_t>(1, strips) * strip_rows_;
@@ -62,8 +65,8 @@ public:
                                   .apart = 0,
                                   .next = end + strips * strip_rows_ <= p_.rows ? source_at(end) : nullptr,
                                   .waiting = waiting_,
-                                  .begins = row == 0,
-                                  .ends = end == p_.rows});
+                                  .begins = p_.first && row == 0,
+                                  .ends = p_.last && end == p_.rows});
             }
             for (; row < end; row += strip_rows_) {
                 const std::int64_t rows = std::min(strip_rows_, p_.rows - row);
@@ -89,6 +92,14 @@ private:
     // Where a column's piece begins; `col` is the first of those in the tile.
     byte* in_tile(std::int64_t col) const { return tile_ + in_line(destination_at(0, col)); }
 
+    // What waits for the panel's first lines.
+    void turn_before() {
+        turn(-strip_rows_, strip_rows_, 0);
+        const byte* const last = in_tile(0) + piece_ - kLineBytes;
+        for (std::int64_t col = 0; col < p_.cols; ++col)
+            copy(last + col * pitch_, waiting_ + col * kLineBytes, kLineBytes);
+    }
+
     // The strip's columns from `first` on.
     void turn(std::int64_t row, std::int64_t rows, std::int64_t first) {
         const byte* const from = source_at(row);
@@ -112,7 +123,7 @@ private:
 
     // Streams what turn() turned.
     void flush(std::int64_t row, std::int64_t rows, std::int64_t first) {
-        const bool begins = row == 0, ends = row + rows == p_.rows;
+        const bool begins = p_.first && row == 0, ends = p_.last && row + rows == p_.rows;
         byte *to = destination_at(row, first), *from = in_tile(first);
         byte* waiting = waiting_ + first * kLineBytes;
         const std::int64_t cols = p_.cols - first;
@@ -141,7 +152,9 @@ private:
 
 void run_strips(const job& j) {
     const std::int64_t panel_bytes = std::clamp(kPanelCols * j.size, kLeastPanelBytes, kMostPanelBytes);
-    const std::int64_t across = divide_up(j.cols * j.size, panel_bytes), cols = divide_up(j.cols, across);
+    const std::int64_t across = divide_up(j.cols * j.size, panel_bytes);
+    const std::int64_t whole = j.use.turn_joined != nullptr ? j.side() : 1;
+    const std::int64_t cols = divide_up(divide_up(j.cols, across), whole) * whole;
     const std::int64_t strip_rows = strip_stream::rows_of(j, cols);
     const std::int64_t strips = divide_up(j.rows, strip_rows);
     // Panels are cut where there are too few of them, into as many for each thread.
@@ -154,8 +167,12 @@ void run_strips(const job& j) {
         const std::int64_t first = strips * (i % down) / down * strip_rows;
         const std::int64_t last = std::min(j.rows, strips * (i % down + 1) / down * strip_rows);
         if (col >= j.cols) return;
-        const panel p{j.source_at(matrix, first, col), j.destination_at(matrix, col, first), last - first,
-                      std::min(cols, j.cols - col)};
+        const panel p{.source = j.source_at(matrix, first, col),
+                      .destination = j.destination_at(matrix, col, first),
+                      .rows = last - first,
+                      .cols = std::min(cols, j.cols - col),
+                      .first = first == 0,
+                      .last = last == j.rows};
         strip_stream(j, p, strip_rows).run();
     });
 }
