@@ -1,5 +1,5 @@
-// A loop over all cores, for the lab's own work on host memory. With threads of the usual size: the shared memory of all
-// emulated kernels lies in each one's stack, for which those of TBB can be too small.
+// A loop over all cores, for the lab's own work on host memory. With threads of the usual size: the shared memory of
+// all emulated kernels lies in each one's stack, for which those of TBB can be too small.
 #pragma once
 
 #include <algorithm>

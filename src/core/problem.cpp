@@ -9,6 +9,7 @@
 #include <limits>
 #include <mutex>
 
+#include "core/available_memory.hpp"
 #include "core/parallel.hpp"
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
@@ -122,15 +123,6 @@ std::string extent_of(const problem_shape& s) {
 // Nothing, or which of several matrices.
 std::string of_matrix(const problem_shape& s, std::int64_t matrix) {
     return s.count == 1 ? std::string() : fmt::format(" of matrix {}", matrix);
-}
-
-// What the system can give without swapping: memory that is mapped but not there ends the program without a word.
-std::int64_t available_memory() {
-    std::ifstream info("/proc/meminfo");
-    for (std::string line; std::getline(info, line);) {
-        if (line.starts_with("MemAvailable:")) return std::stoll(line.substr(line.find(':') + 1)) * 1024;
-    }
-    return std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace

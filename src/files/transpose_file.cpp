@@ -5,16 +5,19 @@
 #include <link.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "core/available_memory.hpp"
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
 #include "cornerturn/transpose.hpp"
@@ -30,7 +33,10 @@ constexpr std::int64_t kLater = 3 * kMiB;          // of the program, which is n
 constexpr std::int64_t kMostOfATile = 256 * kMiB;  // more gains nothing, and keeps threads waiting for each other
 constexpr std::int64_t kMostOfACopy = 8 * kMiB;
 constexpr std::int64_t kPage = 4096;
-constexpr int kMostWorkers = 4;                    // tiles at a time: some are read while others are turned or written
+constexpr std::int64_t kLongRuns = 256 * 1024;     // of bytes, which the system reads well wherever they are
+constexpr std::int64_t kAhead = kMiB / 2;          // read at a time, ahead of the tiles
+constexpr int kHigher = 8;                         // than wide: tiles, for writing costs the system more than reading
+constexpr int kMostWorkers = 2;                    // tiles at a time: one is read and turned while the other is written
 constexpr std::int64_t kStack = kMiB / 4;          // and whatever else a thread has of its own
 constexpr std::int64_t kTurnedAtOnce = 16 * kMiB;  // a smaller tile and its transpose need no more memory to be turned
 constexpr std::int64_t kTurning = 2 * kMiB;        // what a thread takes to turn its part of a tile
@@ -63,6 +69,7 @@ struct means {
     int workers = 1;         // threads that move tiles, the caller's among them
     int turning = 1;         // threads that turn a tile in host memory; 0: all cores
     std::int64_t bytes = 0;  // for each worker
+    bool ahead = false;      // another thread reads ahead
 };
 
 means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_size, bool turned_elsewhere) {
@@ -71,6 +78,8 @@ means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_s
     const std::int64_t most_workers = threads > 0 ? std::min<std::int64_t>(threads, kMostWorkers) : kMostWorkers;
     means m;
     std::int64_t left = memory;
+    m.ahead = threads != 1 && memory / 8 >= thread + kAhead;
+    if (m.ahead) left -= thread + kAhead;
     if (!turned_elsewhere && memory / 4 >= cores * (thread + kTurning)) {
         m.turning = 0;
         left -= cores * (thread + kTurning);
@@ -266,17 +275,73 @@ struct tile_size {
     std::int64_t rows, cols;
 };
 
-// As large as `bytes` allows, with runs of the same length on both sides where neither is short; whole pages of them.
+// As large as `bytes` allows, higher than wide where that leaves it a page; whole pages of both.
 tile_size tile_of(const plan& p, std::int64_t bytes) {
     const std::int64_t elements = std::max<std::int64_t>(1, bytes / p.element_size);
-    const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements)));
+    const auto side = std::sqrt(static_cast<double>(elements));
+    const auto least = static_cast<std::int64_t>(side / std::sqrt(kHigher)), most = static_cast<std::int64_t>(side);
     const std::int64_t pages = std::max<std::int64_t>(1, kPage / p.element_size);
     const auto whole = [&](std::int64_t extent) { return extent > 2 * pages ? extent / pages * pages : extent; };
-    tile_size t{std::min(p.source.rows, std::max<std::int64_t>(1, whole(side))), 0};
-    t.cols = std::min(p.source.cols, std::max<std::int64_t>(1, whole(elements / t.rows)));
-    t.rows = std::min(p.source.rows, std::max(t.rows, elements / t.cols));
+    const auto within = [&](std::int64_t extent, std::int64_t all) {
+        return std::min(all, std::max<std::int64_t>(1, whole(extent)));
+    };
+    tile_size t{0, within(std::max(least, std::min(most, pages)), p.source.cols)};
+    t.rows = within(elements / t.cols, p.source.rows);
+    t.cols = std::min(p.source.cols, std::max(t.cols, elements / t.rows));
     return t;
 }
+
+// Reads the source from its beginning to its end, and keeps nothing: the system does, and reads so with less work, and
+// in less time, than in the short runs that tiles are made of. A band of tiles ahead, if the system has room for it.
+class reader_ahead {
+public:
+    reader_ahead(const plan& p, const input_file& source, std::int64_t band_rows)
+        : source_(source),
+          begin_(p.source.offset),
+          bytes_(p.bytes()),
+          band_(band_rows * p.source.cols * p.element_size) {
+        if (available_memory() / 8 < band_) return;
+        try {
+            thread_ = std::jthread([this] { run(); });
+        } catch (const std::system_error&) {
+            // It can be done without.
+        }
+    }
+    ~reader_ahead() {
+        stop_ = true;
+        began(bytes_ / band_ + 1);
+    }
+    reader_ahead(const reader_ahead&) = delete;
+    reader_ahead& operator=(const reader_ahead&) = delete;
+
+    // A tile of this band is to be read.
+    void began(std::int64_t band) {
+        std::int64_t old = to_, to = (band + 2) * band_;
+        while (old < to && !to_.compare_exchange_weak(old, to)) {
+        }
+        to_.notify_all();
+    }
+
+private:
+    void run() {
+        const auto buffer = memory_of(kAhead);
+        try {
+            for (std::int64_t at = 0; at < bytes_; at += kAhead) {
+                for (std::int64_t to; (to = to_) <= at;) to_.wait(to);
+                if (stop_) return;
+                source_.read(buffer.get(), std::min(kAhead, bytes_ - at), begin_ + at);
+            }
+        } catch (const error&) {
+            // Who wants these bytes will meet the same, and say so.
+        }
+    }
+
+    const input_file& source_;
+    const std::int64_t begin_, bytes_, band_;
+    std::atomic<std::int64_t> to_ = 0;
+    std::atomic<bool> stop_ = false;
+    std::jthread thread_;  // the last: it uses the others
+};
 
 // Rows of a tile: one after the other, or all at once where nothing lies between them.
 template <class Move>
@@ -296,16 +361,22 @@ std::int64_t transpose_elements(const plan& p, const input_file& source, new_fil
     const tile_size t = tile_of(p, std::min(m.bytes / 2, kMostOfATile));
     const std::int64_t across = (p.source.cols + t.cols - 1) / t.cols, down = (p.source.rows + t.rows - 1) / t.rows;
     std::vector<std::unique_ptr<tile_memory>> tiles(static_cast<std::size_t>(m.workers));
+    std::optional<reader_ahead> ahead;
+    if (m.ahead && across > 1 && t.cols * e < kLongRuns) ahead.emplace(p, source, t.rows);
+    std::mutex writing;
     run_all(across * down, m.workers, run, [&](std::int64_t i, int worker) {
         auto& tile = tiles[static_cast<std::size_t>(worker)];
         if (!tile) tile = place.make(t.rows * t.cols, e);
         const std::int64_t row = i / across * t.rows, col = i % across * t.cols;
         const std::int64_t rows = std::min(t.rows, p.source.rows - row), cols = std::min(t.cols, p.source.cols - col);
+        if (ahead) ahead->began(i / across);
         move_rows(rows, cols * e, p.source.cols * e, p.source.offset + (row * p.source.cols + col) * e, run,
                   [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
                       source.read(tile->read + at, bytes, offset);
                   });
         tile->turn(rows, cols);
+        // The system lets one thread at a time write to a file, and others spin.
+        const std::lock_guard lock(writing);
         move_rows(cols, rows * e, p.source.rows * e, p.destination.offset + (col * p.source.rows + row) * e, run,
                   [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
                       destination.write(tile->turned + at, bytes, offset);
