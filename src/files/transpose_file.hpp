@@ -42,7 +42,8 @@ struct file_result {
 //
 // The source is read once and the destination written once, in tiles of as much as the memory allows. Where that is
 // less than some 32 MiB for an element size of 1 (16 for 2, and so on), runs of them are shorter than a page, and the
-// system's cache of files has to keep it until the next tile.
+// system's cache of files has to keep it until the next tile. Where the system has room for a few bands of tiles, a
+// thread reads ahead of them for that cache.
 //
 // Throws error where a file cannot be read or written, or is not what it should be; invalid_argument where the memory
 // is too little; and what making and turning tiles throws.
