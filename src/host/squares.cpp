@@ -6,8 +6,8 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr int kLeastTogether = 64;  // elements along a row, turned before what comes next
-constexpr std::int64_t kRunCols = 512, kLeastRuns = 8;
+constexpr int kLeastTogether = 64;                      // elements along a row, turned before what comes next
+constexpr std::int64_t kRunCols = 512, kLeastRuns = 8;  // of a row of the source, for it to be worth it
 constexpr std::int64_t kCacheWayBytes = 128 * kKiB, kCacheWays = 16;  // of the second-level cache
 
 // What was fetched of so many rows stays in that cache until all of it is turned.

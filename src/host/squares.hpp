@@ -25,9 +25,12 @@ std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch);
 
 void turn_squares(const job& j, const patch& p);
 
-// The same for a strip of squares where those of one way of writing are slow: the same lines of many squares by turns.
-// Returns how many squares it did: runs of them, none if the lines are close together.
-std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std::int64_t squares);
+// Whether a square's lines lie a MiB or several apart in all: then they share few of memory's banks, and turn_runs() is
+// quicker.
 bool in_runs(const job& j);
+
+// As many of the squares of one strip as are whole runs of them, in which the same line of all is written by turns.
+// Returns how many those were.
+std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std::int64_t squares);
 
 }  // namespace cornerturn::host
