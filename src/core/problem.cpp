@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <limits>
 #include <mutex>
 
 #include "core/available_memory.hpp"

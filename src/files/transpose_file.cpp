@@ -74,12 +74,13 @@ struct means {
 
 means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_size, bool turned_elsewhere) {
     const std::int64_t thread = thread_bytes(), all_cores = std::max(1u, std::thread::hardware_concurrency());
-    const std::int64_t cores = threads > 0 ? std::min(threads, all_cores) : all_cores;
-    const std::int64_t most_workers = threads > 0 ? std::min<std::int64_t>(threads, kMostWorkers) : kMostWorkers;
     means m;
     std::int64_t left = memory;
-    m.ahead = threads != 1 && memory / 8 >= thread + kAhead;
+    m.ahead = (threads == 0 || threads > 2) && memory / 8 >= thread + kAhead;
     if (m.ahead) left -= thread + kAhead;
+    if (m.ahead && threads > 0) --threads;
+    const std::int64_t cores = threads > 0 ? std::min(threads, all_cores) : all_cores;
+    const std::int64_t most_workers = threads > 0 ? std::min<std::int64_t>(threads, kMostWorkers) : kMostWorkers;
     if (!turned_elsewhere && memory / 4 >= cores * (thread + kTurning)) {
         m.turning = 0;
         left -= cores * (thread + kTurning);
@@ -275,7 +276,7 @@ struct tile_size {
     std::int64_t rows, cols;
 };
 
-// As large as `bytes` allows, higher than wide where that leaves it a page; whole pages of both.
+// As large as `bytes` allows, higher than wide where that leaves it a page; whole pages of what is written.
 tile_size tile_of(const plan& p, std::int64_t bytes) {
     const std::int64_t elements = std::max<std::int64_t>(1, bytes / p.element_size);
     const auto side = std::sqrt(static_cast<double>(elements));
@@ -324,15 +325,15 @@ public:
 
 private:
     void run() {
-        const auto buffer = memory_of(kAhead);
         try {
+            const auto buffer = memory_of(kAhead);
             for (std::int64_t at = 0; at < bytes_; at += kAhead) {
                 for (std::int64_t to; (to = to_) <= at;) to_.wait(to);
                 if (stop_) return;
                 source_.read(buffer.get(), std::min(kAhead, bytes_ - at), begin_ + at);
             }
-        } catch (const error&) {
-            // Who wants these bytes will meet the same, and say so.
+        } catch (...) {
+            // It can be done without; who wants bytes that cannot be read will say so.
         }
     }
 

@@ -30,8 +30,8 @@ inline timing summarize(const std::vector<double>& seconds) {
 
 // What sample(i) returns, in seconds, for each of `count` contestants. Every round samples all of them once, in an
 // order drawn from the seed, so that all see the same clocks and the same neighbours: at least 20 rounds, and more
-// until `seconds` or 200 are full. Who has taken longer than `patience` in all, in seconds, sits out the rest; whose
-// first run alone takes a fifth of that is not warmed up.
+// until `seconds` or 200 are full. Who has taken longer than `patience` in all, in seconds, sits out the rest; a
+// run to warm up that alone takes a fifth of that counts, and is the last.
 template <class Sample>
 std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint64_t seed, Sample sample,
                                    double patience = std::numeric_limits<double>::infinity()) {
@@ -40,9 +40,9 @@ std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint6
     std::vector<std::vector<double>> samples(count);
     for (std::size_t k = 0; k < count; ++k) {
         for (int i = 0; i < kWarmUps && spent[k] == 0; ++i) {
-            if (const double first = sample(k); first > patience / 5) {
-                samples[k].push_back(first);
-                spent[k] = first;
+            if (const double run = sample(k); run > patience / 5) {
+                samples[k].push_back(run);
+                spent[k] = run;
             }
         }
     }
