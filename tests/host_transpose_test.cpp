@@ -62,7 +62,7 @@ void expect_two_strips_right(int size) {
 void expect_runs_right(int size) {
     constexpr std::int64_t kLd = 16384, kCols = 8 * 512 + 100;
     const std::int64_t line = 64 / size;
-    expect_right({.rows = 9 * kMiB / size / kCols / line * line + 1,
+    expect_right({.rows = 9 * kMiB / size / kCols / line * line + 2,
                   .cols = kCols,
                   .element_size = size,
                   .destination_ld = kLd,

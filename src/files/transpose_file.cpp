@@ -31,7 +31,7 @@ constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kLeastForTiles = 1 * kMiB;
 constexpr std::int64_t kLater = 3 * kMiB;          // of the program, which is not in use from the beginning
 constexpr std::int64_t kMostOfATile = 256 * kMiB;  // more gains nothing, and keeps threads waiting for each other
-constexpr std::int64_t kMostOfACopy = 8 * kMiB;
+constexpr std::int64_t kMostOfACopy = 1 * kMiB;
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kLongRuns = 256 * 1024;     // of bytes, which the system reads well wherever they are
 constexpr std::int64_t kAhead = kMiB / 2;          // read at a time, ahead of the tiles
@@ -261,12 +261,17 @@ std::int64_t copy_elements(const plan& p, const input_file& source, new_file& de
                            interruptible& run) {
     const std::int64_t piece = std::min(m.bytes, kMostOfACopy), pieces = (p.bytes() + piece - 1) / piece;
     std::vector<std::unique_ptr<unsigned char[]>> buffers(static_cast<std::size_t>(m.workers));
+    std::mutex writing;  // as transpose_elements()
     run_all(pieces, m.workers, run, [&](std::int64_t i, int worker) {
         auto& buffer = buffers[static_cast<std::size_t>(worker)];
         if (!buffer) buffer = memory_of(piece);
         const std::int64_t begin = i * piece, bytes = std::min(piece, p.bytes() - begin);
         source.read(buffer.get(), bytes, p.source.offset + begin);
-        destination.write(buffer.get(), bytes, p.destination.offset + begin);
+        {
+            const std::lock_guard lock(writing);
+            destination.write(buffer.get(), bytes, p.destination.offset + begin);
+        }
+        destination.begin_sync(bytes, p.destination.offset + begin);
         run.wrote(bytes);
     });
     return pieces;
@@ -327,9 +332,10 @@ private:
     void run() {
         try {
             const auto buffer = memory_of(kAhead);
-            for (std::int64_t at = 0; at < bytes_; at += kAhead) {
-                for (std::int64_t to; (to = to_) <= at;) to_.wait(to);
+            for (std::int64_t at = 0, to = 0; at < bytes_; at += kAhead) {
+                while ((to = to_) <= at) to_.wait(to);
                 if (stop_) return;
+                at = std::max(at, to - 2 * band_);  // what comes before, tiles have taken
                 source_.read(buffer.get(), std::min(kAhead, bytes_ - at), begin_ + at);
             }
         } catch (...) {
@@ -376,12 +382,14 @@ std::int64_t transpose_elements(const plan& p, const input_file& source, new_fil
                       source.read(tile->read + at, bytes, offset);
                   });
         tile->turn(rows, cols);
-        // The system lets one thread at a time write to a file, and others spin.
-        const std::lock_guard lock(writing);
-        move_rows(cols, rows * e, p.source.rows * e, p.destination.offset + (col * p.source.rows + row) * e, run,
-                  [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
-                      destination.write(tile->turned + at, bytes, offset);
-                  });
+        {
+            // The system lets one thread at a time write to a file, and others spin.
+            const std::lock_guard lock(writing);
+            move_rows(cols, rows * e, p.source.rows * e, p.destination.offset + (col * p.source.rows + row) * e, run,
+                      [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
+                          destination.write(tile->turned + at, bytes, offset);
+                      });
+        }
         // The last tile of these rows, or about the last: what comes after it need not wait for them at the end.
         if (row + rows == p.source.rows)
             destination.begin_sync(cols * p.source.rows * e, p.destination.offset + col * p.source.rows * e);

@@ -231,16 +231,12 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
 // Into the second-level cache: the nearest has other uses for its places, and for what waits on memory.
 HWY_INLINE void fetch(const byte* line) { __builtin_prefetch(line, 0, 2); }
 
-// What lies side by side in a row together: memory gives more at a time than a line.
+// The square's share of what comes next, a line with each column that is turned, so that memory is asked all along.
+// What lies side by side in a row comes together: memory gives more at a time than a line.
 template <int kSize>
-HWY_INLINE void fetch_for(const square& s, std::ptrdiff_t from_pitch) {
-    constexpr int kSide = kLineBytes / kSize;
-    if (s.fetch == nullptr) return;
-    HWY_UNROLL(8)
-    for (int row = 0; row < fetched_rows(kSide); ++row) {
-        HWY_UNROLL(8)
-        for (int line = 0; line < fetched_lines(kSide); ++line) fetch(s.fetch + row * from_pitch + line * kLineBytes);
-    }
+HWY_INLINE void fetch_with(int column, const square& s, std::ptrdiff_t from_pitch) {
+    constexpr int kLines = fetched_lines(kLineBytes / kSize);
+    if (s.fetch != nullptr) fetch(s.fetch + column / kLines * from_pitch + column % kLines * kLineBytes);
 }
 
 template <int kSize>
@@ -248,8 +244,8 @@ void turn_lines(const square* squares, int count, std::ptrdiff_t from_pitch, std
     using T = lane_t<kSize>;
     const widest<T> d;
     for (const square* s = squares; s != squares + count; ++s) {
-        fetch_for<kSize>(*s, from_pitch);
         turn_square<kSize>(d, s->from, from_pitch, [&](int column, int part, auto v) {
+            if (part == 0) fetch_with<kSize>(column, *s, from_pitch);
             hn::Stream(v, d, at<T>(s->to + column * to_pitch + part * bytes_of(d)));
         });
     }
@@ -342,8 +338,8 @@ void turn_joined_within(const square* squares, int count, std::ptrdiff_t from_pi
     const widest<lane_t<kSize>> d;
     const widest<std::uint8_t> bytes;
     for (const square* s = squares; s != squares + count; ++s) {
-        fetch_for<kSize>(*s, from_pitch);
         turn_square<kSize>(d, s->from, from_pitch, [&](int column, int, auto v) {
+            fetch_with<kSize>(column, *s, from_pitch);
             byte *const to = s->to + column * to_pitch, *const waiting = s->waiting + column * kLineBytes;
             const std::ptrdiff_t within = in_line(to);
             const auto before = hn::Load(bytes, waiting), now = hn::BitCast(bytes, v);
@@ -369,8 +365,8 @@ void turn_joined(const square* squares, int count, std::ptrdiff_t from_pitch, st
     for (int i = 0; i <= count; ++i) {
         if (i < count) {
             byte* const tile = tiles[i % 2] + kLineBytes;
-            fetch_for<kSize>(squares[i], from_pitch);
             turn_square<kSize>(d, squares[i].from, from_pitch, [&](int column, int part, auto v) {
+                if (part == 0) fetch_with<kSize>(column, squares[i], from_pitch);
                 hn::Store(v, d, at<T>(tile + column * kLineBytes + part * bytes_of(d)));
             });
         }

@@ -112,58 +112,83 @@ HWY_INLINE void turn_block(D d, const byte* from, std::ptrdiff_t from_pitch, byt
 }
 
 // ---- Squares of a line ----------------------------------------------------------------------------------------------
-// kLineBytes / kSize rows and columns. Each row is read once and whole, so that it does not matter if all of them fall
-// into one set of the nearest cache, as rows a power of two apart do.
+// kLineBytes / kSize rows and columns. Where those are many, each row is read once and whole, so that it does not
+// matter if all of them fall into one set of the nearest cache, as rows a power of two apart do.
 
-// Four groups' vectors of blocks -> for each block, the groups' blocks behind each other: a line. store(block, part,
-// vector) gets it vector by vector.
+// Four groups' vectors of blocks -> for each block, the groups' blocks behind each other: a line. store(block, line).
 template <class D, class F>
 HWY_INLINE void join_blocks(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2, hn::Vec<D> v3, F store) {
-    constexpr int kBlocks = bytes_of(D()) / kBlockBytes;
-    if constexpr (kBlocks == 1) {
-        store(0, 0, v0);
-        store(0, 1, v1);
-        store(0, 2, v2);
-        store(0, 3, v3);
-    } else if constexpr (kBlocks == 2) {
-        store(0, 0, hn::ConcatLowerLower(d, v1, v0));
-        store(0, 1, hn::ConcatLowerLower(d, v3, v2));
-        store(1, 0, hn::ConcatUpperUpper(d, v1, v0));
-        store(1, 1, hn::ConcatUpperUpper(d, v3, v2));
-    } else {
-        static_assert(kBlocks == 4);
-        const auto even_low = hn::ConcatLowerLower(d, v2, v0), odd_low = hn::ConcatLowerLower(d, v3, v1);
-        const auto even_high = hn::ConcatUpperUpper(d, v2, v0), odd_high = hn::ConcatUpperUpper(d, v3, v1);
-        store(0, 0, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd_low), even_low));
-        store(1, 0, hn::OddEvenBlocks(odd_low, hn::SwapAdjacentBlocks(even_low)));
-        store(2, 0, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd_high), even_high));
-        store(3, 0, hn::OddEvenBlocks(odd_high, hn::SwapAdjacentBlocks(even_high)));
+    static_assert(bytes_of(D()) == kLineBytes);
+    const auto even_low = hn::ConcatLowerLower(d, v2, v0), odd_low = hn::ConcatLowerLower(d, v3, v1);
+    const auto even_high = hn::ConcatUpperUpper(d, v2, v0), odd_high = hn::ConcatUpperUpper(d, v3, v1);
+    store(0, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd_low), even_low));
+    store(1, hn::OddEvenBlocks(odd_low, hn::SwapAdjacentBlocks(even_low)));
+    store(2, hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd_high), even_high));
+    store(3, hn::OddEvenBlocks(odd_high, hn::SwapAdjacentBlocks(even_high)));
+}
+
+// Vectors of a line: a row each.
+template <int kSize, class D, class F>
+HWY_INLINE void turn_square_of_rows(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
+    constexpr int kRows = kBlockBytes / kSize, kGroups = kLineBytes / kBlockBytes;
+    using T = hn::TFromD<D>;
+    hn::Vec<D> turned[kGroups][kRows];
+    HWY_UNROLL(4)
+    for (int group = 0; group < kGroups; ++group) {
+        hn::Vec<D> rows[kRows];
+        HWY_UNROLL(16)
+        for (int i = 0; i < kRows; ++i) rows[i] = hn::LoadU(d, at<T>(from + (group * kRows + i) * from_pitch));
+        interleave<kSize>(d, rows);
+        HWY_UNROLL(16)
+        for (int i = 0; i < kRows; ++i) turned[group][i] = rows[i];
+    }
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) {
+        join_blocks(d, turned[0][i], turned[1][i], turned[2][i], turned[3][i],
+                    [&](int block, auto line) { store(block * kRows + i, 0, line); });
+    }
+}
+
+// Shorter ones: of blocks that are joined when they are loaded.
+template <int kSize, class D, class F>
+HWY_INLINE void turn_square_of_blocks(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
+    constexpr int kRows = kBlockBytes / kSize, kVectorBytes = bytes_of(D()), kParts = kLineBytes / kVectorBytes;
+    constexpr int kSide = kLineBytes / kSize, kWays = 8;  // of the nearest cache, at least
+    using T = hn::TFromD<D>;
+    alignas(kLineBytes) byte copied[kSide * kLineBytes];
+    if constexpr (kSide > 2 * kWays) {
+        for (int i = 0; i < kSide; ++i) {
+            for (int part = 0; part < kLineBytes; part += kVectorBytes)
+                hn::Store(hn::LoadU(d, at<T>(from + i * from_pitch + part)), d, at<T>(copied + i * kLineBytes + part));
+        }
+        from = copied;
+        from_pitch = kLineBytes;
+    }
+    for (int across = 0; across < kLineBytes; across += kBlockBytes) {
+        hn::Vec<D> turned[kParts][kRows];
+        HWY_UNROLL(4)
+        for (int part = 0; part < kParts; ++part) {
+            const byte* const first = from + across + part * (kSide / kParts) * from_pitch;
+            HWY_UNROLL(16)
+            for (int i = 0; i < kRows; ++i)
+                turned[part][i] = load_blocks(d, first + i * from_pitch, kRows * from_pitch);
+            interleave<kSize>(d, turned[part]);
+        }
+        HWY_UNROLL(16)
+        for (int i = 0; i < kRows; ++i) {
+            HWY_UNROLL(4)
+            for (int part = 0; part < kParts; ++part) store(across / kSize + i, part, turned[part][i]);
+        }
     }
 }
 
 // store(column, part, vector) gets each row of the destination vector by vector.
 template <int kSize, class D, class F>
 HWY_INLINE void turn_square(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
-    constexpr int kRows = kBlockBytes / kSize, kVectorBytes = bytes_of(D()), kGroups = kLineBytes / kBlockBytes;
-    using T = hn::TFromD<D>;
-    for (int across = 0; across < kLineBytes / kVectorBytes; ++across) {
-        hn::Vec<D> turned[kGroups][kRows];
-        HWY_UNROLL(4)
-        for (int group = 0; group < kGroups; ++group) {
-            const byte* const first = from + group * kRows * from_pitch + across * kVectorBytes;
-            hn::Vec<D> rows[kRows];
-            HWY_UNROLL(16)
-            for (int i = 0; i < kRows; ++i) rows[i] = hn::LoadU(d, at<T>(first + i * from_pitch));
-            interleave<kSize>(d, rows);
-            HWY_UNROLL(16)
-            for (int i = 0; i < kRows; ++i) turned[group][i] = rows[i];
-        }
-        HWY_UNROLL(16)
-        for (int i = 0; i < kRows; ++i) {
-            join_blocks(d, turned[0][i], turned[1][i], turned[2][i], turned[3][i], [&](int block, int part, auto v) {
-                store((across * (kVectorBytes / kBlockBytes) + block) * kRows + i, part, v);
-            });
-        }
+    if constexpr (bytes_of(D()) == kLineBytes) {
+        turn_square_of_rows<kSize>(d, from, from_pitch, store);
+    } else {
+        turn_square_of_blocks<kSize>(d, from, from_pitch, store);
     }
 }
 

@@ -77,7 +77,7 @@ std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std:
                         .tile = tile,
                         .next = from(i + 1),
                         .turned = i > 0 ? other : nullptr,
-                        .to = destination + (i - 1) * kRunCols * j.destination_pitch,
+                        .to = i > 0 ? destination + (i - 1) * kRunCols * j.destination_pitch : nullptr,
                         .squares = static_cast<int>(squares_of_run)},
                        j.source_pitch, j.destination_pitch);
     }

@@ -1,5 +1,6 @@
 // A cell of the bench in host memory: everyone verified, timed in turn, and verified again.
 #include <sys/mman.h>
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <unistd.h>
 
@@ -143,9 +144,9 @@ private:
     // Reads as much as evicts all that was there before. On TBB's threads, as a program that does more than transpose:
     // others would have them sleep, and wake up to cores that are taken.
     void flush() {
-        tbb::parallel_for(std::int64_t{0}, flushed_with_.size() / kPiece, [&](std::int64_t piece) {
-            const volatile unsigned char* const bytes = flushed_with_.data() + piece * kPiece;
-            for (std::int64_t i = 0; i < kPiece; i += 64) static_cast<void>(bytes[i]);
+        const volatile unsigned char* const bytes = flushed_with_.data();
+        tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, flushed_with_.size(), kPiece), [&](const auto& piece) {
+            for (std::int64_t i = piece.begin(); i < piece.end(); i += 64) static_cast<void>(bytes[i]);
         });
     }
 
