@@ -271,7 +271,6 @@ std::int64_t copy_elements(const plan& p, const input_file& source, new_file& de
             const std::lock_guard lock(writing);
             destination.write(buffer.get(), bytes, p.destination.offset + begin);
         }
-        destination.begin_sync(bytes, p.destination.offset + begin);
         run.wrote(bytes);
     });
     return pieces;
@@ -297,8 +296,9 @@ tile_size tile_of(const plan& p, std::int64_t bytes) {
     return t;
 }
 
-// Reads the source from its beginning to its end, and keeps nothing: the system does, and reads so with less work, and
-// in less time, than in the short runs that tiles are made of. A band of tiles ahead, if the system has room for it.
+// Reads the source from its beginning to its end, but for what tiles have come to first, and keeps nothing: the system
+// does, and reads so with less work, and in less time, than in the short runs that tiles are made of. A band of tiles
+// ahead, if the system has room for it.
 class reader_ahead {
 public:
     reader_ahead(const plan& p, const input_file& source, std::int64_t band_rows)
@@ -332,10 +332,11 @@ private:
     void run() {
         try {
             const auto buffer = memory_of(kAhead);
-            for (std::int64_t at = 0, to = 0; at < bytes_; at += kAhead) {
+            for (std::int64_t at = 0; at < bytes_; at += kAhead) {
+                std::int64_t to;
                 while ((to = to_) <= at) to_.wait(to);
                 if (stop_) return;
-                at = std::max(at, to - 2 * band_);  // what comes before, tiles have taken
+                at = std::max(at, to - 2 * band_);  // the band that tiles are at
                 source_.read(buffer.get(), std::min(kAhead, bytes_ - at), begin_ + at);
             }
         } catch (...) {

@@ -232,7 +232,7 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
 HWY_INLINE void fetch(const byte* line) { __builtin_prefetch(line, 0, 2); }
 
 // The square's share of what comes next, a line with each column that is turned, so that memory is asked all along.
-// What lies side by side in a row comes together: memory gives more at a time than a line.
+// What lies side by side in a row comes soon after each other: memory gives more at a time than a line.
 template <int kSize>
 HWY_INLINE void fetch_with(int column, const square& s, std::ptrdiff_t from_pitch) {
     constexpr int kLines = fetched_lines(kLineBytes / kSize);

@@ -18,14 +18,14 @@ using turn_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte
 struct square {
     const byte* from;
     byte* to;           // of its first column
-    const byte* fetch;  // of a few rows as much as kFetchedLines, which will be turned a little later; null: of none
+    const byte* fetch;  // of fetched_rows() fetched_lines() each, which will be turned a little later; null: of none
     // Where lines are joined.
     byte* waiting;      // for each column the line's worth before `to`
     bool begins, ends;  // nothing waits yet; nothing will
 };
 inline constexpr int kFetchedLines = 8;
 
-// Of a square that divides into so many rows: lines of each row that are fetched at a time, and rows of which they are.
+// Of what a square of so many rows fetches, as many lines: those that lie side by side, and rows of them.
 constexpr int fetched_lines(int side) { return side < kFetchedLines ? side : kFetchedLines; }
 constexpr int fetched_rows(int side) { return side / fetched_lines(side); }
 

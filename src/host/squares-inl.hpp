@@ -112,8 +112,8 @@ HWY_INLINE void turn_block(D d, const byte* from, std::ptrdiff_t from_pitch, byt
 }
 
 // ---- Squares of a line ----------------------------------------------------------------------------------------------
-// kLineBytes / kSize rows and columns. Where those are many, each row is read once and whole, so that it does not
-// matter if all of them fall into one set of the nearest cache, as rows a power of two apart do.
+// kLineBytes / kSize rows and columns. Of a square of many rows each is read once and whole, so that it does not matter
+// if all of them fall into one set of the nearest cache, as rows a power of two apart do.
 
 // Four groups' vectors of blocks -> for each block, the groups' blocks behind each other: a line. store(block, line).
 template <class D, class F>
@@ -135,12 +135,9 @@ HWY_INLINE void turn_square_of_rows(D d, const byte* from, std::ptrdiff_t from_p
     hn::Vec<D> turned[kGroups][kRows];
     HWY_UNROLL(4)
     for (int group = 0; group < kGroups; ++group) {
-        hn::Vec<D> rows[kRows];
         HWY_UNROLL(16)
-        for (int i = 0; i < kRows; ++i) rows[i] = hn::LoadU(d, at<T>(from + (group * kRows + i) * from_pitch));
-        interleave<kSize>(d, rows);
-        HWY_UNROLL(16)
-        for (int i = 0; i < kRows; ++i) turned[group][i] = rows[i];
+        for (int i = 0; i < kRows; ++i) turned[group][i] = hn::LoadU(d, at<T>(from + (group * kRows + i) * from_pitch));
+        interleave<kSize>(d, turned[group]);
     }
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
@@ -153,10 +150,10 @@ HWY_INLINE void turn_square_of_rows(D d, const byte* from, std::ptrdiff_t from_p
 template <int kSize, class D, class F>
 HWY_INLINE void turn_square_of_blocks(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
     constexpr int kRows = kBlockBytes / kSize, kVectorBytes = bytes_of(D()), kParts = kLineBytes / kVectorBytes;
-    constexpr int kSide = kLineBytes / kSize, kWays = 8;  // of the nearest cache, at least
+    constexpr int kSide = kLineBytes / kSize, kFewRows = 16;  // which are quicker without a copy
     using T = hn::TFromD<D>;
     alignas(kLineBytes) byte copied[kSide * kLineBytes];
-    if constexpr (kSide > 2 * kWays) {
+    if constexpr (kSide > kFewRows) {
         for (int i = 0; i < kSide; ++i) {
             for (int part = 0; part < kLineBytes; part += kVectorBytes)
                 hn::Store(hn::LoadU(d, at<T>(from + i * from_pitch + part)), d, at<T>(copied + i * kLineBytes + part));

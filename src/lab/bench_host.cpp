@@ -73,7 +73,7 @@ public:
     host_bench() : flushed_with_(2 * cache_bytes()) {
         ask_for_huge_pages(flushed_with_);
         // Memory that nobody wrote is one page of zeros, again and again.
-        parallel_ranges(flushed_with_.size(), 1 << 20, [&](std::int64_t begin, std::int64_t end) {
+        parallel_ranges(flushed_with_.size(), kPiece, [&](std::int64_t begin, std::int64_t end) {
             std::fill(flushed_with_.data() + begin, flushed_with_.data() + end, 1);
         });
     }
