@@ -209,38 +209,41 @@ class Formats(Case):
 
 
 class Memory(Case):
-    def peak(self, *arguments):
-        """Peak resident bytes of a run. What starts it must be small: until it is another program, a child is as large."""
+    def run_within(self, memory, *arguments):
+        """Its peak resident size. What starts it must be small: until it is another program, a child is as large."""
         starter = """import resource, subprocess, sys
 ended = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 print(ended.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
-        ran = subprocess.run([sys.executable, "-S", "-E", "-c", starter, *TRANSPOSE, *map(str, arguments)],
-                             capture_output=True, text=True, timeout=300)
-        status, kibibytes = map(int, ran.stdout.split())
+        command = [*TRANSPOSE, *map(str, arguments), "--memory", str(memory)]
+        ran = subprocess.run([sys.executable, "-S", "-E", "-c", starter, *command], capture_output=True, text=True, timeout=300)
+        status, peak = map(int, ran.stdout.split())
         self.assertEqual((status, ran.stderr), (0, ""))
-        return kibibytes * 1024
+        print(f"{peak} of {memory / 1024:.0f} KiB", end=" ... ", file=sys.stderr)
+        self.assertLessEqual(peak * 1024, memory)
 
     def test_the_bound_is_kept(self):
         array = array_of("<f8", (4001, 5003))  # 160 MB
         path = self.save("in.npy", array)
         for memory in map(self.within, (16 * MiB, 32 * MiB, 64 * MiB)):
-            self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", memory), memory)
+            self.run_within(memory, path, self.folder / "out.npy")
             self.expect_transposed(self.folder / "out.npy", array)
+            self.run_within(memory, path, self.folder / "out.npy", "--layout", "f")
+            self.expect_transposed(self.folder / "out.npy", array, fortran=True)
 
     def test_less_than_a_row(self):
         array = array_of("u1", (3, 40 * MiB))
         path = self.save("in.npy", array)
         memory = self.within(16 * MiB)
-        self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", memory), memory)
+        self.run_within(memory, path, self.folder / "out.npy")
         self.expect_transposed(self.folder / "out.npy", array)
-        self.assertLessEqual(self.peak(self.folder / "out.npy", self.folder / "again.npy", "--memory", memory), memory)
+        self.run_within(memory, self.folder / "out.npy", self.folder / "again.npy")
         self.expect_transposed(self.folder / "again.npy", array.T)
 
     def test_large_elements(self):
         array = array_of("V5000000", (3, 4))
         path = self.save("in.npy", array)
         memory = self.within(48 * MiB)
-        self.assertLessEqual(self.peak(path, self.folder / "out.npy", "--memory", memory), memory)
+        self.run_within(memory, path, self.folder / "out.npy")
         self.expect_transposed(self.folder / "out.npy", array)
 
     def test_too_little_is_refused(self):
