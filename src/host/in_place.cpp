@@ -4,10 +4,10 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kSwapBytes = 128;                        // of a row of a tile
-constexpr std::int64_t kSwapTaskBytes = 1 * kMiB;               // as kTaskBytes
-constexpr std::int64_t kTileBytes = 1 * kKiB, kTileRows = 512;  // at most: of a tile that is streamed
-constexpr std::int64_t kTileRowsAhead = 4;                      // of it, from what is read to what is fetched
+constexpr std::int64_t kTileBytes = 128, kTileElements = 16;  // of a row of a tile, at least
+constexpr std::int64_t kMostTileBytes = 2 * kKiB;             // of it, for the latter
+constexpr std::int64_t kBlockTiles = 4;                       // on a side, at most
+constexpr std::int64_t kSwapTaskBytes = 1 * kMiB;             // as kTaskBytes
 
 void swap_elements(const job& j) {
     share_out(j.count * j.rows, j.bytes(), [&](std::int64_t i) {
@@ -19,89 +19,143 @@ void swap_elements(const job& j) {
     });
 }
 
-// Tile i of those on the diagonal and above of tiles x tiles, so that the next one is mostly the next in its row: rows
-// that are as long together as the first are put one behind the other.
+// Mostly a line, which takes no call.
+void copy_row(const byte* from, byte* to, std::int64_t bytes) {
+    if (bytes == kLineBytes) {
+        copy(from, to, kLineBytes);
+    } else {
+        copy(from, to, bytes);
+    }
+}
+
+// A small matrix.
+void turn_and_copy(const job& j, std::int64_t matrix) {
+    const std::ptrdiff_t pitch = j.rows * j.size;
+    byte *const there = j.destination_at(matrix, 0, 0), *const turned = scratch(j.rows * pitch);
+    j.use.turn(there, j.source_pitch, turned, pitch, j.rows, j.rows, j.size);
+    if (j.destination_pitch == pitch) return copy(turned, there, j.rows * pitch);
+    for (std::int64_t row = 0; row < j.rows; ++row)
+        copy(turned + row * pitch, there + row * j.destination_pitch, pitch);
+}
+
 struct place {
     std::int64_t row, col;
 };
-place upper_tile(std::int64_t i, std::int64_t tiles) {
-    const std::int64_t length = tiles | 1, row = i / length, along = i % length;
-    if (along < tiles - row) return {row, row + along};
-    const std::int64_t other = tiles - 1 - row + tiles % 2;
-    return {other, other + along - (tiles - row)};
+
+// Place i of those on the diagonal and above of side x side, row by row: rows that are as long together as the first
+// are put one behind the other.
+place upper_place(std::int64_t i, std::int64_t side) {
+    const std::int64_t length = side | 1, row = i / length, along = i % length;
+    if (along < side - row) return {row, row + along};
+    const std::int64_t other = side - 1 - row + side % 2;
+    return {other, other + along - (side - row)};
 }
 
-// Two tiles that belong in each other's place, by way of the caches; or one on the diagonal, which is both.
-void swap_tiles(const job& j, std::int64_t matrix, std::int64_t row, std::int64_t col, std::int64_t side) {
-    const std::int64_t rows = std::min(side, j.rows - row), cols = std::min(side, j.rows - col), pitch = side * j.size;
-    const byte *const source = j.source_at(matrix, row, col), *const mirrored = j.source_at(matrix, col, row);
-    byte *const one = scratch(2 * side * pitch), *const other = one + side * pitch;
-    const std::int64_t next_cols = std::clamp<std::int64_t>(j.rows - col - side, 0, side);
-    fetch_tile(source + pitch, j.source_pitch, rows, next_cols * j.size);
-    j.use.turn(source, j.source_pitch, one, pitch, rows, cols, j.size);
-    if (row != col) {
-        fetch_tile(mirrored + side * j.source_pitch, j.source_pitch, next_cols, rows * j.size);
-        j.use.turn(mirrored, j.source_pitch, other, pitch, cols, rows, j.size);
-        for (std::int64_t k = 0; k < rows; ++k)
-            copy(other + k * pitch, j.destination_at(matrix, row + k, col), cols * j.size);
-    }
-    for (std::int64_t k = 0; k < cols; ++k)
-        copy(one + k * pitch, j.destination_at(matrix, col + k, row), rows * j.size);
+std::int64_t tile_row_bytes(std::int64_t size) {
+    return std::max(kTileBytes, std::min(kTileElements * size, kMostTileBytes));
 }
 
-// The same past the caches, for two tiles of whole lines: the longer their rows are, the better for memory.
-void stream_tiles(const job& j, std::int64_t matrix, std::int64_t row, std::int64_t col, std::int64_t side) {
-    const std::int64_t row_bytes = side * j.size, pitch = row_bytes + kLineBytes, at_a_time = j.side();
-    byte* const first = scratch((2 * side + at_a_time) * pitch);
-    byte *const copies[] = {first, first + side * pitch}, *const turned = first + 2 * side * pitch;
-    const place from[] = {{row, col}, {col, row}};
-    for (int i : {0, 1}) {
-        const byte* const tile = j.source_at(matrix, from[i].row, from[i].col);
-        for (std::int64_t k = 0; k < side; ++k) {
-            if (k + kTileRowsAhead < side)
-                fetch_tile(tile + (k + kTileRowsAhead) * j.source_pitch, j.source_pitch, 1, row_bytes);
-            copy(tile + k * j.source_pitch, copies[i] + k * pitch, row_bytes);
-        }
-    }
-    for (int i : {0, 1}) {
-        byte* const tile = j.destination_at(matrix, from[i].col, from[i].row);
-        for (std::int64_t k = 0; k < side; k += at_a_time) {
-            j.use.turn(copies[i] + k * j.size, pitch, turned, pitch, side, at_a_time, j.size);
-            for (std::int64_t its_row = 0; its_row < at_a_time; ++its_row) {
-                j.use.stream(turned + its_row * pitch, tile + (k + its_row) * j.destination_pitch,
-                             row_bytes / kLineBytes);
+// Matrices in blocks of tiles of squares. A square and the one in whose place it belongs are swapped at a time, and all
+// along a row or two of the tiles that come next are fetched: whatever comes in bursts, memory answers late. A block's
+// tiles are taken one of its diagonals after the other, so that none follows another along a column, where rows that
+// are a power of two apart compete for the same places of the caches and banks of memory.
+class in_squares {
+public:
+    explicit in_squares(const job& j)
+        : j_(j),
+          square_(std::max<std::int64_t>(1, j.side())),
+          squares_(std::max<std::int64_t>(1, tile_row_bytes(j.size) / (square_ * j.size))),
+          side_(squares_ * square_),
+          tiles_(std::min(kBlockTiles, divide_up(j.rows, side_))),
+          blocks_(divide_up(j.rows, tiles_ * side_)) {}
+
+    bool is_one_tile() const { return j_.rows <= side_; }
+
+    // Of which each swaps a pair of tiles, but for a few that have nothing to do.
+    std::int64_t steps() const { return j_.count * steps_of_matrix(); }
+
+    void run(std::int64_t step) const {
+        const tile here = at(step), next = at(step + 1);
+        const rows_ahead ahead[] = {rows_of(next, next.row, next.col), rows_of(next, next.col, next.row)};
+        const std::int64_t fetched = divide_up(side_, squares_ * squares_);  // rows of both while a square is swapped
+        for (std::int64_t i = 0; i < squares_ * squares_; ++i) {
+            const std::int64_t row = here.row + i / squares_ * square_, col = here.col + i % squares_ * square_;
+            const std::int64_t first = i * fetched;
+            if (here.is_there && row <= col && col < j_.rows) {
+                swap(here.matrix, row, col, ahead, first, fetched);
+            } else {
+                for (const rows_ahead& a : ahead) fetch(a, first, first + fetched);
             }
         }
     }
-}
 
-// Calls swap(matrix, row, column) for each pair of tiles, and for those on the diagonal.
-template <class Swap>
-void for_each_pair(const job& j, std::int64_t side, Swap swap) {
-    const std::int64_t tiles = divide_up(j.rows, side), pairs = tiles * (tiles + 1) / 2;
-    const auto swap_pair = [&](std::int64_t i) {
-        const place at = upper_tile(i % pairs, tiles);
-        swap(i / pairs, at.row * side, at.col * side);
+private:
+    struct tile {
+        std::int64_t matrix, row, col;
+        bool is_there;
     };
-    share_out(j.count * pairs, j.bytes(), swap_pair, kSwapTaskBytes);
-}
+
+    // Of a tile that comes next: none, if it is not there.
+    struct rows_ahead {
+        const byte* first;
+        std::int64_t rows, bytes;
+    };
+
+    std::int64_t steps_of_block() const { return tiles_ * tiles_; }
+    std::int64_t steps_of_matrix() const { return blocks_ * (blocks_ + 1) / 2 * steps_of_block(); }
+
+    tile at(std::int64_t step) const {
+        const std::int64_t matrix = step / steps_of_matrix(), within = step % steps_of_matrix();
+        const place block = upper_place(within / steps_of_block(), blocks_);
+        const std::int64_t down = within % tiles_, across = (down + within % steps_of_block() / tiles_) % tiles_;
+        const std::int64_t row = (block.row * tiles_ + down) * side_, col = (block.col * tiles_ + across) * side_;
+        return {matrix, row, col, matrix < j_.count && row <= col && col < j_.rows};
+    }
+
+    rows_ahead rows_of(const tile& t, std::int64_t row, std::int64_t col) const {
+        if (!t.is_there) return {};
+        return {j_.source_at(t.matrix, row, col), std::min(side_, j_.rows - row),
+                std::min(side_, j_.rows - col) * j_.size};
+    }
+
+    [[gnu::always_inline]] void fetch(const rows_ahead& a, std::int64_t first, std::int64_t last) const {
+        const std::int64_t rows = std::min(last, a.rows) - first;
+        if (rows > 0) fetch_tile(a.first + first * j_.source_pitch, j_.source_pitch, rows, a.bytes);
+    }
+
+    // A square, and straight to its place the one that is mirrored; one on the diagonal is both. Of each of `ahead`
+    // so many rows are fetched by turns.
+    void swap(std::int64_t matrix, std::int64_t row, std::int64_t col, const rows_ahead (&ahead)[2], std::int64_t first,
+              std::int64_t fetched) const {
+        const std::int64_t rows = std::min(square_, j_.rows - row), cols = std::min(square_, j_.rows - col);
+        const std::ptrdiff_t pitch = std::max<std::ptrdiff_t>(kLineBytes, j_.size);
+        byte *const one = j_.destination_at(matrix, row, col), *const mirrored = j_.destination_at(matrix, col, row);
+        byte* const turned = scratch(square_ * pitch);
+        j_.use.turn(one, j_.source_pitch, turned, pitch, rows, cols, j_.size);
+        if (row != col) j_.use.turn(mirrored, j_.source_pitch, one, j_.destination_pitch, cols, rows, j_.size);
+        for (std::int64_t i = 0; i < std::max(cols, 2 * fetched); ++i) {
+            if (i < cols) copy_row(turned + i * pitch, mirrored + i * j_.destination_pitch, rows * j_.size);
+            if (i < 2 * fetched) fetch(ahead[i % 2], first + i / 2, first + i / 2 + 1);
+        }
+    }
+
+    const job& j_;
+    std::int64_t square_, squares_, side_;  // elements on a side of a square; squares on a side of a tile; elements
+    std::int64_t tiles_, blocks_;           // tiles on a side of a block; blocks on a side of the matrix
+};
 
 }  // namespace
 
 void run_in_place(const job& j) {
     if (j.size > kLargeElement) return swap_elements(j);
-    const std::int64_t side = std::max<std::int64_t>(1, kSwapBytes / j.size);
-    for_each_pair(j, side, [&](std::int64_t matrix, std::int64_t row, std::int64_t col) {
-        swap_tiles(j, matrix, row, col, side);
-    });
-}
-
-void run_in_place_streamed(const job& j) {
-    const std::int64_t side = std::min(kTileBytes / j.size, kTileRows);
-    for_each_pair(j, side, [&](std::int64_t matrix, std::int64_t row, std::int64_t col) {
-        const bool whole = col + side <= j.rows;  // and so is the other one, which is above the diagonal
-        (whole && row != col ? stream_tiles : swap_tiles)(j, matrix, row, col, side);
-    });
+    const in_squares squares(j);
+    if (squares.is_one_tile()) {
+        share_out(
+            j.count, j.bytes(), [&](std::int64_t i) { turn_and_copy(j, i); }, kSwapTaskBytes);
+    } else {
+        share_out(
+            squares.steps(), j.bytes(), [&](std::int64_t i) { squares.run(i); }, kSwapTaskBytes);
+    }
 }
 
 }  // namespace cornerturn::host

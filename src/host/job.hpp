@@ -18,7 +18,6 @@ namespace cornerturn::host {
 
 // Sizes here and where they are used: docs/experiments.md has what was tried.
 inline constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
-inline constexpr std::int64_t kPageBytes = 4 * kKiB;
 inline constexpr std::int64_t kTaskBytes = 256 * kKiB;   // at least: moved by a thread before it takes what comes next
 inline constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
 
@@ -28,12 +27,13 @@ inline void copy(const byte* from, byte* to, std::int64_t bytes) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
-// Always inlined: a call of what does nothing else has no effect to the compiler, which drops it.
+// The lines that so many rows lie in. Always inlined: a call of what does nothing else has no effect to the compiler,
+// which drops it.
 [[gnu::always_inline]] inline void fetch_tile(const byte* from, std::ptrdiff_t pitch, std::int64_t rows,
                                               std::int64_t row_bytes) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t byte = 0; byte < row_bytes; byte += kLineBytes)
-            __builtin_prefetch(from + row * pitch + byte, 0, 2);
+    for (const byte* const end = from + rows * pitch; from != end; from += pitch) {
+        for (const byte* line = from - in_line(from); line < from + row_bytes; line += kLineBytes)
+            __builtin_prefetch(line, 0, 2);
     }
 }
 

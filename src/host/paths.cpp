@@ -5,13 +5,11 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kStreamFrom = 8 * kMiB;  // of the destination: what is smaller had better stay in the caches
-constexpr std::int64_t kStreamSwapsFrom = 256 * kMiB;  // the same in place
-constexpr std::int64_t kLeastStreamedSwap = 4 * kMiB;  // of one matrix, in place: several tiles
-constexpr std::int64_t kDirectBytes = 256;             // of a row of the destination, written at a time
-constexpr std::int64_t kImageBytes = 64 * kKiB;        // of whole rows of the destination, before they are streamed
-constexpr std::int64_t kShortRow = 1 * kKiB;           // of the destination: streamed with its neighbours
-constexpr std::int64_t kLeastRow = 256;                // of the destination: what is shorter is not streamed alone
+constexpr std::int64_t kStreamFrom = 8 * kMiB;   // of the destination: what is smaller had better stay in the caches
+constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
+constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
+constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
+constexpr std::int64_t kLeastRow = 256;          // of the destination: what is shorter is not streamed alone
 
 struct way {
     void (*run)(const job&);
@@ -19,13 +17,7 @@ struct way {
 };
 
 way choose(const job& j) {
-    if (j.in_place()) {
-        // Rows that compete for the same places of the caches, of more than these hold.
-        if (j.bytes() >= kStreamSwapsFrom && j.matrix_bytes() >= kLeastStreamedSwap &&
-            j.destination_pitch % kPageBytes == 0 && j.in_lines() && j.rows_before_lines() == 0)
-            return {run_in_place_streamed, "in_place_streamed", "too large for the caches, and all rows begin alike"};
-        return {run_in_place, "in_place", "source and destination are the same"};
-    }
+    if (j.in_place()) return {run_in_place, "in_place", "source and destination are the same"};
     if (j.bytes() < kStreamFrom) return {run_direct, "direct", "it fits the caches"};
     if (j.size > kLargeElement) return {run_direct, "direct", "the elements are as large as rows"};
     if (j.in_lines())

@@ -7,6 +7,7 @@
 namespace cornerturn::host {
 namespace {
 
+constexpr std::int64_t kPageBytes = 4 * kKiB;
 constexpr std::int64_t kPanelCols = 512;  // of the source: what waits for its line stays in the nearest cache
 constexpr std::int64_t kLeastPanelBytes = 1 * kKiB, kMostPanelBytes = 4 * kKiB;  // of a row of the source
 constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at most where that is whole lines

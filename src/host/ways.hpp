@@ -10,6 +10,5 @@ void run_image(const job& j);
 void run_lines(const job& j);
 void run_strips(const job& j);
 void run_in_place(const job& j);
-void run_in_place_streamed(const job& j);
 
 }  // namespace cornerturn::host
