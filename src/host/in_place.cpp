@@ -7,7 +7,8 @@ namespace {
 constexpr std::int64_t kTileBytes = 128, kTileElements = 16;  // of a row of a tile, at least
 constexpr std::int64_t kMostTileBytes = 2 * kKiB;             // of it, for the latter
 constexpr std::int64_t kBlockTiles = 4;                       // on a side, at most
-constexpr std::int64_t kSwapTaskBytes = 1 * kMiB;             // as kTaskBytes
+constexpr std::int64_t kMostTaskBytes = 1 * kMiB;             // instead of kTaskBytes, where there is much to do
+constexpr std::int64_t kTasksPerThread = 16;                  // before tasks grow
 
 void swap_elements(const job& j) {
     share_out(j.count * j.rows, j.bytes(), [&](std::int64_t i) {
@@ -76,15 +77,14 @@ public:
 
     void run(std::int64_t step) const {
         const tile here = at(step), next = at(step + 1);
-        const rows_ahead ahead[] = {rows_of(next, next.row, next.col), rows_of(next, next.col, next.row)};
-        const std::int64_t fetched = divide_up(side_, squares_ * squares_);  // rows of both while a square is swapped
+        rows_ahead ahead[] = {rows_of(next, next.row, next.col), rows_of(next, next.col, next.row)};
+        const std::int64_t fetched = 2 * divide_up(side_, squares_ * squares_);  // of both, while a square is swapped
         for (std::int64_t i = 0; i < squares_ * squares_; ++i) {
             const std::int64_t row = here.row + i / squares_ * square_, col = here.col + i % squares_ * square_;
-            const std::int64_t first = i * fetched;
             if (here.is_there && row <= col && col < j_.rows) {
-                swap(here.matrix, row, col, ahead, first, fetched);
+                swap(here.matrix, row, col, ahead, fetched);
             } else {
-                for (const rows_ahead& a : ahead) fetch(a, first, first + fetched);
+                for (std::int64_t k = 0; k < fetched; ++k) fetch(ahead[k % 2]);
             }
         }
     }
@@ -95,7 +95,7 @@ private:
         bool is_there;
     };
 
-    // Of a tile that comes next: none, if it is not there.
+    // Of a tile that comes next, those that are yet to be fetched: none, if it is not there.
     struct rows_ahead {
         const byte* first;
         std::int64_t rows, bytes;
@@ -118,14 +118,17 @@ private:
                 std::min(side_, j_.rows - col) * j_.size};
     }
 
-    [[gnu::always_inline]] void fetch(const rows_ahead& a, std::int64_t first, std::int64_t last) const {
-        const std::int64_t rows = std::min(last, a.rows) - first;
-        if (rows > 0) fetch_tile(a.first + first * j_.source_pitch, j_.source_pitch, rows, a.bytes);
+    // A row.
+    [[gnu::always_inline]] void fetch(rows_ahead& a) const {
+        if (a.rows == 0) return;
+        fetch_tile(a.first, j_.source_pitch, 1, a.bytes);
+        a.first += j_.source_pitch;
+        --a.rows;
     }
 
-    // A square, and straight to its place the one that is mirrored; one on the diagonal is both. Of each of `ahead`
-    // so many rows are fetched by turns.
-    void swap(std::int64_t matrix, std::int64_t row, std::int64_t col, const rows_ahead (&ahead)[2], std::int64_t first,
+    // A square, and straight to its place the one that is mirrored; one on the diagonal is both. So many rows are
+    // fetched, by turns of the one and the other of `ahead`.
+    void swap(std::int64_t matrix, std::int64_t row, std::int64_t col, rows_ahead (&ahead)[2],
               std::int64_t fetched) const {
         const std::int64_t rows = std::min(square_, j_.rows - row), cols = std::min(square_, j_.rows - col);
         const std::ptrdiff_t pitch = std::max<std::ptrdiff_t>(kLineBytes, j_.size);
@@ -133,9 +136,9 @@ private:
         byte* const turned = scratch(square_ * pitch);
         j_.use.turn(one, j_.source_pitch, turned, pitch, rows, cols, j_.size);
         if (row != col) j_.use.turn(mirrored, j_.source_pitch, one, j_.destination_pitch, cols, rows, j_.size);
-        for (std::int64_t i = 0; i < std::max(cols, 2 * fetched); ++i) {
+        for (std::int64_t i = 0; i < std::max(cols, fetched); ++i) {
             if (i < cols) copy_row(turned + i * pitch, mirrored + i * j_.destination_pitch, rows * j_.size);
-            if (i < 2 * fetched) fetch(ahead[i % 2], first + i / 2, first + i / 2 + 1);
+            if (i < fetched) fetch(ahead[i % 2]);
         }
     }
 
@@ -148,13 +151,15 @@ private:
 
 void run_in_place(const job& j) {
     if (j.size > kLargeElement) return swap_elements(j);
+    const std::int64_t threads = tbb::this_task_arena::max_concurrency();
+    const std::int64_t task_bytes = std::clamp(j.bytes() / (kTasksPerThread * threads), kTaskBytes, kMostTaskBytes);
     const in_squares squares(j);
     if (squares.is_one_tile()) {
         share_out(
-            j.count, j.bytes(), [&](std::int64_t i) { turn_and_copy(j, i); }, kSwapTaskBytes);
+            j.count, j.bytes(), [&](std::int64_t i) { turn_and_copy(j, i); }, task_bytes);
     } else {
         share_out(
-            squares.steps(), j.bytes(), [&](std::int64_t i) { squares.run(i); }, kSwapTaskBytes);
+            squares.steps(), j.bytes(), [&](std::int64_t i) { squares.run(i); }, task_bytes);
     }
 }
 
