@@ -120,6 +120,29 @@ TEST(host_transpose, every_set_of_instructions) {
     for (const std::string& target : seen) std::printf("%s\n", target.c_str());
 }
 
+// Past the caches: rows that all begin alike within a line of the source, on it or off it; of a batch, too.
+TEST(host_transpose, large_off_the_boundary) {
+    for (int size : {1, 2, 4, 8, 16}) {
+        const std::int64_t line = 64 / size;
+        for (std::int64_t cols : {line, 16 * line - 1, 16 * line, 16 * line + 1, 100 * line}) {
+            for (std::int64_t source_offset : {std::int64_t{1}, line - 1}) {
+                problem_shape shape{.rows = 12 * kMiB / (cols * size) / line * line,
+                                    .cols = cols,
+                                    .element_size = size,
+                                    .source_ld = (cols / line + 1) * line,
+                                    .source_offset = source_offset,
+                                    .destination_offset = 1};
+                shape.destination_ld = shape.rows;
+                ASSERT_EQ(host::explain(host_problem(shape).work()).find("lines"), 0u);
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+                shape.rows = shape.destination_ld = 5 * line;
+                shape.count = 12 * kMiB / (shape.rows * cols * size) + 2;
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+            }
+        }
+    }
+}
+
 // Past the caches: what is moved in strips, and in images of whole rows.
 TEST(host_transpose, large) {
     for (int size : {1, 2, 4, 8, 16, 3}) {

@@ -5,11 +5,20 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kUnitBytes = 1 * kMiB;  // at most: of a strip
+constexpr std::int64_t kUnitBytes = 1 * kMiB;     // at most: of a strip
+constexpr std::int64_t kAlignedBytes = 1 * kKiB;  // of a row of the source, for it to be worth it
 
 // Far apart along strips of so many rows, at which squares are turned by turns. Elements of 4 bytes are a little
 // quicker with twice as many pieces of rows at a time as others.
 std::int64_t places_at_a_time(const job& j, std::int64_t rows) { return j.size == 4 ? 4 : kRowsAtATime / rows; }
+
+// Of the source, before the first one whose elements begin a line in each row, if one does: squares from there on are
+// read a line at a time, and not two parts of lines.
+std::int64_t cols_before_lines(const job& j) {
+    const bool alike = j.source_pitch % kLineBytes == 0 && (j.count == 1 || j.source_stride % kLineBytes == 0);
+    if (!alike || in_line(j.source) % j.size != 0 || j.cols * j.size < kAlignedBytes) return 0;
+    return (kLineBytes - in_line(j.source)) % kLineBytes / j.size;
+}
 
 }  // namespace
 
@@ -18,16 +27,17 @@ void run_lines(const job& j) {
     const std::int64_t side = j.side();
     const bool runs = in_runs(j);
     const std::int64_t most_rows = (runs ? 1 : strips_at_a_time(side, j.source_pitch)) * side;
-    const std::int64_t before = j.rows_before_lines();
-    const std::int64_t across = divide_up(j.cols * kLineBytes, kUnitBytes),
-                       down = divide_up(j.rows - before, most_rows);
-    const std::int64_t most_cols = divide_up(divide_up(j.cols, across), side) * side;
+    const std::int64_t rows_before = j.rows_before_lines(), cols_before = cols_before_lines(j);
+    const std::int64_t cols_behind = j.cols - cols_before;
+    const std::int64_t across = divide_up(cols_behind * kLineBytes, kUnitBytes),
+                       down = divide_up(j.rows - rows_before, most_rows);
+    const std::int64_t most_cols = divide_up(divide_up(cols_behind, across), side) * side;
     // Tasks of several patches, one under the other.
     const bool narrow = most_rows * most_cols * j.size < kTaskBytes;
     share_out(j.count * across * down, j.bytes(), [&](std::int64_t i) {
         // Down the source: neighbours along the rows of the destination are written at the same time.
-        const std::int64_t row = before + i % down * most_rows;
-        const std::int64_t col = i / down % across * most_cols, matrix = i / down / across;
+        const std::int64_t row = rows_before + i % down * most_rows;
+        const std::int64_t col = cols_before + i / down % across * most_cols, matrix = i / down / across;
         if (col >= j.cols) return;
         const std::int64_t rows = std::min(most_rows, j.rows - row), cols = std::min(most_cols, j.cols - col);
         const std::int64_t strips = rows / side, squares = cols / side, done_rows = strips * side;
@@ -58,7 +68,10 @@ void run_lines(const job& j) {
             j.use.turn(j.source_at(matrix, its_row, its_col), j.source_pitch,
                        j.destination_at(matrix, its_col, its_row), j.destination_pitch, its_rows, its_cols, j.size);
         };
-        if (row == before) turn_rest(0, col, before, cols);
+        const bool first_row = row == rows_before, first_col = col == cols_before;
+        if (first_row) turn_rest(0, col, rows_before, cols);
+        if (first_col) turn_rest(row, 0, rows, cols_before);
+        if (first_row && first_col) turn_rest(0, 0, rows_before, cols_before);
         turn_rest(row, col + squares * side, done_rows, cols - squares * side);
         turn_rest(row + done_rows, col, rows - done_rows, cols);
     });
