@@ -28,9 +28,10 @@ void run_lines(const job& j) {
     const bool runs = in_runs(j);
     const std::int64_t most_rows = (runs ? 1 : strips_at_a_time(side, j.source_pitch)) * side;
     const std::int64_t rows_before = j.rows_before_lines(), cols_before = cols_before_lines(j);
+    const std::int64_t in_squares = (j.rows - rows_before) / side * side, end = rows_before + in_squares;
     const std::int64_t cols_behind = j.cols - cols_before;
     const std::int64_t across = divide_up(cols_behind * kLineBytes, kUnitBytes),
-                       down = divide_up(j.rows - rows_before, most_rows);
+                       down = divide_up(in_squares, most_rows);
     const std::int64_t most_cols = divide_up(divide_up(cols_behind, across), side) * side;
     // Tasks of several patches, one under the other.
     const bool narrow = most_rows * most_cols * j.size < kTaskBytes;
@@ -39,9 +40,9 @@ void run_lines(const job& j) {
         const std::int64_t row = rows_before + i % down * most_rows;
         const std::int64_t col = cols_before + i / down % across * most_cols, matrix = i / down / across;
         if (col >= j.cols) return;
-        const std::int64_t rows = std::min(most_rows, j.rows - row), cols = std::min(most_cols, j.cols - col);
-        const std::int64_t strips = rows / side, squares = cols / side, done_rows = strips * side;
-        const bool follows = narrow && row + 2 * most_rows <= j.rows;
+        const std::int64_t rows = std::min(most_rows, end - row), cols = std::min(most_cols, j.cols - col);
+        const std::int64_t strips = rows / side, squares = cols / side;
+        const bool follows = narrow && row + 2 * most_rows <= end;
         const auto turn = [&](std::int64_t first, std::int64_t along, std::int64_t places) {
             turn_squares(j, {.source = j.source_at(matrix, row, col + first),
                              .destination = j.destination_at(matrix, col + first, row),
@@ -51,11 +52,10 @@ void run_lines(const job& j) {
                              .apart = along * side,
                              .next = follows ? j.source_at(matrix, row + most_rows, col + first) : nullptr});
         };
-        const std::int64_t done = runs && strips > 0 ? turn_runs(j, j.source_at(matrix, row, col),
-                                                                 j.destination_at(matrix, col, row), squares)
-                                                     : 0;
+        const std::int64_t done =
+            runs ? turn_runs(j, j.source_at(matrix, row, col), j.destination_at(matrix, col, row), squares) : 0;
         const std::int64_t left = squares - done;
-        if (strips > 0 && left > 0) {
+        if (left > 0) {
             const std::int64_t places = std::min(left, places_at_a_time(j, most_rows));
             const std::int64_t along = left / places;
             turn(done * side, along, places);
@@ -68,12 +68,14 @@ void run_lines(const job& j) {
             j.use.turn(j.source_at(matrix, its_row, its_col), j.source_pitch,
                        j.destination_at(matrix, its_col, its_row), j.destination_pitch, its_rows, its_cols, j.size);
         };
-        const bool first_row = row == rows_before, first_col = col == cols_before;
-        if (first_row) turn_rest(0, col, rows_before, cols);
-        if (first_col) turn_rest(row, 0, rows, cols_before);
-        if (first_row && first_col) turn_rest(0, 0, rows_before, cols_before);
-        turn_rest(row, col + squares * side, done_rows, cols - squares * side);
-        turn_rest(row + done_rows, col, rows - done_rows, cols);
+        const bool is_first = col == cols_before;
+        if (is_first) turn_rest(row, 0, rows, cols_before);
+        turn_rest(row, col + squares * side, rows, cols - squares * side);
+        // Above and below all squares: a share for each task, since these lines are fetched before they are written.
+        const std::int64_t from = is_first ? 0 : col, width = col + cols - from;
+        const std::int64_t share = from + width * (i % down) / down, next = from + width * (i % down + 1) / down;
+        turn_rest(0, share, rows_before, next - share);
+        turn_rest(end, share, j.rows - end, next - share);
     });
 }
 
