@@ -30,7 +30,7 @@ void stream(unsigned char* to, const unsigned char* from, std::size_t bytes) {
     const std::size_t streamed = static_cast<std::size_t>(lines) * host::kLineBytes;
     if (host::in_line(to) != 0 || host::in_line(from) != 0)
         throw unsupported("copies what begins with a line of 64 bytes");
-    use.stream(from, to, lines);
+    use.stream(from, to, lines, nullptr);
     std::memcpy(to + streamed, from + streamed, bytes - streamed);
     host::end_stream();
 }

@@ -114,18 +114,23 @@ struct job {
                (count == 1 || destination_stride % kLineBytes == 0) &&
                (rows - rows_before_lines()) * size >= kLineBytes && cols * size >= kLineBytes;
     }
-    // Nothing lies between the destination's elements.
+    // Nothing lies between the source's elements.
+    bool packed_source() const {
+        return (source_pitch == cols * size || rows == 1) && (count == 1 || source_stride == matrix_bytes());
+    }
+    // Nor the destination's.
     bool packed_destination() const {
         return (destination_pitch == rows * size || cols == 1) && (count == 1 || destination_stride == matrix_bytes());
     }
 };
 
 // Writes bytes that lie in a line as they will there: whole lines past the caches, what is left at either end as usual.
-inline void stream_run(const kernels& use, const byte* from, byte* to, std::int64_t bytes) {
+// As much is fetched from `next` meanwhile; null: nothing.
+inline void stream_run(const kernels& use, const byte* from, byte* to, std::int64_t bytes, const byte* next = nullptr) {
     const std::int64_t head = std::min<std::int64_t>(bytes, (kLineBytes - in_line(to)) % kLineBytes);
     copy(from, to, head);
     const std::int64_t lines = (bytes - head) / kLineBytes, done = head + lines * kLineBytes;
-    use.stream(from + head, to + head, lines);
+    use.stream(from + head, to + head, lines, next);
     copy(from + done, to + done, bytes - done);
 }
 

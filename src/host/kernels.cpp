@@ -53,12 +53,12 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
     turn_elements<kSize>(from, from_pitch, to, to_pitch, rows, cols, size);
 }
 
-void stream(const byte* from, byte* to, std::int64_t lines) {
+void stream(const byte* from, byte* to, std::int64_t lines, const byte*) {
     std::memcpy(to, from, static_cast<std::size_t>(lines * kLineBytes));
 }
 
 void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, byte* waiting,
-                   std::int64_t pieces, std::int64_t lines) {
+                   std::int64_t pieces, std::int64_t lines, const byte*) {
     for (std::int64_t i = 0; i < pieces; ++i, from += from_pitch, to += to_pitch, waiting += kLineBytes) {
         const std::ptrdiff_t within = in_line(to);
         std::memcpy(to - within, waiting + kLineBytes - within, static_cast<std::size_t>(within));
@@ -251,10 +251,17 @@ void turn_lines(const square* squares, int count, std::ptrdiff_t from_pitch, std
     }
 }
 
-void stream(const byte* from, byte* to, std::int64_t lines) {
+HWY_INLINE void stream_line(const byte* from, byte* to) {
     const widest<std::uint8_t> d;
     constexpr int kBytes = bytes_of(widest<std::uint8_t>());
-    for (std::int64_t i = 0; i < lines * kLineBytes; i += kBytes) hn::Stream(hn::Load(d, from + i), d, to + i);
+    for (int i = 0; i < kLineBytes; i += kBytes) hn::Stream(hn::Load(d, from + i), d, to + i);
+}
+
+void stream(const byte* from, byte* to, std::int64_t lines, const byte* next) {
+    for (std::int64_t i = 0; i < lines * kLineBytes; i += kLineBytes) {
+        if (next != nullptr) fetch(next + i);
+        stream_line(from + i, to + i);
+    }
 }
 
 template <int kSize>
@@ -273,8 +280,8 @@ void turn_run(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t t
         for (int k = 0; k < kSide; ++k) {
             if (run.next != nullptr) fetch(run.next + column * from_pitch + its_square * kLineBytes);
             if (run.turned != nullptr) {
-                stream(run.turned + its_square * kSquareBytes + column * kLineBytes,
-                       run.to + (its_square * kSide + column) * to_pitch, 1);
+                stream_line(run.turned + its_square * kSquareBytes + column * kLineBytes,
+                            run.to + (its_square * kSide + column) * to_pitch);
             }
             if (++its_square < run.squares) continue;
             its_square = 0;
@@ -301,9 +308,12 @@ HWY_INLINE void stream_piece(const byte* piece, byte* to, byte* waiting, std::in
 }
 
 void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, byte* waiting,
-                   std::int64_t pieces, std::int64_t lines) {
-    for (std::int64_t i = 0; i < pieces; ++i, from += from_pitch, to += to_pitch, waiting += kLineBytes)
+                   std::int64_t pieces, std::int64_t lines, const byte* next) {
+    for (std::int64_t i = 0; i < pieces; ++i, from += from_pitch, to += to_pitch, waiting += kLineBytes) {
         stream_piece(from, to, waiting, lines);
+        if (next == nullptr) continue;
+        for (std::int64_t line = 0; line < lines; ++line) fetch(next + (i * lines + line) * kLineBytes);
+    }
 }
 
 // A line or less, and nothing beside it: others may be writing there.

@@ -47,14 +47,15 @@ struct square_run {
 // Streams of each square a column, then of each the next. Alignment, end and null as turn_lines_function.
 using turn_run_function = void (*)(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch);
 
-// Copies whole lines past the caches. `from` and `to` are aligned to a line. End with end_stream().
-using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines);
+// Copies whole lines past the caches. `from` and `to` are aligned to a line. End with end_stream(). As many lines are
+// fetched from `next`, one with each that is streamed, so that memory is asked all along; null: none.
+using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines, const byte* next);
 
 // Copies so many lines of each piece past the caches, beginning with the line that `to` is in. What lies before it
 // there is the end of the piece's line in `waiting`, which the piece's last line replaces. What lies around a piece and
-// around `waiting`, as much as a line, is read, too. End with end_stream().
+// around `waiting`, as much as a line, is read, too. End and `next` as stream_function, which is of all pieces.
 using stream_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
-                                        byte* waiting, std::int64_t pieces, std::int64_t lines);
+                                        byte* waiting, std::int64_t pieces, std::int64_t lines, const byte* next);
 
 // As turn_lines_function and stream_joined_function in one: `to` is anywhere, and each row of the destination gets a
 // line of what waits for it and of what is turned.

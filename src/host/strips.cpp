@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kPageBytes = 4 * kKiB;
 constexpr std::int64_t kPanelCols = 512;  // of the source: what waits for its line stays in the nearest cache
 constexpr std::int64_t kLeastPanelBytes = 1 * kKiB, kMostPanelBytes = 4 * kKiB;  // of a row of the source
-constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at most where that is whole lines
+constexpr std::int64_t kStripBytes = 8 * kKiB;    // of the source, at most where that is whole lines
 constexpr std::int64_t kStepBytes = 4 * kKiB;     // turned at a time
 constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is turned to what is fetched
 constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are turned at a time, at most, the same
@@ -93,6 +93,8 @@ private:
     // Where a column's piece begins; `col` is the first of those in the tile.
     byte* in_tile(std::int64_t col) const { return tile_ + in_line(destination_at(0, col)); }
 
+    bool follow_closely() const { return j_.source_pitch < kLineBytes; }
+
     // What waits for the panel's first lines.
     void turn_before() {
         turn(-strip_rows_, strip_rows_, 0);
@@ -114,8 +116,8 @@ private:
 
     // What lies a little further on in the same rows, and at their end what comes first in the next ones.
     [[gnu::always_inline]] void fetch(const byte* at, std::int64_t left_in_row) const {
-        // Rows that follow each other closely, or that are many at a time, are fetched unasked.
-        if (j_.source_pitch < kLineBytes || ahead_ == 0) return;
+        // Rows that follow each other closely are fetched with what is streamed, and many at a time unasked.
+        if (follow_closely() || ahead_ == 0) return;
         const std::int64_t row_bytes = p_.cols * j_.size;
         const std::int64_t strips = left_in_row > ahead_ ? 0 : (ahead_ - left_in_row) / row_bytes + 1;
         const byte* const ahead = at + ahead_ + strips * (strip_rows_ * j_.source_pitch - row_bytes);
@@ -129,7 +131,8 @@ private:
         byte* waiting = waiting_ + first * kLineBytes;
         const std::int64_t cols = p_.cols - first;
         if (!begins && !ends) {
-            j_.use.stream_joined(from, pitch_, to, j_.destination_pitch, waiting, cols, piece_ / kLineBytes);
+            const byte* const next = follow_closely() ? source_at(row + rows) : nullptr;
+            j_.use.stream_joined(from, pitch_, to, j_.destination_pitch, waiting, cols, piece_ / kLineBytes, next);
             return;
         }
         for (std::int64_t i = 0; i < cols; ++i, from += pitch_, to += j_.destination_pitch, waiting += kLineBytes) {
