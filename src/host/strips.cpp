@@ -93,7 +93,10 @@ private:
     // Where a column's piece begins; `col` is the first of those in the tile.
     byte* in_tile(std::int64_t col) const { return tile_ + in_line(destination_at(0, col)); }
 
-    bool follow_closely() const { return j_.source_pitch < kLineBytes; }
+    // Strips, in the source: the next one is fetched while this one is streamed.
+    bool follow_closely() const {
+        return j_.source_pitch < kLineBytes || (piece_ > kLineBytes && j_.source_pitch == p_.cols * j_.size);
+    }
 
     // What waits for the panel's first lines.
     void turn_before() {
@@ -116,8 +119,7 @@ private:
 
     // What lies a little further on in the same rows, and at their end what comes first in the next ones.
     [[gnu::always_inline]] void fetch(const byte* at, std::int64_t left_in_row) const {
-        // Rows that follow each other closely are fetched with what is streamed, and many at a time unasked.
-        if (follow_closely() || ahead_ == 0) return;
+        if (follow_closely() || ahead_ == 0) return;  // many rows at a time are fetched unasked
         const std::int64_t row_bytes = p_.cols * j_.size;
         const std::int64_t strips = left_in_row > ahead_ ? 0 : (ahead_ - left_in_row) / row_bytes + 1;
         const byte* const ahead = at + ahead_ + strips * (strip_rows_ * j_.source_pitch - row_bytes);
