@@ -113,6 +113,16 @@ TEST(host_transpose, every_set_of_instructions) {
                 EXPECT_NO_FATAL_FAILURE(
                     expect_right({.rows = 3008, .cols = cols, .element_size = size, .destination_offset = offset}));
             }
+            // Images, and strips whose pieces are several lines.
+            EXPECT_NO_FATAL_FAILURE(
+                expect_right({.rows = 30, .cols = 33, .element_size = size, .count = 9 * kMiB / (30 * 33 * size)}));
+            EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 9 * kMiB / (7 * size), .cols = 7, .element_size = size}));
+            EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 401,
+                                                  .cols = 401,
+                                                  .element_size = size,
+                                                  .source_ld = 403,
+                                                  .destination_ld = 403,
+                                                  .in_place = true}));
         }
     }
     hwy::SetSupportedTargetsForTest(0);
@@ -125,7 +135,7 @@ TEST(host_transpose, large_off_the_boundary) {
     for (int size : {1, 2, 4, 8, 16}) {
         const std::int64_t line = 64 / size;
         for (std::int64_t cols : {line, 16 * line - 1, 16 * line, 16 * line + 1, 100 * line}) {
-            for (std::int64_t source_offset : {std::int64_t{1}, line - 1}) {
+            for (std::int64_t source_offset : {std::int64_t{0}, std::int64_t{1}, line - 1}) {
                 problem_shape shape{.rows = 12 * kMiB / (cols * size) / line * line,
                                     .cols = cols,
                                     .element_size = size,
@@ -137,6 +147,9 @@ TEST(host_transpose, large_off_the_boundary) {
                 ASSERT_NO_FATAL_FAILURE(expect_right(shape));
                 shape.rows = shape.destination_ld = 5 * line;
                 shape.count = 12 * kMiB / (shape.rows * cols * size) + 2;
+                ASSERT_EQ(host::explain(host_problem(shape).work()).find("lines"), 0u);
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+                shape.source_stride = shape.rows * shape.source_ld + 1;  // where not all matrices' rows begin alike
                 ASSERT_NO_FATAL_FAILURE(expect_right(shape));
             }
         }
@@ -200,9 +213,9 @@ TEST(host_transpose, random_shapes_strides_offsets_and_sizes) {
     std::printf("seed %u\n", seed);
     std::mt19937 random(seed);
     const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
-    constexpr int kAll[] = {1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 24, 32, 100, 1000};
+    constexpr int kAll[] = {1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 24, 32, 48, 64, 100, 1000};
     for (int round = 0; round < 200; ++round) {
-        problem_shape s{.element_size = kAll[up_to(18)], .seed = seed};
+        problem_shape s{.element_size = kAll[up_to(20)], .seed = seed};
         const std::int64_t most = round % 10 == 0 ? 24 * kMiB : kMiB;
         const auto extent = [&] { return up_to(4) == 0 ? up_to(most) : up_to(1) == 0 ? up_to(4000) : up_to(70); };
         s.rows = extent();
@@ -233,7 +246,7 @@ TEST(host_transpose, batches) {
 }
 
 TEST(host_transpose, in_place) {
-    for (int size : {1, 2, 4, 8, 16, 3, 12, 100}) {
+    for (int size : {1, 2, 4, 8, 16, 3, 12, 40, 64, 100}) {
         for (std::int64_t n : {1, 2, 31, 64, 65, 128, 300, 513, 1100}) {
             for (std::int64_t gap : {0, 1, 16}) {
                 ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n,
@@ -251,8 +264,8 @@ TEST(host_transpose, in_place) {
 // Many blocks of tiles, of which the last ones are not whole; rows that begin alike, of a batch, and large elements.
 TEST(host_transpose, in_place_of_many_blocks) {
     const problem_shape shapes[] = {
-        {.rows = 16'500, .cols = 16'500, .element_size = 1, .source_ld = 20'480, .destination_ld = 20'480},
-        {.rows = 5'800, .cols = 5'800, .element_size = 8, .source_ld = 6'144, .destination_ld = 6'144},
+        {.rows = 9'000, .cols = 9'000, .element_size = 1, .source_ld = 10'240, .destination_ld = 10'240},
+        {.rows = 2'050, .cols = 2'050, .element_size = 8, .source_ld = 3'072, .destination_ld = 3'072},
         {.rows = 1'030, .cols = 1'030, .element_size = 4, .source_ld = 2'048, .destination_ld = 2'048, .count = 64},
         {.rows = 1'111, .cols = 1'111, .element_size = 24, .source_ld = 1'112, .destination_ld = 1'112},
         {.rows = 333, .cols = 333, .element_size = 100, .source_ld = 335, .destination_ld = 335, .count = 3},
@@ -405,6 +418,14 @@ TEST(host_transpose, touches_nothing_before_or_behind) {
                     const matrix_work work{source.at(end), destination.at(end), rows, cols,
                                            cols + gap,     rows + gap,          size};
                     ASSERT_NO_THROW(transpose_work(work));
+                }
+            }
+        }
+        for (std::int64_t n : {1, 5, 16, 65, 100, 401}) {  // in place
+            for (const std::int64_t gap : {0, 3}) {
+                const fenced matrix(((n - 1) * (n + gap) + n) * size);
+                for (const bool end : {false, true}) {
+                    ASSERT_NO_THROW(transpose_work({matrix.at(end), matrix.at(end), n, n, n + gap, n + gap, size}));
                 }
             }
         }

@@ -4,7 +4,7 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kTileBytes = 128, kTileElements = 16;  // of a row of a tile, at least
+constexpr std::int64_t kTileBytes = 128, kTileElements = 16;  // of a row of a tile, the larger of both, about
 constexpr std::int64_t kMostTileBytes = 2 * kKiB;             // of it, for the latter
 constexpr std::int64_t kBlockTiles = 4;                       // on a side, at most
 constexpr std::int64_t kMostTaskBytes = 1 * kMiB;             // instead of kTaskBytes, where there is much to do
@@ -58,8 +58,8 @@ std::int64_t tile_row_bytes(std::int64_t size) {
 
 // Matrices in blocks of tiles of squares. A square and the one in whose place it belongs are swapped at a time, and all
 // along a row or two of the tiles that come next are fetched: whatever comes in bursts, memory answers late. A block's
-// tiles are taken one of its diagonals after the other, so that none follows another along a column, where rows that
-// are a power of two apart compete for the same places of the caches and banks of memory.
+// tiles are taken one of its diagonals after the other, so that few follow another along a column, where rows that are
+// a power of two apart compete for the same places of the caches and banks of memory.
 class in_squares {
 public:
     explicit in_squares(const job& j)
@@ -67,21 +67,27 @@ public:
           square_(std::max<std::int64_t>(1, j.side())),
           squares_(std::max<std::int64_t>(1, tile_row_bytes(j.size) / (square_ * j.size))),
           side_(squares_ * square_),
-          tiles_(std::min(kBlockTiles, divide_up(j.rows, side_))),
-          blocks_(divide_up(j.rows, tiles_ * side_)) {}
+          blocks_(divide_up(j.rows, kBlockTiles * side_)),
+          tiles_(divide_up(divide_up(j.rows, side_), blocks_)) {}
 
     bool is_one_tile() const { return j_.rows <= side_; }
 
-    // Of which each swaps a pair of tiles, but for a few that have nothing to do.
+    // Of which each swaps a pair of tiles, or has nothing to do: along the diagonal, and at the end of rows of blocks.
     std::int64_t steps() const { return j_.count * steps_of_matrix(); }
 
     void run(std::int64_t step) const {
-        const tile here = at(step), next = at(step + 1);
+        const tile here = at(step);
+        if (!here.is_there) return;
+        tile next = at(++step);
+        while (!next.is_there && step < steps()) next = at(++step);
         rows_ahead ahead[] = {rows_of(next, next.row, next.col), rows_of(next, next.col, next.row)};
-        const std::int64_t fetched = 2 * divide_up(side_, squares_ * squares_);  // of both, while a square is swapped
-        for (std::int64_t i = 0; i < squares_ * squares_; ++i) {
+        // Rows of both, while so many squares are swapped.
+        const std::int64_t squares = squares_ * squares_, rows = 2 * divide_up(side_, squares);
+        const std::int64_t at_a_time = std::max<std::int64_t>(1, squares / side_);
+        for (std::int64_t i = 0; i < squares; ++i) {
             const std::int64_t row = here.row + i / squares_ * square_, col = here.col + i % squares_ * square_;
-            if (here.is_there && row <= col && col < j_.rows) {
+            const std::int64_t fetched = i % at_a_time == 0 ? rows : 0;
+            if (row <= col && col < j_.rows) {
                 swap(here.matrix, row, col, ahead, fetched);
             } else {
                 for (std::int64_t k = 0; k < fetched; ++k) fetch(ahead[k % 2]);
@@ -144,7 +150,7 @@ private:
 
     const job& j_;
     std::int64_t square_, squares_, side_;  // elements on a side of a square; squares on a side of a tile; elements
-    std::int64_t tiles_, blocks_;           // tiles on a side of a block; blocks on a side of the matrix
+    std::int64_t blocks_, tiles_;           // blocks on a side of the matrix; tiles on a side of a block
 };
 
 }  // namespace

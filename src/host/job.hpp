@@ -31,9 +31,9 @@ inline void copy(const byte* from, byte* to, std::int64_t bytes) {
 // which drops it.
 [[gnu::always_inline]] inline void fetch_tile(const byte* from, std::ptrdiff_t pitch, std::int64_t rows,
                                               std::int64_t row_bytes) {
-    for (const byte* const end = from + rows * pitch; from != end; from += pitch) {
-        for (const byte* line = from - in_line(from); line < from + row_bytes; line += kLineBytes)
-            __builtin_prefetch(line, 0, 2);
+    for (std::int64_t row = 0; row < rows; ++row, from += pitch) {
+        for (std::int64_t byte = -in_line(from); byte < row_bytes; byte += kLineBytes)
+            __builtin_prefetch(from + byte, 0, 2);
     }
 }
 
@@ -107,7 +107,7 @@ struct job {
     // Rows and columns of a square of lines.
     std::int64_t side() const { return kLineBytes / size; }
     // Of the source, before the first whose elements begin a line in each row of the destination, if one does.
-    std::int64_t rows_before_lines() const { return (kLineBytes - in_line(destination)) % kLineBytes / size; }
+    std::int64_t rows_before_lines() const { return to_next_line(destination) / size; }
     // Rows of the destination are made of whole lines but for their ends, and elements divide a line.
     bool in_lines() const {
         return use.turn_lines != nullptr && in_line(destination) % size == 0 && destination_pitch % kLineBytes == 0 &&
@@ -127,7 +127,7 @@ struct job {
 // Writes bytes that lie in a line as they will there: whole lines past the caches, what is left at either end as usual.
 // As much is fetched from `next` meanwhile; null: nothing.
 inline void stream_run(const kernels& use, const byte* from, byte* to, std::int64_t bytes, const byte* next = nullptr) {
-    const std::int64_t head = std::min<std::int64_t>(bytes, (kLineBytes - in_line(to)) % kLineBytes);
+    const std::int64_t head = std::min<std::int64_t>(bytes, to_next_line(to));
     copy(from, to, head);
     const std::int64_t lines = (bytes - head) / kLineBytes, done = head + lines * kLineBytes;
     use.stream(from + head, to + head, lines, next);

@@ -53,7 +53,8 @@ using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines,
 
 // Copies so many lines of each piece past the caches, beginning with the line that `to` is in. What lies before it
 // there is the end of the piece's line in `waiting`, which the piece's last line replaces. What lies around a piece and
-// around `waiting`, as much as a line, is read, too. End and `next` as stream_function, which is of all pieces.
+// around `waiting`, as much as a line, is read, too. End as stream_function. After each piece
+// as many lines are fetched, one piece's behind the other's, from `next` on; null: none.
 using stream_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                         byte* waiting, std::int64_t pieces, std::int64_t lines, const byte* next);
 
@@ -74,6 +75,9 @@ struct kernels {
 inline std::ptrdiff_t in_line(const byte* address) {
     return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(address) % kLineBytes);
 }
+
+// To the end of the line that it is in; none where it begins one.
+inline std::ptrdiff_t to_next_line(const byte* address) { return (kLineBytes - in_line(address)) % kLineBytes; }
 
 // For elements of so many bytes.
 kernels kernels_for(std::int64_t size);

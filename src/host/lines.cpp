@@ -6,7 +6,7 @@ namespace cornerturn::host {
 namespace {
 
 constexpr std::int64_t kUnitBytes = 1 * kMiB;     // at most: of a strip
-constexpr std::int64_t kAlignedBytes = 1 * kKiB;  // of a row of the source, for it to be worth it
+constexpr std::int64_t kAlignedBytes = 1 * kKiB;  // of a row of the source, at least, for its first columns to go alone
 
 // Far apart along strips of so many rows, at which squares are turned by turns. Elements of 4 bytes are a little
 // quicker with twice as many pieces of rows at a time as others.
@@ -17,7 +17,7 @@ std::int64_t places_at_a_time(const job& j, std::int64_t rows) { return j.size =
 std::int64_t cols_before_lines(const job& j) {
     const bool alike = j.source_pitch % kLineBytes == 0 && (j.count == 1 || j.source_stride % kLineBytes == 0);
     if (!alike || in_line(j.source) % j.size != 0 || j.cols * j.size < kAlignedBytes) return 0;
-    return (kLineBytes - in_line(j.source)) % kLineBytes / j.size;
+    return to_next_line(j.source) / j.size;
 }
 
 }  // namespace
@@ -28,10 +28,10 @@ void run_lines(const job& j) {
     const bool runs = in_runs(j);
     const std::int64_t most_rows = (runs ? 1 : strips_at_a_time(side, j.source_pitch)) * side;
     const std::int64_t rows_before = j.rows_before_lines(), cols_before = cols_before_lines(j);
-    const std::int64_t in_squares = (j.rows - rows_before) / side * side, end = rows_before + in_squares;
+    const std::int64_t rows_in_squares = (j.rows - rows_before) / side * side, end = rows_before + rows_in_squares;
     const std::int64_t cols_behind = j.cols - cols_before;
     const std::int64_t across = divide_up(cols_behind * kLineBytes, kUnitBytes),
-                       down = divide_up(in_squares, most_rows);
+                       down = divide_up(rows_in_squares, most_rows);
     const std::int64_t most_cols = divide_up(divide_up(cols_behind, across), side) * side;
     // Tasks of several patches, one under the other.
     const bool narrow = most_rows * most_cols * j.size < kTaskBytes;

@@ -47,7 +47,8 @@ void run_direct(const job& j) {
 void run_image(const job& j) {
     const std::int64_t row_bytes = j.rows * j.size, all = j.count * j.cols;
     const std::int64_t at_a_time = std::max<std::int64_t>(1, kImageBytes / row_bytes);
-    const bool whole = j.matrix_bytes() <= kImageBytes && j.packed_source();  // images of about the same source bytes
+    // What an image is made of lies about where it does itself, from the beginning of all.
+    const bool alike = j.matrix_bytes() <= kImageBytes && j.packed_source();
     share_out(divide_up(all, at_a_time), j.bytes(), [&](std::int64_t i) {
         const std::int64_t first = i * at_a_time, last = std::min(all, first + at_a_time);
         byte* const to = j.destination + first * row_bytes;
@@ -59,7 +60,7 @@ void run_image(const job& j) {
                        j.rows, cols, j.size);
             row += cols;
         }
-        const byte* const next = whole && last < all ? j.source + last * row_bytes : nullptr;
+        const byte* const next = alike && last < all ? j.source + last * row_bytes : nullptr;
         stream_run(j.use, image, to, (last - first) * row_bytes, next);
     });
 }

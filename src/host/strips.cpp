@@ -93,8 +93,8 @@ private:
     // Where a column's piece begins; `col` is the first of those in the tile.
     byte* in_tile(std::int64_t col) const { return tile_ + in_line(destination_at(0, col)); }
 
-    // Strips, in the source: the next one is fetched while this one is streamed.
-    bool follow_closely() const {
+    // The next strip begins where this one ends, or nearly so: it is fetched while this one is streamed.
+    bool strips_are_contiguous() const {
         return j_.source_pitch < kLineBytes || (piece_ > kLineBytes && j_.source_pitch == p_.cols * j_.size);
     }
 
@@ -119,7 +119,7 @@ private:
 
     // What lies a little further on in the same rows, and at their end what comes first in the next ones.
     [[gnu::always_inline]] void fetch(const byte* at, std::int64_t left_in_row) const {
-        if (follow_closely() || ahead_ == 0) return;  // many rows at a time are fetched unasked
+        if (strips_are_contiguous() || ahead_ == 0) return;  // many rows at a time are fetched unasked
         const std::int64_t row_bytes = p_.cols * j_.size;
         const std::int64_t strips = left_in_row > ahead_ ? 0 : (ahead_ - left_in_row) / row_bytes + 1;
         const byte* const ahead = at + ahead_ + strips * (strip_rows_ * j_.source_pitch - row_bytes);
@@ -133,7 +133,7 @@ private:
         byte* waiting = waiting_ + first * kLineBytes;
         const std::int64_t cols = p_.cols - first;
         if (!begins && !ends) {
-            const byte* const next = follow_closely() ? source_at(row + rows) : nullptr;
+            const byte* const next = strips_are_contiguous() ? source_at(row + rows) : nullptr;
             j_.use.stream_joined(from, pitch_, to, j_.destination_pitch, waiting, cols, piece_ / kLineBytes, next);
             return;
         }
