@@ -1,4 +1,5 @@
 // A cell of the bench in host memory: everyone verified, timed in turn, and verified again.
+#include <hwy/cache_control.h>
 #include <sys/mman.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // read plus written: a second or two for all of a cell
 constexpr std::int64_t kLeastCache = 32 << 20;
-constexpr std::int64_t kPiece = 1 << 20;
+constexpr std::int64_t kPiece = 1 << 20, kLineBytes = 64;
 constexpr double kPatience = 0.5;  // seconds for a contestant in a cell: some are a hundred times slower than others
 
 // What /proc/cpuinfo calls the processor; empty where it says nothing.
@@ -141,12 +142,20 @@ private:
         ask_for_huge_pages(problem_->destination());
     }
 
-    // Reads as much as evicts all that was there before. On TBB's threads, as a program that does more than transpose:
-    // others would have them sleep, and wake up to cores that are taken.
+    // What is measured leaves the caches line by line, where the processor can be told so: they may keep what was asked
+    // for more than once, however much is read after it. Then they are filled with other bytes.
     void flush() {
-        const volatile unsigned char* const bytes = flushed_with_.data();
-        tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, flushed_with_.size(), kPiece), [&](const auto& piece) {
-            for (std::int64_t i = piece.begin(); i < piece.end(); i += 64) static_cast<void>(bytes[i]);
+        for (const guarded_buffer* buffer : {&problem_->source(), &problem_->destination()})
+            for_each_line(buffer->data(), buffer->size(), hwy::FlushCacheline);
+        for_each_line(flushed_with_.data(), flushed_with_.size(), [](const volatile unsigned char* line) { *line; });
+    }
+
+    // On TBB's threads, as a program that does more than transpose: others would have them sleep, and wake up to cores
+    // that are taken.
+    template <class Body>
+    static void for_each_line(const unsigned char* from, std::int64_t bytes, Body body) {
+        tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, bytes, kPiece), [&](const auto& piece) {
+            for (std::int64_t i = piece.begin(); i < piece.end(); i += kLineBytes) body(from + i);
         });
     }
 
