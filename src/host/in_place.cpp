@@ -60,9 +60,9 @@ std::int64_t tile_row_bytes(std::int64_t size) {
 // along a row or two of the tiles that come next are fetched: whatever comes in bursts, memory answers late. A block's
 // tiles are taken one of its diagonals after the other, so that few follow another along a column, where rows that are
 // a power of two apart compete for the same places of the caches and banks of memory.
-class in_squares {
+class square_swaps {
 public:
-    explicit in_squares(const job& j)
+    explicit square_swaps(const job& j)
         : j_(j),
           square_(std::max<std::int64_t>(1, j.side())),
           squares_(std::max<std::int64_t>(1, tile_row_bytes(j.size) / (square_ * j.size))),
@@ -81,10 +81,10 @@ public:
         tile next = at(++step);
         while (!next.is_there && step < steps()) next = at(++step);
         rows_ahead ahead[] = {rows_of(next, next.row, next.col), rows_of(next, next.col, next.row)};
-        // Rows of both, while so many squares are swapped.
-        const std::int64_t squares = squares_ * squares_, rows = 2 * divide_up(side_, squares);
-        const std::int64_t at_a_time = std::max<std::int64_t>(1, squares / side_);
-        for (std::int64_t i = 0; i < squares; ++i) {
+        // So many rows of both with every so many squares.
+        const std::int64_t all = squares_ * squares_, rows = 2 * divide_up(side_, all);
+        const std::int64_t at_a_time = std::max<std::int64_t>(1, all / side_);
+        for (std::int64_t i = 0; i < all; ++i) {
             const std::int64_t row = here.row + i / squares_ * square_, col = here.col + i % squares_ * square_;
             const std::int64_t fetched = i % at_a_time == 0 ? rows : 0;
             if (row <= col && col < j_.rows) {
@@ -159,13 +159,13 @@ void run_in_place(const job& j) {
     if (j.size > kLargeElement) return swap_elements(j);
     const std::int64_t threads = tbb::this_task_arena::max_concurrency();
     const std::int64_t task_bytes = std::clamp(j.bytes() / (kTasksPerThread * threads), kTaskBytes, kMostTaskBytes);
-    const in_squares squares(j);
-    if (squares.is_one_tile()) {
+    const square_swaps swaps(j);
+    if (swaps.is_one_tile()) {
         share_out(
             j.count, j.bytes(), [&](std::int64_t i) { turn_and_copy(j, i); }, task_bytes);
     } else {
         share_out(
-            squares.steps(), j.bytes(), [&](std::int64_t i) { squares.run(i); }, task_bytes);
+            swaps.steps(), j.bytes(), [&](std::int64_t i) { swaps.run(i); }, task_bytes);
     }
 }
 
