@@ -70,6 +70,19 @@ void expect_runs_right(int size) {
                   .destination_offset = line - 1});
 }
 
+// Squares by way of copies, since their rows fall into the same sets of the caches.
+void expect_copies_right(int size) {
+    constexpr std::int64_t kPitch = 128 << 10, kDestinationPitch = 192;
+    const std::int64_t line = 64 / size;
+    expect_right({.rows = 2 * line + 5,
+                  .cols = kPitch / size - 100,
+                  .element_size = size,
+                  .source_ld = kPitch / size,
+                  .destination_ld = kDestinationPitch / size,
+                  .source_offset = 3,
+                  .destination_offset = line - 1});
+}
+
 TEST(host_transpose, edges_of_every_block) {
     for (int size : {1, 2, 4, 8, 16, 3, 12}) {
         for (std::int64_t rows : {1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 33, 64, 65, 127, 257}) {
@@ -106,8 +119,9 @@ TEST(host_transpose, every_set_of_instructions) {
             const std::int64_t cols = 3 * kMiB / 1000 / size;
             EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 3001, .cols = cols, .element_size = size}));
             EXPECT_NO_FATAL_FAILURE(expect_two_strips_right(size));
-            if (size <= 2) {  // others take up to a GiB
+            if (size <= 2) {  // others take up to a GiB, or are not copied
                 EXPECT_NO_FATAL_FAILURE(expect_runs_right(size));
+                EXPECT_NO_FATAL_FAILURE(expect_copies_right(size));
             }
             for (const std::int64_t offset : {0, 1}) {
                 EXPECT_NO_FATAL_FAILURE(

@@ -72,6 +72,8 @@ constexpr turn_lines_function turn_lines = nullptr;
 template <int kSize>
 constexpr turn_run_function turn_run = nullptr;
 template <int kSize>
+constexpr turn_copied_function turn_copied = nullptr;
+template <int kSize>
 constexpr turn_joined_function turn_joined = nullptr;
 
 #else
@@ -290,6 +292,28 @@ void turn_run(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t t
     }
 }
 
+template <int kSize>
+void turn_copied(const copied_squares& squares, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
+    constexpr int kSide = kLineBytes / kSize, kPieceBytes = kCopiedSquares * kLineBytes;
+    constexpr int kAhead = 8;  // rows: they fit one set of the second-level cache, and one of the nearest
+    const widest<lane_t<kSize>> d;
+    for (int i = 0; i < kCopiedSquares; ++i) {
+        turn_square<kSize>(d, squares.copied + i * kLineBytes, kPieceBytes, [&](int column, int part, auto v) {
+            byte* const line = squares.to + (i * kSide + column) * to_pitch;
+            hn::Stream(v, d, at<lane_t<kSize>>(line + part * bytes_of(d)));
+            if (part > 0 || squares.next == nullptr) return;
+            const int copied = i * kSide + column, row = copied / kCopiedSquares, ahead = row + kAhead;
+            const int in_row = copied % kCopiedSquares * kLineBytes;
+            std::memcpy(squares.copy + copied * kLineBytes, squares.next + row * from_pitch + in_row, kLineBytes);
+            if (ahead < kSide) {
+                fetch(squares.next + ahead * from_pitch + in_row);
+            } else if (squares.after != nullptr) {
+                fetch(squares.after + (ahead - kSide) * from_pitch + in_row);
+            }
+        });
+    }
+}
+
 // One piece of stream_joined(): `to` is where it begins.
 HWY_INLINE void stream_piece(const byte* piece, byte* to, byte* waiting, std::int64_t lines) {
     const widest<std::uint8_t> d;
@@ -406,11 +430,14 @@ const char* target() { return hwy::TargetName(HWY_TARGET); }
 // Elements that divide a line and a block evenly.
 template <int kSize>
 kernels in_squares() {
-    return {turn<kSize>, turn_lines<kSize>, turn_run<kSize>, turn_joined<kSize>, stream, stream_joined, target()};
+    constexpr turn_copied_function few_rows = nullptr;  // which fit the caches, however far apart they are
+    return {
+        turn<kSize>, turn_lines<kSize>, turn_run<kSize>, kSize <= 2 ? turn_copied<kSize> : few_rows, turn_joined<kSize>,
+        stream,      stream_joined,     target()};
 }
 template <int kSize>
 kernels by_elements() {
-    return {turn_elements<kSize>, nullptr, nullptr, nullptr, stream, stream_joined, target()};
+    return {turn_elements<kSize>, nullptr, nullptr, nullptr, nullptr, stream, stream_joined, target()};
 }
 
 kernels kernels_for(std::int64_t size) {

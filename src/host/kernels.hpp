@@ -47,6 +47,21 @@ struct square_run {
 // Streams of each square a column, then of each the next. Alignment, end and null as turn_lines_function.
 using turn_run_function = void (*)(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch);
 
+// So many squares of one strip, side by side, of which a copy is turned: pieces of their rows, one behind the other.
+inline constexpr int kCopiedSquares = 8;
+struct copied_squares {
+    const byte* copied;
+    byte* to;
+    const byte* next;  // as many squares, whose pieces are copied to `copy` in the meantime; null: there are none
+    byte* copy;
+    const byte* after;  // those after that, to be fetched; null: there are none
+};
+
+// Copies a line of what comes next with each that it streams. Alignment, end and null as turn_lines_function, and null
+// for elements of more than 2 bytes.
+using turn_copied_function = void (*)(const copied_squares& squares, std::ptrdiff_t from_pitch,
+                                      std::ptrdiff_t to_pitch);
+
 // Copies whole lines past the caches. `from` and `to` are aligned to a line. End with end_stream(). As many lines are
 // fetched from `next`, one with each that is streamed, so that memory is asked all along; null: none.
 using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines, const byte* next);
@@ -66,6 +81,7 @@ struct kernels {
     turn_function turn;
     turn_lines_function turn_lines;
     turn_run_function turn_run;
+    turn_copied_function turn_copied;
     turn_joined_function turn_joined;
     stream_function stream;
     stream_joined_function stream_joined;

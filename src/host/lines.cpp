@@ -25,8 +25,8 @@ std::int64_t cols_before_lines(const job& j) {
 // Straight from the source to the destination, whose rows are whole lines but for their ends.
 void run_lines(const job& j) {
     const std::int64_t side = j.side();
-    const bool runs = in_runs(j);
-    const std::int64_t most_rows = (runs ? 1 : strips_at_a_time(side, j.source_pitch)) * side;
+    const turn_strip_function turn_strip = turn_strip_for(j);
+    const std::int64_t most_rows = (turn_strip != nullptr ? 1 : strips_at_a_time(side, j.source_pitch)) * side;
     const std::int64_t rows_before = j.rows_before_lines(), cols_before = cols_before_lines(j);
     const std::int64_t rows_in_squares = (j.rows - rows_before) / side * side, end = rows_before + rows_in_squares;
     const std::int64_t cols_behind = j.cols - cols_before;
@@ -52,8 +52,9 @@ void run_lines(const job& j) {
                              .apart = along * side,
                              .next = follows ? j.source_at(matrix, row + most_rows, col + first) : nullptr});
         };
-        const std::int64_t done =
-            runs ? turn_runs(j, j.source_at(matrix, row, col), j.destination_at(matrix, col, row), squares) : 0;
+        std::int64_t done = 0;
+        if (turn_strip != nullptr)
+            done = turn_strip(j, j.source_at(matrix, row, col), j.destination_at(matrix, col, row), squares);
         const std::int64_t left = squares - done;
         if (left > 0) {
             const std::int64_t places = std::min(left, places_at_a_time(j, most_rows));

@@ -8,6 +8,8 @@ namespace {
 constexpr std::int64_t kStreamFrom = 8 * kMiB;   // of the destination: what is smaller had better stay in the caches
 constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
 constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
+constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
+constexpr std::int64_t kAheadBytes = 8 * kKiB;   // from what is turned next to what is fetched
 constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
 constexpr std::int64_t kLeastRow = 256;          // of the destination: what is shorter is not streamed alone
 
@@ -46,9 +48,11 @@ void run_direct(const job& j) {
 // Whole rows of a packed destination, across its matrices: turned into an image of it, which is streamed.
 void run_image(const job& j) {
     const std::int64_t row_bytes = j.rows * j.size, all = j.count * j.cols;
-    const std::int64_t at_a_time = std::max<std::int64_t>(1, kImageBytes / row_bytes);
-    // What an image is made of lies about where it does itself, from the beginning of all.
-    const bool alike = j.matrix_bytes() <= kImageBytes && j.packed_source();
+    // What an image of whole matrices is made of lies where it does itself, from the beginning of all.
+    const bool whole = j.matrix_bytes() <= kImageBytes && j.packed_source();
+    const std::int64_t at_a_time =
+        whole ? divide_up(kLeastImage, j.matrix_bytes()) * j.cols : std::max<std::int64_t>(1, kImageBytes / row_bytes);
+    const std::int64_t ahead = kAheadBytes / row_bytes;
     share_out(divide_up(all, at_a_time), j.bytes(), [&](std::int64_t i) {
         const std::int64_t first = i * at_a_time, last = std::min(all, first + at_a_time);
         byte* const to = j.destination + first * row_bytes;
@@ -60,7 +64,8 @@ void run_image(const job& j) {
                        j.rows, cols, j.size);
             row += cols;
         }
-        const byte* const next = alike && last < all ? j.source + last * row_bytes : nullptr;
+        const std::int64_t fetched = last + ahead;
+        const byte* const next = whole && fetched + at_a_time <= all ? j.source + fetched * row_bytes : nullptr;
         stream_run(j.use, image, to, (last - first) * row_bytes, next);
     });
 }

@@ -6,13 +6,55 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr int kLeastTogether = 64;                      // elements along a row, turned before what comes next
-constexpr std::int64_t kRunCols = 512, kLeastRuns = 8;  // of a row of the source, for it to be worth it
+constexpr int kLeastTogether = 64;            // elements along a row, turned before what comes next
+constexpr std::int64_t kRunCols = 512;        // of a row of the source
+constexpr std::int64_t kLeastRunCols = 4096;  // of all of it, for what follows to be worth it
 constexpr std::int64_t kCacheWayBytes = 128 * kKiB, kCacheWays = 16;  // of the second-level cache
 
 // What was fetched of so many rows stays in that cache until all of it is turned.
 bool fit_cache(std::int64_t rows, std::ptrdiff_t pitch) {
     return rows <= kCacheWays * (kCacheWayBytes / std::gcd(std::int64_t{pitch}, kCacheWayBytes));
+}
+
+// Runs of squares, in which the same line of all is written by turns: for squares whose lines lie a MiB or several
+// apart in all, and share few of memory's banks.
+std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std::int64_t squares) {
+    const std::int64_t squares_of_run = kRunCols / j.side(), runs = squares / squares_of_run;
+    if (runs == 0) return 0;
+    constexpr std::int64_t kTileBytes = kRunCols * kLineBytes;
+    byte* const tiles = scratch(2 * kTileBytes);
+    const auto from = [&](std::int64_t i) { return i < runs ? source + i * squares_of_run * kLineBytes : nullptr; };
+    for (std::int64_t i = 0; i <= runs; ++i) {
+        byte *const tile = tiles + i % 2 * kTileBytes, *const other = tiles + (i + 1) % 2 * kTileBytes;
+        j.use.turn_run({.from = from(i),
+                        .tile = tile,
+                        .next = from(i + 1),
+                        .turned = i > 0 ? other : nullptr,
+                        .to = i > 0 ? destination + (i - 1) * kRunCols * j.destination_pitch : nullptr,
+                        .squares = static_cast<int>(squares_of_run)},
+                       j.source_pitch, j.destination_pitch);
+    }
+    return runs * squares_of_run;
+}
+
+// By way of copies of their rows, of which few are fetched at a time: for rows that do not fit the cache.
+std::int64_t turn_copies(const job& j, const byte* source, byte* destination, std::int64_t squares) {
+    const std::int64_t side = j.side(), lists = squares / kCopiedSquares;
+    if (lists == 0) return 0;
+    constexpr std::int64_t kPieceBytes = kCopiedSquares * kLineBytes;
+    byte* const copies = scratch(2 * side * kPieceBytes);
+    const auto from = [&](std::int64_t i) { return i < lists ? source + i * kPieceBytes : nullptr; };
+    for (std::int64_t row = 0; row < side; ++row)
+        copy(source + row * j.source_pitch, copies + row * kPieceBytes, kPieceBytes);
+    for (std::int64_t i = 0; i < lists; ++i) {
+        j.use.turn_copied({.copied = copies + i % 2 * side * kPieceBytes,
+                           .to = destination + i * kCopiedSquares * side * j.destination_pitch,
+                           .next = from(i + 1),
+                           .copy = copies + (i + 1) % 2 * side * kPieceBytes,
+                           .after = from(i + 2)},
+                          j.source_pitch, j.destination_pitch);
+    }
+    return lists * kCopiedSquares;
 }
 
 }  // namespace
@@ -63,25 +105,10 @@ void turn_squares(const job& j, const patch& p) {
     }
 }
 
-bool in_runs(const job& j) { return j.cols >= kLeastRuns * kRunCols && j.side() * j.destination_pitch % kMiB == 0; }
-
-std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std::int64_t squares) {
-    const std::int64_t squares_of_run = kRunCols / j.side(), runs = squares / squares_of_run;
-    if (runs == 0) return 0;
-    constexpr std::int64_t kTileBytes = kRunCols * kLineBytes;
-    byte* const tiles = scratch(2 * kTileBytes);
-    const auto from = [&](std::int64_t i) { return i < runs ? source + i * squares_of_run * kLineBytes : nullptr; };
-    for (std::int64_t i = 0; i <= runs; ++i) {
-        byte *const tile = tiles + i % 2 * kTileBytes, *const other = tiles + (i + 1) % 2 * kTileBytes;
-        j.use.turn_run({.from = from(i),
-                        .tile = tile,
-                        .next = from(i + 1),
-                        .turned = i > 0 ? other : nullptr,
-                        .to = i > 0 ? destination + (i - 1) * kRunCols * j.destination_pitch : nullptr,
-                        .squares = static_cast<int>(squares_of_run)},
-                       j.source_pitch, j.destination_pitch);
-    }
-    return runs * squares_of_run;
+turn_strip_function turn_strip_for(const job& j) {
+    if (j.cols < kLeastRunCols) return nullptr;
+    if (j.side() * j.destination_pitch % kMiB == 0) return turn_runs;
+    return fit_cache(j.side(), j.source_pitch) ? nullptr : turn_copies;
 }
 
 }  // namespace cornerturn::host

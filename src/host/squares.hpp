@@ -25,12 +25,10 @@ std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch);
 
 void turn_squares(const job& j, const patch& p);
 
-// Whether a square's lines lie a MiB or several apart in all: then they share few of memory's banks, and turn_runs() is
-// quicker.
-bool in_runs(const job& j);
+// Turns most of the squares of one strip, and returns how many those were.
+using turn_strip_function = std::int64_t (*)(const job& j, const byte* source, byte* destination, std::int64_t squares);
 
-// As many of the squares of one strip as are whole runs of them, in which the same line of all is written by turns.
-// Returns how many those were.
-std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std::int64_t squares);
+// What is quicker than turn_squares() where rows lie badly; null: nothing is.
+turn_strip_function turn_strip_for(const job& j);
 
 }  // namespace cornerturn::host
