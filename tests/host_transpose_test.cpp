@@ -472,6 +472,7 @@ TEST(host_transpose, takes_every_path) {
         {{.rows = 3000, .cols = 3008}, "strips"},
         {{.rows = 3008, .cols = 3000}, "lines"},
         {{.rows = 3008, .cols = 3000, .destination_offset = 1}, "lines"},
+        {{.rows = 192 * 1024, .cols = 64}, "strips"},
         {{.rows = 3, .cols = 3 * kMiB}, "image"},
         {{.rows = 32, .cols = 31, .element_size = 3, .count = 4096}, "image"},
         {{.rows = 3, .cols = 3 * kMiB, .destination_ld = 4}, "direct"},

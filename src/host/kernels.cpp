@@ -130,6 +130,74 @@ HWY_INLINE std::int64_t join(D d, const byte* from, std::ptrdiff_t from_pitch, b
     return col;
 }
 
+// ---- Five to eight packed rows or columns of bytes: half a block ----------------------------------------------------
+
+constexpr int kHalfBytes = kBlockBytes / 2;
+
+// A half of a row and of the next one in each block.
+template <class D>
+HWY_INLINE hn::Vec<D> load_halves(D d, const byte* from, std::ptrdiff_t pitch) {
+    const hn::Half<D> half;
+    constexpr int kBytes = bytes_of(D());
+    constexpr int kRows = kBytes == kBlockBytes ? 1 : kBytes / 2;  // from its first half to its second one
+    const auto load = [&](const byte* first) {
+        if constexpr (kBytes == kBlockBytes) {
+            return hn::LoadU(half, first);
+        } else {
+            return load_halves(half, first, pitch);
+        }
+    };
+    return hn::Combine(d, load(from + kRows * pitch), load(from));
+}
+
+// Packed columns. Returns how many rows it did.
+template <class D>
+HWY_INLINE std::int64_t split_bytes(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
+                                    std::int64_t cols) {
+    constexpr int kAtATime = bytes_of(D());
+    std::int64_t row = 0;
+    for (; (row + kAtATime - 1) * cols + kHalfBytes <= rows * cols; row += kAtATime) {
+        hn::Vec<D> v[kHalfBytes];
+        HWY_UNROLL(8)
+        for (int i = 0; i < kHalfBytes; ++i) v[i] = load_halves(d, from + (row + 2 * i) * cols, cols);
+        interleave<kBlockBytes>(d, v);
+        HWY_UNROLL(8)
+        for (int col = 0; col < kHalfBytes; ++col) {
+            if (col < cols) hn::StoreU(v[col], d, to + col * to_pitch + row);
+        }
+    }
+    if constexpr (kAtATime > kBlockBytes)
+        row += split_bytes(hn::Half<D>(), from + row * cols, to + row, to_pitch, rows - row, cols);
+    return row;
+}
+
+// Packed rows of the destination: a half is stored over what follows, which comes next. Returns how many columns it
+// did.
+template <class D>
+HWY_INLINE std::int64_t join_bytes(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t rows,
+                                   std::int64_t cols) {
+    constexpr int kAtATime = bytes_of(D());
+    std::int64_t col = 0;
+    for (; (col + kAtATime - 1) * rows + kHalfBytes <= cols * rows; col += kAtATime) {
+        hn::Vec<D> v[kHalfBytes];
+        HWY_UNROLL(8)
+        for (int row = 0; row < kHalfBytes; ++row)
+            v[row] = row < rows ? hn::LoadU(d, from + row * from_pitch + col) : hn::Zero(d);
+        interleave<kHalfBytes>(d, v);
+        alignas(kLineBytes) byte turned[kHalfBytes][kAtATime];
+        HWY_UNROLL(8)
+        for (int i = 0; i < kHalfBytes; ++i) hn::Store(v[i], d, turned[i]);
+        for (int block = 0; block < kAtATime; block += kBlockBytes) {
+            HWY_UNROLL(16)
+            for (int i = 0; i < kBlockBytes; ++i)
+                std::memcpy(to + (col + block + i) * rows, turned[i / 2] + block + i % 2 * kHalfBytes, kHalfBytes);
+        }
+    }
+    if constexpr (kAtATime > kBlockBytes)
+        col += join_bytes(hn::Half<D>(), from + col, from_pitch, to + col * rows, rows, cols - col);
+    return col;
+}
+
 // ---- Other packed rows or columns that do not fill a block ----------------------------------------------------------
 
 // Rows of the source that are packed: a block holds one of them and what follows. Returns how many it did.
@@ -206,6 +274,8 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
         return;
     }
     std::int64_t done_rows = 0, done_cols = 0;
+    const widest<std::uint8_t> bytes;
+    const auto by_halves = [](std::int64_t count) { return kSize == 1 && count <= kHalfBytes; };
     if constexpr (kSize <= 8) {
         if (cols < kRows && from_pitch == cols * kSize) {
             switch (cols) {
@@ -213,7 +283,9 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
                 case 2: done_rows = split<2>(d, from, to, to_pitch, rows); break;
                 case 3: done_rows = split<3>(d, from, to, to_pitch, rows); break;
                 case 4: done_rows = split<4>(d, from, to, to_pitch, rows); break;
-                default: done_rows = turn_narrow<kSize>(d, from, to, to_pitch, rows, cols);
+                default:
+                    done_rows = by_halves(cols) ? split_bytes(bytes, from, to, to_pitch, rows, cols)
+                                                : turn_narrow<kSize>(d, from, to, to_pitch, rows, cols);
             }
         } else if (rows < kRows && to_pitch == rows * kSize) {
             switch (rows) {
@@ -221,7 +293,9 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
                 case 2: done_cols = join<2>(d, from, from_pitch, to, cols); break;
                 case 3: done_cols = join<3>(d, from, from_pitch, to, cols); break;
                 case 4: done_cols = join<4>(d, from, from_pitch, to, cols); break;
-                default: done_cols = turn_low<kSize>(one, from, from_pitch, to, rows, cols);
+                default:
+                    done_cols = by_halves(rows) ? join_bytes(bytes, from, from_pitch, to, rows, cols)
+                                                : turn_low<kSize>(one, from, from_pitch, to, rows, cols);
             }
         }
     }

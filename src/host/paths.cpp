@@ -12,6 +12,7 @@ constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
 constexpr std::int64_t kAheadBytes = 8 * kKiB;   // from what is turned next to what is fetched
 constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
 constexpr std::int64_t kLeastRow = 256;          // of the destination: what is shorter is not streamed alone
+constexpr std::int64_t kFewCols = 128;           // of a packed source: strips of several lines lie behind each other
 
 struct way {
     void (*run)(const job&);
@@ -22,7 +23,8 @@ way choose(const job& j) {
     if (j.in_place()) return {run_in_place, "in_place", "source and destination are the same"};
     if (j.bytes() < kStreamFrom) return {run_direct, "direct", "it fits the caches"};
     if (j.size > kLargeElement) return {run_direct, "direct", "the elements are as large as rows"};
-    if (j.in_lines())
+    const bool few_cols = j.cols <= kFewCols && j.packed_source() && j.matrix_bytes() >= kTaskBytes;
+    if (j.in_lines() && !few_cols)
         return {run_lines, "lines", "too large for the caches: past them, line by line of the destination"};
     if (j.packed_destination() && (j.rows * j.size <= kShortRow || j.matrix_bytes() <= kImageBytes))
         return {run_image, "image", "rows of the destination are short and lie behind each other"};

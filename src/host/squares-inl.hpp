@@ -76,18 +76,17 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const byte* from, std::ptrdiff_t step) {
     }
 }
 
-// Turns each block of kRows vectors.
-template <int kSize, class D>
-HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kBlockBytes / kSize]) {
-    constexpr int kRows = kBlockBytes / kSize;
-    hn::Vec<D> other[kRows];
+// Turns kRows rows in each block of all vectors: one of them each, or two halves.
+template <int kRows, class D, int kVectors>
+HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kVectors]) {
+    hn::Vec<D> other[kVectors];
     hn::Vec<D>*x = rows, *y = other;
     HWY_UNROLL(4)
     for (int half = kRows; half > 1; half /= 2) {
         HWY_UNROLL(8)
-        for (int i = 0; i < kRows / 2; ++i) {
-            y[2 * i] = hn::InterleaveLower(d, x[i], x[i + kRows / 2]);
-            y[2 * i + 1] = hn::InterleaveUpper(d, x[i], x[i + kRows / 2]);
+        for (int i = 0; i < kVectors / 2; ++i) {
+            y[2 * i] = hn::InterleaveLower(d, x[i], x[i + kVectors / 2]);
+            y[2 * i + 1] = hn::InterleaveUpper(d, x[i], x[i + kVectors / 2]);
         }
         hn::Vec<D>* const turned = y;
         y = x;
@@ -95,7 +94,7 @@ HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kBlockBytes / kSize]) {
     }
     if (x == rows) return;
     HWY_UNROLL(16)
-    for (int i = 0; i < kRows; ++i) rows[i] = other[i];
+    for (int i = 0; i < kVectors; ++i) rows[i] = other[i];
 }
 
 // Turns groups of kRows rows, as many as a vector has blocks, and kRows columns of them.
@@ -106,7 +105,7 @@ HWY_INLINE void turn_block(D d, const byte* from, std::ptrdiff_t from_pitch, byt
     hn::Vec<D> rows[kRows];
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) rows[i] = load_blocks(d, from + i * from_pitch, kRows * from_pitch);
-    interleave<kSize>(d, rows);
+    interleave<kRows>(d, rows);
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) hn::StoreU(rows[i], d, at<T>(to + i * to_pitch));
 }
@@ -137,7 +136,7 @@ HWY_INLINE void turn_square_of_rows(D d, const byte* from, std::ptrdiff_t from_p
     for (int group = 0; group < kGroups; ++group) {
         HWY_UNROLL(16)
         for (int i = 0; i < kRows; ++i) turned[group][i] = hn::LoadU(d, at<T>(from + (group * kRows + i) * from_pitch));
-        interleave<kSize>(d, turned[group]);
+        interleave<kRows>(d, turned[group]);
     }
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
@@ -169,7 +168,7 @@ HWY_INLINE void turn_square_of_blocks(D d, const byte* from, std::ptrdiff_t from
             HWY_UNROLL(16)
             for (int i = 0; i < kRows; ++i)
                 turned[part][i] = load_blocks(d, first + i * from_pitch, kRows * from_pitch);
-            interleave<kSize>(d, turned[part]);
+            interleave<kRows>(d, turned[part]);
         }
         HWY_UNROLL(16)
         for (int i = 0; i < kRows; ++i) {

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kPageBytes = 4 * kKiB;
 constexpr std::int64_t kPanelCols = 512;  // of the source: what waits for its line stays in the nearest cache
 constexpr std::int64_t kLeastPanelBytes = 1 * kKiB, kMostPanelBytes = 4 * kKiB;  // of a row of the source
-constexpr std::int64_t kStripBytes = 8 * kKiB;    // of the source, at most where that is whole lines
+constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at most where that is whole lines
 constexpr std::int64_t kStepBytes = 4 * kKiB;     // turned at a time
 constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is turned to what is fetched
 constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are turned at a time, at most, the same
