@@ -19,6 +19,7 @@
 #include "describe.hpp"
 #include "host/kernels.hpp"
 #include "host/paths.hpp"
+#include "host/squares.hpp"
 #include "random_gaps.hpp"
 
 using namespace cornerturn;
@@ -85,8 +86,8 @@ void expect_copies_right(int size) {
 
 TEST(host_transpose, edges_of_every_block) {
     for (int size : {1, 2, 4, 8, 16, 3, 12}) {
-        for (std::int64_t rows : {1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 33, 64, 65, 127, 257}) {
-            for (std::int64_t cols : {1, 2, 3, 4, 6, 8, 15, 16, 17, 32, 47, 64, 129, 256, 260}) {
+        for (std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 257}) {
+            for (std::int64_t cols : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 32, 47, 64, 129, 256, 260}) {
                 ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
                 ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
                                                       .cols = cols,
@@ -110,8 +111,8 @@ TEST(host_transpose, every_set_of_instructions) {
         const std::string target = host::kernels_for(1).target;
         if (!seen.insert(target).second) continue;
         for (int size : kSizes) {
-            for (std::int64_t rows : {1, 2, 3, 7, 16, 33, 65, 257}) {
-                for (std::int64_t cols : {1, 2, 3, 4, 6, 8, 15, 17, 64, 129}) {
+            for (std::int64_t rows : {1, 2, 3, 5, 7, 8, 9, 16, 33, 65, 257}) {
+                for (std::int64_t cols : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 17, 64, 129}) {
                     EXPECT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size})) << target;
                 }
             }
@@ -126,6 +127,9 @@ TEST(host_transpose, every_set_of_instructions) {
             for (const std::int64_t offset : {0, 1}) {
                 EXPECT_NO_FATAL_FAILURE(
                     expect_right({.rows = 3008, .cols = cols, .element_size = size, .destination_offset = offset}));
+                const std::int64_t rows = 9 * kMiB / 64 / size;
+                EXPECT_NO_FATAL_FAILURE(
+                    expect_right({.rows = rows, .cols = 64, .element_size = size, .destination_offset = offset}));
             }
             // Images, and strips whose pieces are several lines.
             EXPECT_NO_FATAL_FAILURE(
@@ -416,6 +420,10 @@ TEST(host_transpose, touches_nothing_before_or_behind) {
                                   {5, 3},
                                   {63, 7},
                                   {7, 63},
+                                  {64, 7},
+                                  {7, 64},
+                                  {48, 5},
+                                  {5, 48},
                                   {64, 15},
                                   {15, 64},
                                   {200, 2},
@@ -472,7 +480,10 @@ TEST(host_transpose, takes_every_path) {
         {{.rows = 3000, .cols = 3008}, "strips"},
         {{.rows = 3008, .cols = 3000}, "lines"},
         {{.rows = 3008, .cols = 3000, .destination_offset = 1}, "lines"},
-        {{.rows = 192 * 1024, .cols = 64}, "strips"},
+        {{.rows = 192 * 1024, .cols = 128}, "strips"},
+        {{.rows = 192 * 1024, .cols = 129}, "lines"},
+        {{.rows = 192 * 1024, .cols = 64, .source_ld = 72}, "lines"},
+        {{.rows = 128, .cols = 64, .count = 2048}, "lines"},
         {{.rows = 3, .cols = 3 * kMiB}, "image"},
         {{.rows = 32, .cols = 31, .element_size = 3, .count = 4096}, "image"},
         {{.rows = 3, .cols = 3 * kMiB, .destination_ld = 4}, "direct"},
@@ -482,6 +493,28 @@ TEST(host_transpose, takes_every_path) {
         const host_problem problem(shape);
         EXPECT_EQ(host::explain(problem.work()).find(path), 0u) << host::explain(problem.work());
     }
+}
+
+// What squares of a strip are turned by depends on how far apart rows lie: on both sides.
+TEST(host_transpose, strips_of_rows_that_lie_badly) {
+    constexpr std::int64_t kFar = 128 << 10;
+    const auto badly = [](std::int64_t source_pitch, std::int64_t destination_pitch, std::int64_t cols, int size) {
+        const matrix_work work{.source = nullptr,
+                               .destination = nullptr,
+                               .rows = 192 / size,
+                               .cols = cols,
+                               .source_ld = source_pitch / size,
+                               .destination_ld = destination_pitch / size,
+                               .element_size = size};
+        return host::turn_strip_for(host::job(work)) != nullptr;
+    };
+    for (int size : {1, 2}) {
+        EXPECT_EQ(badly(kFar, 192, 4096, size), host::kernels_for(size).turn_copied != nullptr);
+        EXPECT_FALSE(badly(kFar, 192, 4095, size));
+        EXPECT_FALSE(badly(kFar + 64, 192, 4096, size));
+    }
+    EXPECT_FALSE(badly(kFar, 192, 4096, 4));
+    EXPECT_TRUE(badly(kFar + 64, 16384, 4096, 1));
 }
 
 // Larger ones than the verifier fills.

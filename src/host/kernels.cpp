@@ -134,7 +134,7 @@ HWY_INLINE std::int64_t join(D d, const byte* from, std::ptrdiff_t from_pitch, b
 
 constexpr int kHalfBytes = kBlockBytes / 2;
 
-// A half of a row and of the next one in each block.
+// In each block 8 bytes from where a row begins, and as many of the next row.
 template <class D>
 HWY_INLINE hn::Vec<D> load_halves(D d, const byte* from, std::ptrdiff_t pitch) {
     const hn::Half<D> half;
@@ -504,10 +504,9 @@ const char* target() { return hwy::TargetName(HWY_TARGET); }
 // Elements that divide a line and a block evenly.
 template <int kSize>
 kernels in_squares() {
-    constexpr turn_copied_function few_rows = nullptr;  // which fit the caches, however far apart they are
-    return {
-        turn<kSize>, turn_lines<kSize>, turn_run<kSize>, kSize <= 2 ? turn_copied<kSize> : few_rows, turn_joined<kSize>,
-        stream,      stream_joined,     target()};
+    constexpr turn_copied_function none = nullptr;  // 16 rows and less fit the caches, however far apart they are
+    return {turn<kSize>, turn_lines<kSize>, turn_run<kSize>, kSize <= 2 ? turn_copied<kSize> : none, turn_joined<kSize>,
+            stream,      stream_joined,     target()};
 }
 template <int kSize>
 kernels by_elements() {

@@ -9,10 +9,10 @@ constexpr std::int64_t kStreamFrom = 8 * kMiB;   // of the destination: what is 
 constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
 constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
 constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
-constexpr std::int64_t kAheadBytes = 8 * kKiB;   // from what is turned next to what is fetched
+constexpr std::int64_t kImageAhead = 8 * kKiB;   // from what is turned next to what is fetched
 constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
 constexpr std::int64_t kLeastRow = 256;          // of the destination: what is shorter is not streamed alone
-constexpr std::int64_t kFewCols = 128;           // of a packed source: strips of several lines lie behind each other
+constexpr std::int64_t kFewCols = 128;           // of a packed source, or less: strips of them are read in order
 
 struct way {
     void (*run)(const job&);
@@ -50,11 +50,11 @@ void run_direct(const job& j) {
 // Whole rows of a packed destination, across its matrices: turned into an image of it, which is streamed.
 void run_image(const job& j) {
     const std::int64_t row_bytes = j.rows * j.size, all = j.count * j.cols;
-    // What an image of whole matrices is made of lies where it does itself, from the beginning of all.
+    // Whole matrices take the same bytes of the source as of the destination.
     const bool whole = j.matrix_bytes() <= kImageBytes && j.packed_source();
     const std::int64_t at_a_time =
         whole ? divide_up(kLeastImage, j.matrix_bytes()) * j.cols : std::max<std::int64_t>(1, kImageBytes / row_bytes);
-    const std::int64_t ahead = kAheadBytes / row_bytes;
+    const std::int64_t ahead = kImageAhead / row_bytes;
     share_out(divide_up(all, at_a_time), j.bytes(), [&](std::int64_t i) {
         const std::int64_t first = i * at_a_time, last = std::min(all, first + at_a_time);
         byte* const to = j.destination + first * row_bytes;

@@ -30,7 +30,7 @@ const T* at(const byte* address) {
 }
 
 // ---- Blocks of 16 bytes ---------------------------------------------------------------------------------------------
-// A vector is one block or several. kRows rows of kRows elements are 16 bytes wide: interleaving row i with row
+// A vector is one block or several. kRows rows of kRows elements are 16 bytes wide: interleaving vector i with vector
 // i + kRows / 2, log2(kRows) times, turns them. A vector of several blocks holds the same row of as many groups of
 // kRows rows, and ends up with as long a piece of a row of the destination.
 
@@ -76,7 +76,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const byte* from, std::ptrdiff_t step) {
     }
 }
 
-// Turns kRows rows in each block of all vectors: one of them each, or two halves.
+// Turns kRows rows, of which vectors hold one in each block, or two, half a block each.
 template <int kRows, class D, int kVectors>
 HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kVectors]) {
     hn::Vec<D> other[kVectors];

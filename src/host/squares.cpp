@@ -6,9 +6,9 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr int kLeastTogether = 64;            // elements along a row, turned before what comes next
-constexpr std::int64_t kRunCols = 512;        // of a row of the source
-constexpr std::int64_t kLeastRunCols = 4096;  // of all of it, for what follows to be worth it
+constexpr int kLeastTogether = 64;         // elements along a row, turned before what comes next
+constexpr std::int64_t kRunCols = 512;     // of a row of the source
+constexpr std::int64_t kLeastCols = 4096;  // of the source, for runs or copies to be worth it
 constexpr std::int64_t kCacheWayBytes = 128 * kKiB, kCacheWays = 16;  // of the second-level cache
 
 // What was fetched of so many rows stays in that cache until all of it is turned.
@@ -106,9 +106,9 @@ void turn_squares(const job& j, const patch& p) {
 }
 
 turn_strip_function turn_strip_for(const job& j) {
-    if (j.cols < kLeastRunCols) return nullptr;
+    if (j.cols < kLeastCols) return nullptr;
     if (j.side() * j.destination_pitch % kMiB == 0) return turn_runs;
-    return fit_cache(j.side(), j.source_pitch) ? nullptr : turn_copies;
+    return j.use.turn_copied == nullptr || fit_cache(j.side(), j.source_pitch) ? nullptr : turn_copies;
 }
 
 }  // namespace cornerturn::host

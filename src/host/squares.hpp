@@ -25,7 +25,7 @@ std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch);
 
 void turn_squares(const job& j, const patch& p);
 
-// Turns most of the squares of one strip, and returns how many those were.
+// Turns as many squares of one strip, from its first on, as are whole groups of them. Returns how many those were.
 using turn_strip_function = std::int64_t (*)(const job& j, const byte* source, byte* destination, std::int64_t squares);
 
 // What is quicker than turn_squares() where rows lie badly; null: nothing is.
