@@ -19,7 +19,6 @@
 #include "describe.hpp"
 #include "host/kernels.hpp"
 #include "host/paths.hpp"
-#include "host/squares.hpp"
 #include "random_gaps.hpp"
 
 using namespace cornerturn;
@@ -472,49 +471,6 @@ TEST(host_transpose, elements_at_any_address) {
             for (std::int64_t byte = kRows * 8; byte < ld * 8; ++byte) ASSERT_EQ(out[1 + col * ld * 8 + byte], 99);
         }
     }
-}
-
-TEST(host_transpose, takes_every_path) {
-    const std::pair<problem_shape, const char*> paths[] = {
-        {{.rows = 100, .cols = 100}, "direct"},
-        {{.rows = 3000, .cols = 3008}, "strips"},
-        {{.rows = 3008, .cols = 3000}, "lines"},
-        {{.rows = 3008, .cols = 3000, .destination_offset = 1}, "lines"},
-        {{.rows = 192 * 1024, .cols = 128}, "strips"},
-        {{.rows = 192 * 1024, .cols = 129}, "lines"},
-        {{.rows = 192 * 1024, .cols = 64, .source_ld = 72}, "lines"},
-        {{.rows = 128, .cols = 64, .count = 2048}, "lines"},
-        {{.rows = 3, .cols = 3 * kMiB}, "image"},
-        {{.rows = 32, .cols = 31, .element_size = 3, .count = 4096}, "image"},
-        {{.rows = 3, .cols = 3 * kMiB, .destination_ld = 4}, "direct"},
-        {{.rows = 30, .cols = 30, .in_place = true}, "in_place"},
-        {{.rows = 3, .cols = 5, .element_size = kMostElementBytes}, "direct"}};
-    for (const auto& [shape, path] : paths) {
-        const host_problem problem(shape);
-        EXPECT_EQ(host::explain(problem.work()).find(path), 0u) << host::explain(problem.work());
-    }
-}
-
-// What squares of a strip are turned by depends on how far apart rows lie: on both sides.
-TEST(host_transpose, strips_of_rows_that_lie_badly) {
-    constexpr std::int64_t kFar = 128 << 10;
-    const auto badly = [](std::int64_t source_pitch, std::int64_t destination_pitch, std::int64_t cols, int size) {
-        const matrix_work work{.source = nullptr,
-                               .destination = nullptr,
-                               .rows = 192 / size,
-                               .cols = cols,
-                               .source_ld = source_pitch / size,
-                               .destination_ld = destination_pitch / size,
-                               .element_size = size};
-        return host::turn_strip_for(host::job(work)) != nullptr;
-    };
-    for (int size : {1, 2}) {
-        EXPECT_EQ(badly(kFar, 192, 4096, size), host::kernels_for(size).turn_copied != nullptr);
-        EXPECT_FALSE(badly(kFar, 192, 4095, size));
-        EXPECT_FALSE(badly(kFar + 64, 192, 4096, size));
-    }
-    EXPECT_FALSE(badly(kFar, 192, 4096, 4));
-    EXPECT_TRUE(badly(kFar + 64, 16384, 4096, 1));
 }
 
 // Larger ones than the verifier fills.

@@ -20,7 +20,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "host/squares-inl.hpp"
+#include "host/packed-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace cornerturn::host::HWY_NAMESPACE {
@@ -78,7 +78,7 @@ constexpr turn_joined_function turn_joined = nullptr;
 
 #else
 
-// ---- Blocks of 16 bytes: squares-inl.hpp ----------------------------------------------------------------------------
+// ---- In vectors: squares-inl.hpp, packed-inl.hpp --------------------------------------------------------------------
 
 // The same for all columns, kRows of them or more: the last ones may be turned twice.
 template <int kSize, class D>
@@ -92,147 +92,6 @@ HWY_INLINE void turn_rows(D d, const byte* from, std::ptrdiff_t from_pitch, byte
         col = cols - kRows;
         turn_block<kSize>(d, from + col * kSize, from_pitch, to + col * to_pitch, to_pitch);
     }
-}
-
-// ---- Two, three or four packed rows or columns ----------------------------------------------------------------------
-
-// Packed columns: each vector of a row of the destination is every kCols-th element. Returns how many rows it did.
-template <int kCols, class D>
-HWY_INLINE std::int64_t split(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows) {
-    using T = hn::TFromD<D>;
-    constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
-    std::int64_t row = 0;
-    for (; row + kLanes <= rows; row += kLanes) {
-        const T* const source = at<T>(from) + row * kCols;
-        hn::Vec<D> v[4];
-        if constexpr (kCols == 2) hn::LoadInterleaved2(d, source, v[0], v[1]);
-        if constexpr (kCols == 3) hn::LoadInterleaved3(d, source, v[0], v[1], v[2]);
-        if constexpr (kCols == 4) hn::LoadInterleaved4(d, source, v[0], v[1], v[2], v[3]);
-        for (int col = 0; col < kCols; ++col) hn::StoreU(v[col], d, at<T>(to + col * to_pitch) + row);
-    }
-    return row;
-}
-
-// Packed rows of the destination, the other way round. Returns how many columns it did.
-template <int kRows, class D>
-HWY_INLINE std::int64_t join(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t cols) {
-    using T = hn::TFromD<D>;
-    constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
-    std::int64_t col = 0;
-    for (; col + kLanes <= cols; col += kLanes) {
-        hn::Vec<D> v[4];
-        for (int row = 0; row < kRows; ++row) v[row] = hn::LoadU(d, at<T>(from + row * from_pitch) + col);
-        T* const destination = at<T>(to) + col * kRows;
-        if constexpr (kRows == 2) hn::StoreInterleaved2(v[0], v[1], d, destination);
-        if constexpr (kRows == 3) hn::StoreInterleaved3(v[0], v[1], v[2], d, destination);
-        if constexpr (kRows == 4) hn::StoreInterleaved4(v[0], v[1], v[2], v[3], d, destination);
-    }
-    return col;
-}
-
-// ---- Five to eight packed rows or columns of bytes: half a block ----------------------------------------------------
-
-constexpr int kHalfBytes = kBlockBytes / 2;
-
-// In each block 8 bytes from where a row begins, and as many of the next row.
-template <class D>
-HWY_INLINE hn::Vec<D> load_halves(D d, const byte* from, std::ptrdiff_t pitch) {
-    const hn::Half<D> half;
-    constexpr int kBytes = bytes_of(D());
-    constexpr int kRows = kBytes == kBlockBytes ? 1 : kBytes / 2;  // from its first half to its second one
-    const auto load = [&](const byte* first) {
-        if constexpr (kBytes == kBlockBytes) {
-            return hn::LoadU(half, first);
-        } else {
-            return load_halves(half, first, pitch);
-        }
-    };
-    return hn::Combine(d, load(from + kRows * pitch), load(from));
-}
-
-// Packed columns. Returns how many rows it did.
-template <class D>
-HWY_INLINE std::int64_t split_bytes(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
-                                    std::int64_t cols) {
-    constexpr int kAtATime = bytes_of(D());
-    std::int64_t row = 0;
-    for (; (row + kAtATime - 1) * cols + kHalfBytes <= rows * cols; row += kAtATime) {
-        hn::Vec<D> v[kHalfBytes];
-        HWY_UNROLL(8)
-        for (int i = 0; i < kHalfBytes; ++i) v[i] = load_halves(d, from + (row + 2 * i) * cols, cols);
-        interleave<kBlockBytes>(d, v);
-        HWY_UNROLL(8)
-        for (int col = 0; col < kHalfBytes; ++col) {
-            if (col < cols) hn::StoreU(v[col], d, to + col * to_pitch + row);
-        }
-    }
-    if constexpr (kAtATime > kBlockBytes)
-        row += split_bytes(hn::Half<D>(), from + row * cols, to + row, to_pitch, rows - row, cols);
-    return row;
-}
-
-// Packed rows of the destination: a half is stored over what follows, which comes next. Returns how many columns it
-// did.
-template <class D>
-HWY_INLINE std::int64_t join_bytes(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t rows,
-                                   std::int64_t cols) {
-    constexpr int kAtATime = bytes_of(D());
-    std::int64_t col = 0;
-    for (; (col + kAtATime - 1) * rows + kHalfBytes <= cols * rows; col += kAtATime) {
-        hn::Vec<D> v[kHalfBytes];
-        HWY_UNROLL(8)
-        for (int row = 0; row < kHalfBytes; ++row)
-            v[row] = row < rows ? hn::LoadU(d, from + row * from_pitch + col) : hn::Zero(d);
-        interleave<kHalfBytes>(d, v);
-        alignas(kLineBytes) byte turned[kHalfBytes][kAtATime];
-        HWY_UNROLL(8)
-        for (int i = 0; i < kHalfBytes; ++i) hn::Store(v[i], d, turned[i]);
-        for (int block = 0; block < kAtATime; block += kBlockBytes) {
-            HWY_UNROLL(16)
-            for (int i = 0; i < kBlockBytes; ++i)
-                std::memcpy(to + (col + block + i) * rows, turned[i / 2] + block + i % 2 * kHalfBytes, kHalfBytes);
-        }
-    }
-    if constexpr (kAtATime > kBlockBytes)
-        col += join_bytes(hn::Half<D>(), from + col, from_pitch, to + col * rows, rows, cols - col);
-    return col;
-}
-
-// ---- Other packed rows or columns that do not fill a block ----------------------------------------------------------
-
-// Rows of the source that are packed: a block holds one of them and what follows. Returns how many it did.
-template <int kSize, class D>
-HWY_INLINE std::int64_t turn_narrow(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
-                                    std::int64_t cols) {
-    constexpr int kRows = kBlockBytes / kSize, kAtATime = kRows * bytes_of(D()) / kBlockBytes;
-    const std::ptrdiff_t pitch = cols * kSize;
-    alignas(kLineBytes) byte turned[kRows][kLineBytes];
-    std::int64_t row = 0;
-    for (; (row + kAtATime - 1) * pitch + kBlockBytes <= rows * pitch; row += kAtATime) {
-        turn_block<kSize>(d, from + row * pitch, pitch, turned[0], kLineBytes);
-        for (std::int64_t col = 0; col < cols; ++col)
-            std::memcpy(to + col * to_pitch + row * kSize, turned[col], bytes_of(D()));
-    }
-    return row;
-}
-
-// Rows of the destination that are packed: a block is stored over what follows, which comes next. Returns how many it
-// did.
-template <int kSize, class D>
-HWY_INLINE std::int64_t turn_low(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t rows,
-                                 std::int64_t cols) {
-    static_assert(bytes_of(D()) == kBlockBytes);
-    constexpr int kCols = kBlockBytes / kSize;
-    const std::ptrdiff_t pitch = rows * kSize;
-    alignas(kLineBytes) byte missing[kBlockBytes * kCols] = {}, turned[kBlockBytes * kCols];
-    std::int64_t col = 0;
-    for (; (col + kCols - 1) * pitch + kBlockBytes <= cols * pitch; col += kCols) {
-        for (std::int64_t row = 0; row < rows; ++row)
-            std::memcpy(missing + row * kBlockBytes, from + row * from_pitch + col * kSize, kBlockBytes);
-        turn_block<kSize>(d, missing, kBlockBytes, turned, kBlockBytes);
-        for (int i = 0; i < kCols; ++i) std::memcpy(to + (col + i) * pitch, turned + i * kBlockBytes, kBlockBytes);
-    }
-    return col;
 }
 
 // ---- All of it ------------------------------------------------------------------------------------------------------

@@ -68,8 +68,8 @@ using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines,
 
 // Copies so many lines of each piece past the caches, beginning with the line that `to` is in. What lies before it
 // there is the end of the piece's line in `waiting`, which the piece's last line replaces. What lies around a piece and
-// around `waiting`, as much as a line, is read, too. End as stream_function. After each piece
-// as many lines are fetched, one piece's behind the other's, from `next` on; null: none.
+// around `waiting`, as much as a line, is read, too. End as stream_function. After each piece as many lines are
+// fetched, one piece's behind the other's, from `next` on; null: none.
 using stream_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                         byte* waiting, std::int64_t pieces, std::int64_t lines, const byte* next);
 
