@@ -2,8 +2,8 @@
 
     mutate.py OUTPUT_DIRECTORY RUNG.cu...
 
-CMake runs this when it configures. OUTPUT_DIRECTORY then holds one file a mutant and mutants.inc, a table for
-mutants_test.cpp. A mutant's kernels are called as the rung's are, with +RULE and a number behind. Rules are applied to the text of the
+CMake runs this when it configures. OUTPUT_DIRECTORY then holds a file for each rung, with all of its mutants, and
+mutants.inc, a table for mutants_test.cpp. A mutant's kernels are called as the rung's are, with +RULE and a number behind. Rules are applied to the text of the
 __global__ functions, wherever they match; a rule that matches nowhere is an error; a file with few mutants is
 named.
 """
@@ -114,23 +114,27 @@ def main():
         if len(mutants) < FEWEST_A_FILE:
             # Said, not refused: a new rung may be written in ways that no rule here knows yet.
             print(f"mutate.py: {rung.name} gives {len(mutants)} mutants, fewer than {FEWEST_A_FILE}: add a rule for it")
-        of_file = re.sub(r"\W", "_", rung.stem)
+        # The headers are compiled once a rung, in a namespace for all of its mutants; each mutant has one within.
+        of_rung = "mutant_of_" + re.sub(r"\W", "_", rung.stem)
+        parts = [f"#define CORNERTURN_BUILD {of_rung}\n"
+                 "#define CORNERTURN_ONLY_ELEMENT4\n" + "".join(re.findall(r"^#include .*\n", text, re.M))]
         for number, (rule, position, old, new) in enumerate(mutants, 1):
             used.add(rule)
             suffix = f"+{rule}{number}"
             line = text.count("\n", 0, position) + 1
             altered = text[:position] + new + text[position + len(old):]
-            files[f"{rung.stem}_{rule}{number}.cu"] = (
-                f"#define CORNERTURN_BUILD mutant_{of_file}_{number}\n"
-                f'#define CORNERTURN_ID_SUFFIX "{suffix}"\n'
-                "#define CORNERTURN_ONLY_ELEMENT4\n"
-                f"#line 1 {quoted(rung)}\n" + altered)
+            parts.append("#undef CORNERTURN_KERNELS\n"
+                         f"#define CORNERTURN_KERNELS cornerturn::inline CORNERTURN_BUILD::dialect::altered_{number}\n"
+                         "#undef CORNERTURN_ID_SUFFIX\n"
+                         f'#define CORNERTURN_ID_SUFFIX "{suffix}"\n'
+                         f"#line 1 {quoted(rung.name)}\n" + altered)
             for entry in EQUIVALENT:
                 for id in ids_of(text):
                     if re.fullmatch(entry[0], id) and entry[1] == rule and entry[2] in ("", old):
                         survivors.append(f"{{{quoted(id + suffix)}, {quoted(entry[3])}}},\n")
                         excused.add(entry)
             rows.append(f"{{{quoted(rung.name)}, {line}, {quoted(suffix)}, {quoted(old)}, {quoted(new)}}},\n")
+        files[f"mutants_of_{rung.stem}.cu"] = "".join(parts)
     unused = set(RULES) - used
     if unused:
         sys.exit(f"mutate.py: no rung has anything that these rules match: {', '.join(sorted(unused))}")
@@ -146,7 +150,7 @@ def main():
             old_file.unlink()
     for name, content in files.items():
         path = output / name
-        if not path.exists() or path.read_text() != content:  # an unchanged mutant is not compiled again
+        if not path.exists() or path.read_text() != content:  # unchanged mutants are not compiled again
             path.write_text(content)
 
 
