@@ -91,26 +91,34 @@ struct typed_elements {
     }
 };
 
-// The same for elements of any size at any address, byte by byte and so slower. Each eight bytes tell an element apart.
+// The same for elements of any size at any address, eight bytes at a time, each of which tells an element apart.
 struct sized_elements {
     std::uint64_t seed;
     bool poison;
     int bytes;
 
     CORNERTURN_HOST_DEVICE int size() const { return bytes; }
-    CORNERTURN_HOST_DEVICE unsigned char byte(std::uint64_t index, int i) const {
-        const std::uint64_t word = mix(pattern<std::uint64_t>(index, seed) + static_cast<unsigned>(i) / 8);
-        const auto right = static_cast<unsigned char>(word >> (i % 8 * 8));
-        return poison ? opposite(right) : right;
-    }
-    CORNERTURN_HOST_DEVICE void put(unsigned char* at, std::uint64_t index) const {
-        for (int i = 0; i < bytes; ++i) at[i] = byte(index, i);
-    }
-    CORNERTURN_HOST_DEVICE bool holds(const unsigned char* at, std::uint64_t index) const {
-        for (int i = 0; i < bytes; ++i) {
-            if (at[i] != byte(index, i)) return false;
+    // Calls on_byte(i, value) for each byte of the element until it returns false: false then.
+    template <class F>
+    CORNERTURN_HOST_DEVICE bool for_each_byte(std::uint64_t index, F on_byte) const {
+        const std::uint64_t element = pattern<std::uint64_t>(index, seed);
+        for (int i = 0; i < bytes;) {
+            const std::uint64_t right = mix(element + static_cast<unsigned>(i) / 8);
+            std::uint64_t word = poison ? opposite(right) : right;
+            for (const int end = i + 8 < bytes ? i + 8 : bytes; i < end; ++i, word >>= 8) {
+                if (!on_byte(i, static_cast<unsigned char>(word))) return false;
+            }
         }
         return true;
+    }
+    CORNERTURN_HOST_DEVICE void put(unsigned char* at, std::uint64_t index) const {
+        for_each_byte(index, [at](int i, unsigned char value) {
+            at[i] = value;
+            return true;
+        });
+    }
+    CORNERTURN_HOST_DEVICE bool holds(const unsigned char* at, std::uint64_t index) const {
+        return for_each_byte(index, [at](int i, unsigned char value) { return at[i] == value; });
     }
 };
 
