@@ -15,16 +15,21 @@ set(CORNERTURN_KERNEL_FLAGS
 function(cornerturn_emulated_kernels name)
     set(sources)
     foreach(file IN LISTS ARGN)
-        file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${file})  # folders may hold files of the same name
+        file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})  # folders may hold files of the same name
         string(REGEX REPLACE "\\.cu$" ".cpp" wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}/${path})
-        file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${file}\"\n")
+        file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${path}\"\n")
         list(APPEND sources ${wrapper})
     endforeach()
     add_library(${name} OBJECT ${sources})
     target_link_libraries(${name} PUBLIC cornerturn_options)
-    set_target_properties(${name} PROPERTIES CORNERTURN_EMULATED ON)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${name} PRIVATE CORNERTURN_EMULATED)
-    target_compile_options(${name} PRIVATE ${CORNERTURN_KERNEL_FLAGS})
+    # The emulator names source lines, from the debug information. Its paths count from the top of the sources, also those
+    # that ccache has made relative: an object is the same wherever the sources lie.
+    file(RELATIVE_PATH top ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+    string(REGEX REPLACE "/$" "" top ${top})
+    target_compile_options(${name} PRIVATE
+        ${CORNERTURN_KERNEL_FLAGS} -g -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${top}=.)
 endfunction()
 
 # cornerturn_cuda_kernels(name file...): the same for the GPU.

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Adding a kernel is adding one file: the example of HACKING.md, dropped into a copy of the sources, is listed, ordered,
-verified and counted as it should be; without its barrier it is caught; and nvcc takes it too, where there is one.
+verified and counted as it should be; without its barrier it is caught; and nvcc compiles it, where there is one.
 
-The copy lies beside the build folder that ctest runs in, where that is one of build/, and is brought up to date, not
-made anew: a second run compiles little. It does not lie within, where other tests look at every object file.
+The copy is built as the original was: what that compiled comes out of ccache, and only the example is compiled. The copy
+lies beside the build folder that ctest runs in, where that is one of build/, and is brought up to date, not made anew. It
+does not lie within, where other tests look at every object file.
 """
 
 import json
@@ -53,16 +54,15 @@ def write_if_changed(path, data):
 
 
 def copy_sources(tree):
-    """Makes `tree` hold the sources as they are now, and no other file. The example is not among them."""
-    wanted = set()
+    """Makes `tree` hold the sources as they are now, and no other of its kind. The example is not among them."""
     for name in COPIED:
         top = SOURCE / name
-        for path in [top] if top.is_file() else sorted(p for p in top.rglob("*") if p.is_file()):
-            wanted.add(path.relative_to(SOURCE))
-            write_if_changed(tree / path.relative_to(SOURCE), path.read_bytes())
-    for path in [p for p in tree.rglob("*") if p.is_file()]:
-        if path.relative_to(tree) not in wanted:
-            path.unlink()
+        wanted = {p.relative_to(SOURCE) for p in ([top] if top.is_file() else top.rglob("*")) if p.is_file()}
+        for path in sorted(wanted):
+            write_if_changed(tree / path, (SOURCE / path).read_bytes())
+        for path in [p for p in (tree / name).rglob("*") if p.is_file()]:
+            if path.relative_to(tree) not in wanted:
+                path.unlink()
 
 
 def must_run(command):
@@ -79,11 +79,14 @@ def setting(name):
 
 
 def configure(tree, build):
-    # Debug: it compiles in a third of the time, and the kernels' own flags are the same.
-    command = ["cmake", "-S", tree, "-B", build, "-DCMAKE_BUILD_TYPE=Debug", "-DCORNERTURN_CUDA=OFF", "-DCORNERTURN_TESTS=OFF"]
-    for name in ["CMAKE_GENERATOR", "CMAKE_MAKE_PROGRAM", "CMAKE_CXX_COMPILER"]:
+    """With what decides how the original was compiled."""
+    command = ["cmake", "-S", tree, "-B", build, "-DCORNERTURN_TESTS=OFF"]
+    if setting("CMAKE_GENERATOR"):
+        command += ["-G", setting("CMAKE_GENERATOR")]
+    for name in ["CMAKE_MAKE_PROGRAM", "CMAKE_CXX_COMPILER", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_ARCHITECTURES", "CMAKE_BUILD_TYPE",
+                 "CORNERTURN_CUDA", "CORNERTURN_STATIC"]:
         if setting(name):
-            command += ["-G", setting(name)] if name == "CMAKE_GENERATOR" else [f"-D{name}={setting(name)}"]
+            command.append(f"-D{name}={setting(name)}")
     must_run(command)
 
 
@@ -171,7 +174,7 @@ def check_good(program, before):
 
     for command, pasted in docs_test.commands((SOURCE / "HACKING.md").read_text()):
         if "--on cuda" not in command:
-            wrong = list(docs_test.check_command(program, command, pasted))
+            wrong = list(docs_test.check_command(command, docs_test.run(program, command), pasted))
             require(not wrong, "; ".join(wrong) or f"HACKING.md: {command}")
 
 
@@ -189,14 +192,12 @@ def check_broken(program, text):
     require(ladder.returncode == 1 and " 1 failed" in ladder.stdout, "the ladder fails too, for this rung alone")
 
 
-def check_cuda(tree, scratch):
-    nvcc = shutil.which("nvcc", path=os.environ.get("PATH", "") + ":/usr/local/cuda/bin")
-    if nvcc is None:
-        print("not compiled for the GPU: there is no nvcc")
-        return
-    done = subprocess.run([nvcc, "-std=c++20", "-c", "-arch=sm_90", "-Werror=all-warnings", "-I", tree / "include", "-I", tree / "src",
-                           tree / EXAMPLE_FILE, "-o", scratch / "example.o"], capture_output=True, text=True)
-    require(done.returncode == 0, f"nvcc compiles it {done.stderr}")
+def check_cuda(build):
+    """nvcc compiled it as well, where the original is for the GPU, too."""
+    if setting("CORNERTURN_CUDA") == "ON":
+        require(any(build.glob(f"src/CMakeFiles/cornerturn_ladder_cuda.dir/**/{pathlib.Path(EXAMPLE_FILE).name}.o")), "nvcc compiles it")
+    else:
+        print("not compiled for the GPU: this build is not for one")
 
 
 def check_formatting(text):
@@ -208,18 +209,18 @@ def check_formatting(text):
     require(done.stdout == text, "it is formatted as .clang-format has it")
 
 
-def run_in(folder):
-    tree, build = folder / "tree", folder / "build"
+def run_in(tree):
+    build = tree / "build" / pathlib.Path(os.environ.get("CORNERTURN_BUILD_DIR", "program")).name
     text = example()
     check_formatting(text)
     copy_sources(tree)
     configure(tree, build)
-    before = ids(build_program(build))
+    before = ids(os.environ["CORNERTURN"])
 
     # From here on nothing is told to CMake: it finds the file.
     write_if_changed(tree / EXAMPLE_FILE, text.encode())
     check_good(build_program(build), before)
-    check_cuda(tree, folder)
+    check_cuda(build)
 
     broken = "".join(line for line in text.splitlines(keepends=True) if BARRIER not in line)
     require(broken.count("\n") == text.count("\n") - 1, "the example has one barrier to lose")

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 
@@ -48,11 +49,11 @@ lab::request read_request(const explain_options& o, bool multiplies) {
 // Lines of source files, as far as they are at hand.
 class sources {
 public:
-    // Without what it is indented by; empty where the file is not here.
+    // Without its indentation; empty where the file is not here. Paths count from the top of the sources.
     std::string line(const std::string& path, int number) {
         const auto [found, fresh] = files_.try_emplace(path);
         if (fresh) {
-            std::ifstream file(path);
+            std::ifstream file(std::filesystem::path(CORNERTURN_SOURCE_DIR) / path);
             for (std::string text; std::getline(file, text);) found->second.push_back(text);
         }
         if (number < 1 || static_cast<std::size_t>(number) > found->second.size()) return {};
