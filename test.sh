@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Installs what is missing, checks the formatting, builds, and runs the tests, once more under sanitizers.
-#   ./test.sh          all but the long tests
-#   ./test.sh --all    the long ones too
+# Installs what is missing, checks the formatting, builds, and runs the tests. HACKING.md says how long each part takes
+# and how to run one of them.
+#   ./test.sh          before a commit: all but the long tests
+#   ./test.sh --all    what CI runs: the long tests too, then all C++ tests again under sanitizers
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
 PATH=$PATH:/usr/local/cuda/bin
-selection=(--label-exclude '^long$') needed=--tests
+all=false selection=(--label-exclude '^long$') needed=--tests
 case "$*" in
     '') ;;
-    --all) selection=() needed=--all ;;
+    --all) all=true selection=() needed=--all ;;
     *)
         echo "usage: ./test.sh [--all]" >&2
         exit 2
@@ -35,6 +36,7 @@ stage() {
     return "$status"
 }
 
+# The names of all source files, each with a zero byte behind it.
 sources() {
     local names=('*.cpp' '*.hpp' '*.cu' '*.h' '*.c') name tests=()
     if [[ -e .git ]] && git ls-files -z -- "${names[@]}" 2> /dev/null; then return; fi
@@ -43,18 +45,22 @@ sources() {
 }
 
 check_format() {
-    local file files=() wrong=()
-    mapfile -d '' files < <(sources)
-    for file in "${files[@]}"; do
-        [[ ! -f $file ]] || clang-format-14 "$file" | cmp -s - "$file" || wrong+=("$file")
-    done
+    local file said files=() wrong=()
+    while read -r -d '' file; do
+        [[ ! -f $file ]] || files+=("$file")  # git lists what was deleted and not committed, too
+    done < <(sources)
+    said=$(printf '%s\0' "${files[@]}" |
+        xargs -0 -n 32 -P "$(nproc)" clang-format-14 --dry-run -Werror -ferror-limit=1 2>&1) && return
+    mapfile -t wrong < <(sed -n 's/:[0-9]*:[0-9]*: error: .*//p' <<< "$said" | sort -u)
     if ((${#wrong[@]} > 0)); then
         echo "Not formatted as .clang-format has it: ${#wrong[@]} of ${#files[@]} files. To format them:"
         printf '    clang-format-14 -i'
         printf ' %q' "${wrong[@]}"
         echo
-        return 1
+    else
+        echo "$said"
     fi
+    return 1
 }
 
 passed=0 failed=0 skipped=0
@@ -90,8 +96,10 @@ if command -v nvcc > /dev/null; then preset=cuda; fi
 stage "configure $preset" cmake --preset "$preset"
 stage "build $preset" cmake --build --preset "$preset"
 run_tests "$preset" "${selection[@]}"
-stage "configure sanitize" cmake --preset sanitize
-# The tests alone: nothing runs the program there.
-stage "build sanitize" cmake --build --preset sanitize --target tests/all
-run_tests sanitize --label-regex '^sanitize$' "${selection[@]}"
+if $all; then
+    stage "configure sanitize" cmake --preset sanitize
+    # The tests alone: nothing runs the program there.
+    stage "build sanitize" cmake --build --preset sanitize --target tests/all
+    run_tests sanitize --label-regex '^sanitize$'
+fi
 summary

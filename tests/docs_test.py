@@ -6,6 +6,7 @@ links lead somewhere, and their tables and plots are those of the stored measure
     tests/docs_test.py --update    rewrites the tables, the plots in docs/plots and docs/report.html, as it reports on results/
 """
 
+import functools
 import itertools
 import json
 import os
@@ -70,9 +71,12 @@ def run(program, command, where=None):
         return subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300, cwd=where or folder)
 
 
-def check_command(program, command, pasted):
-    """Yields what is wrong with a command and the lines pasted below it."""
-    done = run(program, command)
+# Documents in two languages show the same commands, and several tables come of one report. Not for what writes files.
+run_once = functools.cache(run)
+
+
+def check_command(command, done, pasted):
+    """Yields what is wrong with a command that has been run, or with the lines pasted below it."""
     if done.returncode != 0:
         yield f"`{command}` ended with {done.returncode}: {done.stderr.strip()}"
         return
@@ -88,7 +92,7 @@ def check_commands(program, name):
         yield "shows no command at all"
     for command, pasted in found:
         if "--on cuda" in command:
-            done = run(program, command)
+            done = run_once(program, command)
             print(f"{name}: refused for want of a GPU alone: {command}")
             if done.returncode == 0 or "no GPU to run on" not in done.stderr:
                 yield f"`{command}` is refused for something else than a GPU: {done.stderr.strip()}"
@@ -99,7 +103,7 @@ def check_commands(program, name):
             print(f"{name}: not run, {why}: {command}")
             continue
         print(f"{name}: {command} ({len(pasted)} lines)")
-        yield from check_command(program, command, pasted)
+        yield from check_command(command, run_once(program, command), pasted)
 
 
 def check_ids(program, name):
@@ -138,7 +142,8 @@ def compact(row):
 
 def report(program, files, *more):
     """What the program reports on stored results."""
-    done = run(program, shlex.join(["cornerturn", "report", *(f"results/{name}.json" for name in files), *more]), ROOT)
+    command = shlex.join(["cornerturn", "report", *(f"results/{name}.json" for name in files), *more])
+    done = (run if "--output" in more else run_once)(program, command, ROOT)
     if done.returncode != 0:
         sys.exit(f"docs_test.py: {files}: {done.stderr.strip()}")
     return done.stdout

@@ -4,12 +4,10 @@ them when something goes wrong. CORNERTURN_ON=cuda has a GPU turn them."""
 import os
 import random
 import re
-import signal
 import stat
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -371,60 +369,6 @@ class Targets(Case):
         os.umask(mask)
         self.succeed(path, self.folder / "new.npy")
         self.assertEqual(stat.S_IMODE((self.folder / "new.npy").stat().st_mode), 0o666 & ~mask)
-
-    def end_it(self, how, array):
-        """Ends a run at a random moment. Returns its exit status, and whether the target was replaced."""
-        source, target = self.folder / "in.npy", self.folder / "out.npy"
-        if not source.exists():
-            self.save("in.npy", array)
-            self.memory = self.within(32 * MiB)
-            begun = time.monotonic()
-            self.succeed(source, target, "--memory", self.memory)
-            self.seconds = time.monotonic() - begun
-        old = self.save("out.npy", array_of("u1", (3, 3))).read_bytes()
-        process = subprocess.Popen([*TRANSPOSE, str(source), str(target), "--memory", str(self.memory)],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        time.sleep(random.uniform(0, 1.1 * self.seconds))
-        process.send_signal(how)
-        said = process.communicate()[1]
-        replaced = target.read_bytes() != old
-        if replaced:
-            self.expect_transposed(target, array)
-        # A file system without unnamed files, and the instant in which one gets another's name, may leave litter of this name.
-        litter = {p for p in self.folder.iterdir() if p.name not in ("in.npy", "out.npy")}
-        if how == signal.SIGKILL:
-            self.assertTrue(all(p.name.startswith(".cornerturn-") for p in litter), litter)
-            for p in litter:
-                p.unlink()
-        else:
-            self.assertEqual(litter, set())
-        self.litter = getattr(self, "litter", 0) + len(litter)
-        return process.returncode, replaced, said
-
-    def test_killed_at_random_moments(self):
-        array = array_of("<f4", (5000, 3001))
-        ended = [self.end_it(signal.SIGKILL, array) for _ in range(25)]
-        self.assertTrue(any(status == -signal.SIGKILL and not replaced for status, replaced, _ in ended))
-        print(f"{self.litter} of {len(ended)} left litter")
-        if self.unnamed_files():
-            self.assertLess(self.litter, len(ended) // 4)
-
-    def unnamed_files(self):
-        try:
-            os.close(os.open(self.folder, os.O_TMPFILE | os.O_RDWR))
-            return True
-        except OSError:
-            return False
-
-    def test_interrupted(self):
-        array = array_of("<f4", (5000, 3001))
-        ended = [self.end_it(signal.SIGINT, array) for _ in range(15)]
-        stopped = [said for status, _, said in ended if status == 1]
-        self.assertTrue(stopped)
-        self.assertEqual(set(stopped), {"cornerturn: interrupted\n"})
-        for status, replaced, said in ended:
-            self.assertIn(status, (0, 1, -signal.SIGINT), said)
-            self.assertEqual(replaced, status == 0)
 
     def test_full_disk(self):
         disk = self.folder / "disk"

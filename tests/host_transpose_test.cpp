@@ -1,6 +1,5 @@
 // cornerturn::transpose on host memory: every element moves, bit for bit, and nothing else is touched.
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,78 +9,19 @@
 #include <limits>
 #include <numeric>
 #include <random>
-#include <set>
 #include <thread>
 
 #include "batch_shapes.hpp"
-#include "core/problem.hpp"
-#include "cornerturn/transpose.hpp"
-#include "describe.hpp"
-#include "host/kernels.hpp"
-#include "host/paths.hpp"
+#include "host_transposes.hpp"
 #include "random_gaps.hpp"
 
 using namespace cornerturn;
+using tests::expect_right;
+using tests::kMiB;
+using tests::kSizes;
+using tests::transpose_work;
 
 namespace {
-
-void transpose_work(const matrix_work& w, host_options options = {}) {
-    const auto view = [&](const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                          std::int64_t stride) {
-        return detail::any_batch{reinterpret_cast<std::uintptr_t>(data), rows, cols, ld, w.count, stride};
-    };
-    detail::transpose(view(w.source, w.rows, w.cols, w.source_ld, w.source_stride),
-                      view(w.destination, w.cols, w.rows, w.destination_ld, w.destination_stride), w.element_size, 1,
-                      options);
-}
-
-void expect_right(const problem_shape& shape, host_options options = {}) {
-    host_problem problem(shape);
-    problem.prepare();
-    transpose_work(problem.work(), options);
-    ASSERT_EQ(problem.check().fault, "") << tests::describe(problem.shape());
-}
-
-constexpr int kSizes[] = {1, 2, 4, 8, 16};
-constexpr std::int64_t kMiB = 1 << 20;
-
-// Rows of the destination that begin alike, and not with a line, since a second matrix lies anywhere behind the first.
-void expect_two_strips_right(int size) {
-    const std::int64_t ld = 8192 / size, cols = 5 * kMiB / 8192 + 7;
-    for (const std::int64_t rows : {ld - 8, ld - ld / 8}) {
-        expect_right({.rows = rows,
-                      .cols = cols,
-                      .element_size = size,
-                      .destination_ld = ld,
-                      .count = 2,
-                      .destination_stride = cols * ld + 1});
-    }
-}
-
-// Squares by way of tiles, whose lines are written by turns: what is left of their rows and columns, too.
-void expect_runs_right(int size) {
-    constexpr std::int64_t kLd = 16384, kCols = 8 * 512 + 100;
-    const std::int64_t line = 64 / size;
-    expect_right({.rows = 9 * kMiB / size / kCols / line * line + 2,
-                  .cols = kCols,
-                  .element_size = size,
-                  .destination_ld = kLd,
-                  .source_offset = 3,
-                  .destination_offset = line - 1});
-}
-
-// Squares by way of copies, since their rows fall into the same sets of the caches.
-void expect_copies_right(int size) {
-    constexpr std::int64_t kPitch = 128 << 10, kDestinationPitch = 192;
-    const std::int64_t line = 64 / size;
-    expect_right({.rows = 2 * line + 5,
-                  .cols = kPitch / size - 100,
-                  .element_size = size,
-                  .source_ld = kPitch / size,
-                  .destination_ld = kDestinationPitch / size,
-                  .source_offset = 3,
-                  .destination_offset = line - 1});
-}
 
 TEST(host_transpose, edges_of_every_block) {
     for (int size : {1, 2, 4, 8, 16, 3, 12}) {
@@ -100,129 +40,22 @@ TEST(host_transpose, edges_of_every_block) {
     }
 }
 
-// Those of the processor at hand, down to none.
+// With each set of instructions that the processor has, down to none.
 TEST(host_transpose, every_set_of_instructions) {
-    const auto all = hwy::SupportedTargets();
-    std::set<std::string> seen;
-    for (auto left = all | HWY_SCALAR; left != 0; left &= left - 1) {
-        hwy::SetSupportedTargetsForTest(left & ~(left - 1));
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-        const std::string target = host::kernels_for(1).target;
-        if (!seen.insert(target).second) continue;
+    tests::for_each_set_of_instructions([] {
         for (int size : kSizes) {
             for (std::int64_t rows : {1, 2, 3, 5, 7, 8, 9, 16, 33, 65, 257}) {
                 for (std::int64_t cols : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 17, 64, 129}) {
-                    EXPECT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size})) << target;
-                }
-            }
-            // Past the caches: lines that are joined, one strip at a time and two, and whole ones.
-            const std::int64_t cols = 3 * kMiB / 1000 / size;
-            EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 3001, .cols = cols, .element_size = size}));
-            EXPECT_NO_FATAL_FAILURE(expect_two_strips_right(size));
-            if (size <= 2) {  // others take up to a GiB, or are not copied
-                EXPECT_NO_FATAL_FAILURE(expect_runs_right(size));
-                EXPECT_NO_FATAL_FAILURE(expect_copies_right(size));
-            }
-            for (const std::int64_t offset : {0, 1}) {
-                EXPECT_NO_FATAL_FAILURE(
-                    expect_right({.rows = 3008, .cols = cols, .element_size = size, .destination_offset = offset}));
-                const std::int64_t rows = 9 * kMiB / 64 / size;
-                EXPECT_NO_FATAL_FAILURE(
-                    expect_right({.rows = rows, .cols = 64, .element_size = size, .destination_offset = offset}));
-            }
-            // Images, and strips whose pieces are several lines.
-            EXPECT_NO_FATAL_FAILURE(
-                expect_right({.rows = 30, .cols = 33, .element_size = size, .count = 9 * kMiB / (30 * 33 * size)}));
-            EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 9 * kMiB / (7 * size), .cols = 7, .element_size = size}));
-            EXPECT_NO_FATAL_FAILURE(expect_right({.rows = 401,
-                                                  .cols = 401,
-                                                  .element_size = size,
-                                                  .source_ld = 403,
-                                                  .destination_ld = 403,
-                                                  .in_place = true}));
-        }
-    }
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    for (const std::string& target : seen) std::printf("%s\n", target.c_str());
-}
-
-// Past the caches: rows that all begin alike within a line of the source, on it or off it; of a batch, too.
-TEST(host_transpose, large_off_the_boundary) {
-    for (int size : {1, 2, 4, 8, 16}) {
-        const std::int64_t line = 64 / size;
-        for (std::int64_t cols : {line, 16 * line - 1, 16 * line, 16 * line + 1, 100 * line}) {
-            for (std::int64_t source_offset : {std::int64_t{0}, std::int64_t{1}, line - 1}) {
-                problem_shape shape{.rows = 12 * kMiB / (cols * size) / line * line,
-                                    .cols = cols,
-                                    .element_size = size,
-                                    .source_ld = (cols / line + 1) * line,
-                                    .source_offset = source_offset,
-                                    .destination_offset = 1};
-                shape.destination_ld = shape.rows;
-                ASSERT_EQ(host::explain(host_problem(shape).work()).find("lines"), 0u);
-                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
-                shape.rows = shape.destination_ld = 5 * line;
-                shape.count = 12 * kMiB / (shape.rows * cols * size) + 2;
-                ASSERT_EQ(host::explain(host_problem(shape).work()).find("lines"), 0u);
-                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
-                shape.source_stride = shape.rows * shape.source_ld + 1;  // where not all matrices' rows begin alike
-                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
-            }
-        }
-    }
-}
-
-// Past the caches: what is moved in strips, and in images of whole rows.
-TEST(host_transpose, large) {
-    for (int size : {1, 2, 4, 8, 16, 3}) {
-        const auto elements = 9 * kMiB / size;
-        for (std::int64_t side : {2, 7, 64, 255, 3001}) {
-            const std::int64_t other = elements / side + 1;
-            for (std::int64_t gap : {0, 1, 64}) {
-                if (gap > side) continue;  // little but gaps
-                for (const bool tall : {false, true}) {
-                    const std::int64_t rows = tall ? other : side, cols = tall ? side : other;
-                    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
-                                                          .cols = cols,
-                                                          .element_size = size,
-                                                          .source_ld = cols + gap,
-                                                          .destination_ld = rows + gap,
-                                                          .source_offset = gap % 64,
-                                                          .destination_offset = gap % 64}));
+                    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
                 }
             }
         }
-    }
+    });
 }
 
-// Past the caches, into rows of whole lines but for their ends: one strip at a time and two, one place and several,
-// what is left of each, sources whose rows compete for the same places of a cache, and destinations that begin within a
-// line or alike.
-TEST(host_transpose, rows_of_lines) {
-    for (int size : kSizes) {
-        const std::int64_t line = 64 / size, page = 4096 / size, wide = 128 * 1024 / size;
-        for (std::int64_t rows : {2 * line, 3 * line + 1, 40 * line, 41 * line - 1}) {
-            problem_shape shape{.rows = rows,
-                                .cols = 9 * kMiB / size / rows,
-                                .element_size = size,
-                                .destination_ld = (rows / line + 1) * line};
-            if (rows < 4 * line) {
-                shape.source_ld = (shape.cols / wide + 1) * wide;
-                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
-                shape.source_ld = 0;
-            }
-            shape.source_offset = 1;
-            for (std::int64_t offset : {std::int64_t{0}, std::int64_t{1}, line - 1}) {
-                shape.destination_offset = offset;
-                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
-            }
-            if (rows < 4 * line) continue;
-            shape.destination_ld = page;
-            ASSERT_NO_FATAL_FAILURE(expect_right(shape));
-        }
-        ASSERT_NO_FATAL_FAILURE(expect_runs_right(size));
-    }
+// With the set of instructions that a user's call chooses. long/host_large_test.cpp takes the others, and more shapes.
+TEST(host_transpose, past_the_caches) {
+    for (int size : kSizes) ASSERT_NO_FATAL_FAILURE(tests::expect_large_right(size));
 }
 
 TEST(host_transpose, random_shapes_strides_offsets_and_sizes) {

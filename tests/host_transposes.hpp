@@ -1,0 +1,117 @@
+// Transposes in host memory, verified: what host_transpose_test and long/host_large_test share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/problem.hpp"
+#include "cornerturn/transpose.hpp"
+#include "describe.hpp"
+#include "host/kernels.hpp"
+
+namespace cornerturn::tests {
+
+constexpr int kSizes[] = {1, 2, 4, 8, 16};
+constexpr std::int64_t kMiB = 1 << 20;
+
+inline void transpose_work(const matrix_work& w, host_options options = {}) {
+    const auto view = [&](const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                          std::int64_t stride) {
+        return detail::any_batch{reinterpret_cast<std::uintptr_t>(data), rows, cols, ld, w.count, stride};
+    };
+    detail::transpose(view(w.source, w.rows, w.cols, w.source_ld, w.source_stride),
+                      view(w.destination, w.cols, w.rows, w.destination_ld, w.destination_stride), w.element_size, 1,
+                      options);
+}
+
+inline void expect_right(const problem_shape& shape, host_options options = {}) {
+    // Kept for the next shape: a third of the time would go into fresh pages.
+    static thread_local std::optional<host_problem> problem;
+    if (!problem || !problem->reshape(shape)) problem.emplace(shape);
+    problem->prepare();
+    transpose_work(problem->work(), options);
+    ASSERT_EQ(problem->check().fault, "") << describe(problem->shape());
+}
+
+// Rows of the destination that begin alike, and not with a line, since a second matrix lies anywhere behind the first.
+inline void expect_two_strips_right(int size) {
+    const std::int64_t ld = 8192 / size, cols = 5 * kMiB / 8192 + 7;
+    for (const std::int64_t rows : {ld - 8, ld - ld / 8}) {
+        expect_right({.rows = rows,
+                      .cols = cols,
+                      .element_size = size,
+                      .destination_ld = ld,
+                      .count = 2,
+                      .destination_stride = cols * ld + 1});
+    }
+}
+
+// Squares by way of tiles, whose lines are written by turns: what is left of their rows and columns, too.
+inline void expect_runs_right(int size) {
+    constexpr std::int64_t kLd = 16384, kCols = 8 * 512 + 100;
+    const std::int64_t line = 64 / size;
+    expect_right({.rows = 9 * kMiB / size / kCols / line * line + 2,
+                  .cols = kCols,
+                  .element_size = size,
+                  .destination_ld = kLd,
+                  .source_offset = 3,
+                  .destination_offset = line - 1});
+}
+
+// Squares by way of copies, since their rows fall into the same sets of the caches.
+inline void expect_copies_right(int size) {
+    constexpr std::int64_t kPitch = 128 << 10, kDestinationPitch = 192;
+    const std::int64_t line = 64 / size;
+    expect_right({.rows = 2 * line + 5,
+                  .cols = kPitch / size - 100,
+                  .element_size = size,
+                  .source_ld = kPitch / size,
+                  .destination_ld = kDestinationPitch / size,
+                  .source_offset = 3,
+                  .destination_offset = line - 1});
+}
+
+// Matrices past the caches, one or two for each way of moving them, and one in place.
+inline void expect_large_right(int size) {
+    // Lines that are joined, one strip at a time and two, and whole ones.
+    const std::int64_t cols = 3 * kMiB / 1000 / size;
+    expect_right({.rows = 3001, .cols = cols, .element_size = size});
+    expect_two_strips_right(size);
+    if (size <= 2) {  // others take up to a GiB, or are not copied
+        expect_runs_right(size);
+        expect_copies_right(size);
+    }
+    for (const std::int64_t offset : {0, 1}) {
+        expect_right({.rows = 3008, .cols = cols, .element_size = size, .destination_offset = offset});
+        expect_right({.rows = 9 * kMiB / 64 / size, .cols = 64, .element_size = size, .destination_offset = offset});
+    }
+    // Images, and strips whose pieces are several lines.
+    expect_right({.rows = 30, .cols = 33, .element_size = size, .count = 9 * kMiB / (30 * 33 * size)});
+    expect_right({.rows = 9 * kMiB / (7 * size), .cols = 7, .element_size = size});
+    expect_right(
+        {.rows = 401, .cols = 401, .element_size = size, .source_ld = 403, .destination_ld = 403, .in_place = true});
+}
+
+// Calls f with each set of instructions that the processor has chosen by turns, down to none. Prints their names.
+template <class F>
+void for_each_set_of_instructions(F f) {
+    std::set<std::string> seen;
+    for (auto left = hwy::SupportedTargets() | HWY_SCALAR; left != 0; left &= left - 1) {
+        hwy::SetSupportedTargetsForTest(left & ~(left - 1));
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+        const std::string target = host::kernels_for(1).target;
+        if (!seen.insert(target).second) continue;
+        SCOPED_TRACE(target);
+        std::printf("%s\n", target.c_str());
+        f();
+    }
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+}  // namespace cornerturn::tests

@@ -1,0 +1,80 @@
+"""cornerturn transpose, ended at random moments: its target is what it was or what it is to be, and nothing else is left.
+Forty runs, most of which is waiting. CORNERTURN_ON=cuda has a GPU turn them."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import files_test
+
+
+class Ended(files_test.Case):
+    def setUp(self):
+        super().setUp()
+        seed = random.randrange(1 << 32)
+        print(f"seed {seed}")
+        self.draw = random.Random(seed)
+
+    def end_it(self, how, array):
+        """Ends a run at a random moment. Returns its exit status, and whether the target was replaced."""
+        source, target = self.folder / "in.npy", self.folder / "out.npy"
+        if not source.exists():
+            self.save("in.npy", array)
+            self.memory = self.within(32 * files_test.MiB)
+            begun = time.monotonic()
+            self.succeed(source, target, "--memory", self.memory)
+            self.seconds = time.monotonic() - begun
+        old = self.save("out.npy", files_test.array_of("u1", (3, 3))).read_bytes()
+        process = subprocess.Popen([*files_test.TRANSPOSE, str(source), str(target), "--memory", str(self.memory)],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(self.draw.uniform(0, 1.1 * self.seconds))
+        process.send_signal(how)
+        said = process.communicate()[1]
+        replaced = target.read_bytes() != old
+        if replaced:
+            self.expect_transposed(target, array)
+        # A file system without unnamed files, and the instant in which one gets another's name, may leave litter of this name.
+        litter = {p for p in self.folder.iterdir() if p.name not in ("in.npy", "out.npy")}
+        if how == signal.SIGKILL:
+            self.assertTrue(all(p.name.startswith(".cornerturn-") for p in litter), litter)
+            for p in litter:
+                p.unlink()
+        else:
+            self.assertEqual(litter, set())
+        self.litter = getattr(self, "litter", 0) + len(litter)
+        return process.returncode, replaced, said
+
+    def test_killed_at_random_moments(self):
+        array = files_test.array_of("<f4", (5000, 3001))
+        ended = [self.end_it(signal.SIGKILL, array) for _ in range(25)]
+        self.assertTrue(any(status == -signal.SIGKILL and not replaced for status, replaced, _ in ended))
+        print(f"{self.litter} of {len(ended)} left litter")
+        if self.unnamed_files():
+            self.assertLess(self.litter, len(ended) // 4)
+
+    def unnamed_files(self):
+        try:
+            os.close(os.open(self.folder, os.O_TMPFILE | os.O_RDWR))
+            return True
+        except OSError:
+            return False
+
+    def test_interrupted(self):
+        array = files_test.array_of("<f4", (5000, 3001))
+        ended = [self.end_it(signal.SIGINT, array) for _ in range(15)]
+        stopped = [said for status, _, said in ended if status == 1]
+        self.assertTrue(stopped)
+        self.assertEqual(set(stopped), {"cornerturn: interrupted\n"})
+        for status, replaced, said in ended:
+            self.assertIn(status, (0, 1, -signal.SIGINT), said)
+            self.assertEqual(replaced, status == 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,99 @@
+// cornerturn::transpose on matrices past the caches, in many more shapes than host_transpose_test takes, and with every
+// set of instructions: half a minute, most of which is the verifier's.
+#include <gtest/gtest.h>
+
+#include "host/paths.hpp"
+#include "host_transposes.hpp"
+
+using namespace cornerturn;
+using tests::expect_right;
+using tests::kMiB;
+using tests::kSizes;
+
+namespace {
+
+TEST(host_large, every_set_of_instructions) {
+    tests::for_each_set_of_instructions([] {
+        for (int size : kSizes) ASSERT_NO_FATAL_FAILURE(tests::expect_large_right(size));
+    });
+}
+
+// Past the caches: rows that all begin alike within a line of the source, on it or off it; of a batch, too.
+TEST(host_large, off_the_boundary) {
+    for (int size : {1, 2, 4, 8, 16}) {
+        const std::int64_t line = 64 / size;
+        for (std::int64_t cols : {line, 16 * line - 1, 16 * line, 16 * line + 1, 100 * line}) {
+            for (std::int64_t source_offset : {std::int64_t{0}, std::int64_t{1}, line - 1}) {
+                problem_shape shape{.rows = 12 * kMiB / (cols * size) / line * line,
+                                    .cols = cols,
+                                    .element_size = size,
+                                    .source_ld = (cols / line + 1) * line,
+                                    .source_offset = source_offset,
+                                    .destination_offset = 1};
+                shape.destination_ld = shape.rows;
+                ASSERT_EQ(host::explain(host_problem(shape).work()).find("lines"), 0u);
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+                shape.rows = shape.destination_ld = 5 * line;
+                shape.count = 12 * kMiB / (shape.rows * cols * size) + 2;
+                ASSERT_EQ(host::explain(host_problem(shape).work()).find("lines"), 0u);
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+                shape.source_stride = shape.rows * shape.source_ld + 1;  // where not all matrices' rows begin alike
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+            }
+        }
+    }
+}
+
+// Past the caches: what is moved in strips, and in images of whole rows.
+TEST(host_large, strips_and_images) {
+    for (int size : {1, 2, 4, 8, 16, 3}) {
+        const auto elements = 9 * kMiB / size;
+        for (std::int64_t side : {2, 7, 64, 255, 3001}) {
+            const std::int64_t other = elements / side + 1;
+            for (std::int64_t gap : {0, 1, 64}) {
+                if (gap > side) continue;  // little but gaps
+                for (const bool tall : {false, true}) {
+                    const std::int64_t rows = tall ? other : side, cols = tall ? side : other;
+                    ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
+                                                          .cols = cols,
+                                                          .element_size = size,
+                                                          .source_ld = cols + gap,
+                                                          .destination_ld = rows + gap,
+                                                          .source_offset = gap % 64,
+                                                          .destination_offset = gap % 64}));
+                }
+            }
+        }
+    }
+}
+
+// Past the caches, into rows of whole lines but for their ends: one strip at a time and two, one place and several,
+// what is left of each, sources whose rows compete for the same places of a cache, and destinations that begin within a
+// line or alike.
+TEST(host_large, rows_of_lines) {
+    for (int size : kSizes) {
+        const std::int64_t line = 64 / size, page = 4096 / size, wide = 128 * 1024 / size;
+        for (std::int64_t rows : {2 * line, 3 * line + 1, 40 * line, 41 * line - 1}) {
+            problem_shape shape{.rows = rows,
+                                .cols = 9 * kMiB / size / rows,
+                                .element_size = size,
+                                .destination_ld = (rows / line + 1) * line};
+            if (rows < 4 * line) {
+                shape.source_ld = (shape.cols / wide + 1) * wide;
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+                shape.source_ld = 0;
+            }
+            shape.source_offset = 1;
+            for (std::int64_t offset : {std::int64_t{0}, std::int64_t{1}, line - 1}) {
+                shape.destination_offset = offset;
+                ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+            }
+            if (rows < 4 * line) continue;
+            shape.destination_ld = page;
+            ASSERT_NO_FATAL_FAILURE(expect_right(shape));
+        }
+        ASSERT_NO_FATAL_FAILURE(tests::expect_runs_right(size));
+    }
+}
+
+}  // namespace
