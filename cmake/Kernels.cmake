@@ -26,10 +26,9 @@ function(cornerturn_emulated_kernels name)
     target_compile_definitions(${name} PRIVATE CORNERTURN_EMULATED)
     # The emulator names source lines, from the debug information. Its paths count from the top of the sources, also those
     # that ccache has made relative: an object is the same wherever the sources lie.
-    file(RELATIVE_PATH top ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
-    string(REGEX REPLACE "/$" "" top ${top})
+    file(RELATIVE_PATH src ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}/src)
     target_compile_options(${name} PRIVATE
-        ${CORNERTURN_KERNEL_FLAGS} -g -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${top}=.)
+        ${CORNERTURN_KERNEL_FLAGS} -g -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${src}=./src)
 endfunction()
 
 # cornerturn_cuda_kernels(name file...): the same for the GPU.

@@ -83,8 +83,8 @@ def configure(tree, build):
     command = ["cmake", "-S", tree, "-B", build, "-DCORNERTURN_TESTS=OFF"]
     if setting("CMAKE_GENERATOR"):
         command += ["-G", setting("CMAKE_GENERATOR")]
-    for name in ["CMAKE_MAKE_PROGRAM", "CMAKE_CXX_COMPILER", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_ARCHITECTURES", "CMAKE_BUILD_TYPE",
-                 "CORNERTURN_CUDA", "CORNERTURN_STATIC"]:
+    for name in ["CMAKE_MAKE_PROGRAM", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_ARCHITECTURES",
+                 "CMAKE_BUILD_TYPE", "CORNERTURN_CUDA", "CORNERTURN_STATIC"]:
         if setting(name):
             command.append(f"-D{name}={setting(name)}")
     must_run(command)

@@ -95,7 +95,7 @@ __forceinline__ void __stwb(T* address, T value) {
 }
 
 // CUDA's: bytes of b:a, picked by the nibbles of the selector (a call: inlined, it would be a third of what there is to
-// compile in few.cu); and 32 bits out of high:low, by shifts modulo 32 or up to 32.
+// compile in few_columns.cu and few_rows.cu); and 32 bits out of high:low, by shifts modulo 32 or up to 32.
 [[gnu::noinline, gnu::const]] inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
     const std::uint64_t both = static_cast<std::uint64_t>(b) << 32 | a;
     unsigned result = 0;

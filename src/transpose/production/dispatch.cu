@@ -20,8 +20,8 @@ files_of_path files_of(path p) {
         case path::vector_apart:
         case path::vector_stacked: return {vector_kernels};
         case path::ragged: return {ragged_kernels, ragged_bytes_kernels};
-        case path::tall: return {few_kernels};
-        case path::wide: return {few_kernels, narrow_kernels};
+        case path::tall: return {few_columns_kernels};
+        case path::wide: return {few_rows_kernels, narrow_kernels};
         case path::small: return {small_kernels};
         case path::units:
         case path::blocks: return {unit_kernels};
