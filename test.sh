@@ -2,7 +2,7 @@
 # Installs what is missing, checks the formatting, builds, and runs the tests. HACKING.md says how long each part takes
 # and how to run one of them.
 #   ./test.sh          before a commit: all but the long tests
-#   ./test.sh --all    what CI runs: the long tests too, then all C++ tests again under sanitizers
+#   ./test.sh --all    what CI runs: the long tests too, then the C++ tests again under sanitizers
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -45,21 +45,21 @@ sources() {
 }
 
 check_format() {
-    local file said files=() wrong=()
-    while read -r -d '' file; do
+    local file files=() wrong=()
+    while IFS= read -r -d '' file; do
         [[ ! -f $file ]] || files+=("$file")  # git lists what was deleted and not committed, too
     done < <(sources)
-    said=$(printf '%s\0' "${files[@]}" |
-        xargs -0 -n 32 -P "$(nproc)" clang-format-14 --dry-run -Werror -ferror-limit=1 2>&1) && return
-    mapfile -t wrong < <(sed -n 's/:[0-9]*:[0-9]*: error: .*//p' <<< "$said" | sort -u)
-    if ((${#wrong[@]} > 0)); then
-        echo "Not formatted as .clang-format has it: ${#wrong[@]} of ${#files[@]} files. To format them:"
-        printf '    clang-format-14 -i'
-        printf ' %q' "${wrong[@]}"
-        echo
-    else
-        echo "$said"
+    if printf '%s\0' "${files[@]}" | xargs -0 -n 32 -P "$(nproc)" clang-format-14 --dry-run -Werror > /dev/null 2>&1; then
+        return
     fi
+    # One by one: at once they would write into each other's lines.
+    for file in "${files[@]}"; do
+        clang-format-14 "$file" | cmp -s - "$file" || wrong+=("$file")
+    done
+    echo "Not formatted as .clang-format has it: ${#wrong[@]} of ${#files[@]} files. To format them:"
+    printf '    clang-format-14 -i'
+    printf ' %q' "${wrong[@]}"
+    echo
     return 1
 }
 

@@ -24,11 +24,15 @@ function(cornerturn_emulated_kernels name)
     target_link_libraries(${name} PUBLIC cornerturn_options)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${name} PRIVATE CORNERTURN_EMULATED)
-    # The emulator names source lines, from the debug information. Its paths count from the top of the sources, also those
-    # that ccache has made relative: an object is the same wherever the sources lie.
-    file(RELATIVE_PATH src ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}/src)
-    target_compile_options(${name} PRIVATE
-        ${CORNERTURN_KERNEL_FLAGS} -g -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${src}=./src)
+    # Debug information names source lines for the emulator. Its paths begin at the source folder, so that an object does
+    # not depend on where the sources lie. ccache makes paths relative to where the compiler runs: Ninja runs it at the
+    # top of the build, Make in the target's folder. (ccache takes objects with other maps for the same: after a change
+    # here, empty it.)
+    target_compile_options(${name} PRIVATE ${CORNERTURN_KERNEL_FLAGS} -g -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
+    foreach(from IN ITEMS ${CMAKE_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR})
+        file(RELATIVE_PATH src ${from} ${PROJECT_SOURCE_DIR}/src)
+        target_compile_options(${name} PRIVATE -ffile-prefix-map=${src}=./src)
+    endforeach()
 endfunction()
 
 # cornerturn_cuda_kernels(name file...): the same for the GPU.

@@ -71,7 +71,7 @@ def run(program, command, where=None):
         return subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300, cwd=where or folder)
 
 
-# Documents in two languages show the same commands, and several tables come of one report. Not for what writes files.
+# Runs a command once, though several documents show it. Not for commands that write files.
 run_once = functools.cache(run)
 
 

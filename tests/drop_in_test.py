@@ -2,9 +2,9 @@
 """Adding a kernel is adding one file: the example of HACKING.md, dropped into a copy of the sources, is listed, ordered,
 verified and counted as it should be; without its barrier it is caught; and nvcc compiles it, where there is one.
 
-The copy is built as the original was: what that compiled comes out of ccache, and only the example is compiled. The copy
-lies beside the build folder that ctest runs in, where that is one of build/, and is brought up to date, not made anew. It
-does not lie within, where other tests look at every object file.
+The copy is built as the original was, so ccache serves what that compiled: little more than the example is compiled. The
+copy lies beside the build folder that ctest runs in, where that is one of build/, and is brought up to date, not made anew.
+It does not lie within, where other tests look at every object file.
 """
 
 import json
@@ -78,16 +78,22 @@ def setting(name):
     return found.group(1) if found else None
 
 
+def in_ccache():
+    """Whether ccache holds what the original compiled."""
+    return "CCACHE_DISABLE" not in os.environ and not (setting("CCACHE") or "NOTFOUND").endswith("NOTFOUND")
+
+
 def configure(tree, build):
-    """With what decides how the original was compiled."""
     command = ["cmake", "-S", tree, "-B", build, "-DCORNERTURN_TESTS=OFF"]
     if setting("CMAKE_GENERATOR"):
         command += ["-G", setting("CMAKE_GENERATOR")]
-    for name in ["CMAKE_MAKE_PROGRAM", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_ARCHITECTURES",
-                 "CMAKE_BUILD_TYPE", "CORNERTURN_CUDA", "CORNERTURN_STATIC"]:
-        if setting(name):
-            command.append(f"-D{name}={setting(name)}")
-    must_run(command)
+    names = ["CMAKE_MAKE_PROGRAM", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS"]
+    if in_ccache():  # all that decides how a file is compiled
+        names += ["CMAKE_BUILD_TYPE", "CORNERTURN_CUDA", "CORNERTURN_STATIC", "CORNERTURN_BOOST_FIBERS", "CMAKE_CUDA_COMPILER",
+                  "CMAKE_CUDA_HOST_COMPILER", "CMAKE_CUDA_ARCHITECTURES", "CMAKE_CUDA_FLAGS"]
+    else:  # what compiles soonest
+        command += ["-DCMAKE_BUILD_TYPE=Debug", "-DCORNERTURN_CUDA=OFF"]
+    must_run(command + [f"-D{name}={setting(name)}" for name in names if setting(name)])
 
 
 def build_program(build):
@@ -192,10 +198,14 @@ def check_broken(program, text):
     require(ladder.returncode == 1 and " 1 failed" in ladder.stdout, "the ladder fails too, for this rung alone")
 
 
+def cuda_objects(build):
+    return list(build.glob(f"src/CMakeFiles/cornerturn_ladder_cuda.dir/**/{pathlib.Path(EXAMPLE_FILE).name}.o"))
+
+
 def check_cuda(build):
-    """nvcc compiled it as well, where the original is for the GPU, too."""
-    if setting("CORNERTURN_CUDA") == "ON":
-        require(any(build.glob(f"src/CMakeFiles/cornerturn_ladder_cuda.dir/**/{pathlib.Path(EXAMPLE_FILE).name}.o")), "nvcc compiles it")
+    """nvcc compiled it as well, where the copy is for the GPU, too."""
+    if setting("CORNERTURN_CUDA") == "ON" and in_ccache():
+        require(cuda_objects(build), "nvcc compiles it")
     else:
         print("not compiled for the GPU: this build is not for one")
 
@@ -215,6 +225,8 @@ def run_in(tree):
     check_formatting(text)
     copy_sources(tree)
     configure(tree, build)
+    for left in cuda_objects(build):  # by an earlier run
+        left.unlink()
     before = ids(os.environ["CORNERTURN"])
 
     # From here on nothing is told to CMake: it finds the file.

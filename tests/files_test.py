@@ -220,7 +220,7 @@ print(ended.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
         self.assertLessEqual(peak * 1024, memory)
 
     def test_the_bound_is_kept(self):
-        array = array_of("<f8", (4001, 2503))  # 80 MB
+        array = array_of("<f8", (4001, 5003))  # 160 MB
         path = self.save("in.npy", array)
         for memory in map(self.within, (16 * MiB, 32 * MiB, 64 * MiB)):
             self.run_within(memory, path, self.folder / "out.npy")

@@ -49,7 +49,7 @@ lab::request read_request(const explain_options& o, bool multiplies) {
 // Lines of source files, as far as they are at hand.
 class sources {
 public:
-    // Without its indentation; empty where the file is not here. Paths count from the top of the sources.
+    // Without its indentation; empty where the file is not here. A relative path begins at the source folder.
     std::string line(const std::string& path, int number) {
         const auto [found, fresh] = files_.try_emplace(path);
         if (fresh) {

@@ -91,14 +91,15 @@ struct typed_elements {
     }
 };
 
-// The same for elements of any size at any address, eight bytes at a time, each of which tells an element apart.
+// The same for elements of any size at any address. It works eight bytes at a time; each eight bytes identify the
+// element.
 struct sized_elements {
     std::uint64_t seed;
     bool poison;
     int bytes;
 
     CORNERTURN_HOST_DEVICE int size() const { return bytes; }
-    // Calls on_byte(i, value) for each byte of the element until it returns false: false then.
+    // Calls on_byte(i, value) for each byte of the element. Stops and returns false when on_byte does.
     template <class F>
     CORNERTURN_HOST_DEVICE bool for_each_byte(std::uint64_t index, F on_byte) const {
         const std::uint64_t element = pattern<std::uint64_t>(index, seed);

@@ -11,7 +11,7 @@ namespace cornerturn::emulator {
 struct source_line {
     std::string file;  // as compiled, without directories
     int line = 0;      // 0: unknown (the program has no debug information)
-    std::string path;  // of the file, from the top of the sources where it is one of them
+    std::string path;  // of the file; relative to the source folder for the project's own
 };
 
 // A function's `static thread_local` variable: its place in the program's thread-local segment.

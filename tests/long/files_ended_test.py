@@ -1,5 +1,5 @@
-"""cornerturn transpose, ended at random moments: its target is what it was or what it is to be, and nothing else is left.
-Forty runs, most of which is waiting. CORNERTURN_ON=cuda has a GPU turn them."""
+"""cornerturn transpose, ended at random moments: its target is either the old file or the finished one, and nothing else is
+left. There are 40 runs. CORNERTURN_ON=cuda has a GPU transpose the files."""
 
 import os
 import random

@@ -1,5 +1,5 @@
-// cornerturn::transpose on matrices past the caches, in many more shapes than host_transpose_test takes, and with every
-// set of instructions: half a minute, most of which is the verifier's.
+// cornerturn::transpose on matrices larger than the caches: many more shapes than in host_transpose_test, and every
+// instruction set. It takes half a minute; most of that is the verifier's.
 #include <gtest/gtest.h>
 
 #include "host/paths.hpp"

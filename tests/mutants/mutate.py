@@ -3,9 +3,9 @@
     mutate.py OUTPUT_DIRECTORY RUNG.cu...
 
 CMake runs this when it configures. OUTPUT_DIRECTORY then holds a file for each rung, with all of its mutants, and
-mutants.inc, a table for mutants_test.cpp. A mutant's kernels are called as the rung's are, with +RULE and a number behind. Rules are applied to the text of the
-__global__ functions, wherever they match; a rule that matches nowhere is an error; a file with few mutants is
-named.
+mutants.inc, a table for mutants_test.cpp. A mutant's kernels are called as the rung's are, with +RULE and a number behind;
+those of a copy without a mistake, with +unaltered. Rules are applied to the text of the __global__ functions, wherever
+they match; a rule that matches nowhere is an error; a file with few mutants is named.
 """
 
 import re
@@ -114,20 +114,25 @@ def main():
         if len(mutants) < FEWEST_A_FILE:
             # Said, not refused: a new rung may be written in ways that no rule here knows yet.
             print(f"mutate.py: {rung.name} gives {len(mutants)} mutants, fewer than {FEWEST_A_FILE}: add a rule for it")
-        # The headers are compiled once a rung, in a namespace for all of its mutants; each mutant has one within.
+        # A rung's headers are compiled once, in one namespace. Each mutant has its own namespace inside it. So has a copy
+        # without a mistake, which must pass: else mutants would be caught for how they are compiled.
         of_rung = "mutant_of_" + re.sub(r"\W", "_", rung.stem)
         parts = [f"#define CORNERTURN_BUILD {of_rung}\n"
                  "#define CORNERTURN_ONLY_ELEMENT4\n" + "".join(re.findall(r"^#include .*\n", text, re.M))]
+
+        def add(name, content):
+            parts.append("#undef CORNERTURN_KERNELS\n"
+                         f"#define CORNERTURN_KERNELS cornerturn::inline CORNERTURN_BUILD::dialect::{name}\n"
+                         "#undef CORNERTURN_ID_SUFFIX\n"
+                         f'#define CORNERTURN_ID_SUFFIX "+{name}"\n'
+                         f"#line 1 {quoted(rung.name)}\n" + content)
+
+        add("unaltered", text)
         for number, (rule, position, old, new) in enumerate(mutants, 1):
             used.add(rule)
             suffix = f"+{rule}{number}"
             line = text.count("\n", 0, position) + 1
-            altered = text[:position] + new + text[position + len(old):]
-            parts.append("#undef CORNERTURN_KERNELS\n"
-                         f"#define CORNERTURN_KERNELS cornerturn::inline CORNERTURN_BUILD::dialect::altered_{number}\n"
-                         "#undef CORNERTURN_ID_SUFFIX\n"
-                         f'#define CORNERTURN_ID_SUFFIX "{suffix}"\n'
-                         f"#line 1 {quoted(rung.name)}\n" + altered)
+            add(suffix[1:], text[:position] + new + text[position + len(old):])
             for entry in EQUIVALENT:
                 for id in ids_of(text):
                     if re.fullmatch(entry[0], id) and entry[1] == rule and entry[2] in ("", old):
