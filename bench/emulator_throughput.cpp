@@ -15,6 +15,7 @@
 #include "core/problem.hpp"
 #include "device/registry.hpp"
 #include "emulator/session.hpp"
+#include "ops/copy/movement.hpp"
 
 using namespace cornerturn;
 
@@ -29,8 +30,9 @@ int main(int argc, char** argv) {
     std::string slowest_id;
     fmt::print("{} x {}, {} bytes an element, one core\n", n, n, size);
     for (const kernel& k : kernels()) {
-        if (k.run(backend::emulator) == nullptr || !k.takes(size) || (!only.empty() && k.id != only)) continue;
-        host_problem problem({.does = k.does, .rows = n, .cols = n, .element_size = size});
+        const auto* const rung = k.built_for<matrix_work>(backend::emulator);
+        if (rung == nullptr || !k.takes(size) || (!only.empty() && k.id != only)) continue;
+        host_problem problem({.arranged = arranged_by(k), .rows = n, .cols = n, .element_size = size});
         problem.prepare();
         double best = 1e300;
         std::uint64_t accesses = 0;
@@ -41,13 +43,13 @@ int main(int argc, char** argv) {
             session.add_buffer("destination", problem.destination().data(),
                                static_cast<std::size_t>(problem.destination().size()), true);
             const auto start = std::chrono::steady_clock::now();
-            k.run(backend::emulator)(problem.work());
+            rung->run(problem.work());
             best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
             accesses = session.report().accesses;
         }
         fmt::print("{:28} {:6.1f} million accesses a second\n", k.id, static_cast<double>(accesses) / best / 1e6);
         constexpr unsigned kEverySize = 1 | 2 | 4 | 8 | 16;
-        if (k.element_sizes != kEverySize) continue;
+        if (k.facts.element_sizes != kEverySize) continue;
         const double millions = static_cast<double>(accesses) / best / 1e6;
         ++scalar;
         reach += millions >= kTarget;

@@ -10,14 +10,27 @@ set(CORNERTURN_KERNEL_FLAGS
     -ftls-model=local-exec
     -Wframe-larger-than=8192 -Wno-unknown-pragmas -Wno-missing-field-initializers)
 
-# cornerturn_emulated_kernels(name file...): an object library of the kernels, for the emulator. A file keeps one
-# language in a directory, so g++ compiles a one-line file that includes it.
-function(cornerturn_emulated_kernels name)
+# Each rung's file is compiled into a namespace of its own, so that two kernels of one name in two files stay two. SHARED
+# files share one: what they call of each other is declared in their headers.
+function(cornerturn_namespace_of result build path)
+    string(REGEX REPLACE "\\.[^.]*$" "" path ${path})
+    string(MAKE_C_IDENTIFIER ${build}_${path} identifier)
+    set(${result} ${identifier} PARENT_SCOPE)
+endfunction()
+
+# cornerturn_emulated_kernels(name RUNGS|SHARED file...): an object library of the kernels, for the emulator. A file keeps
+# one language in a directory, so g++ compiles a short file that includes it.
+function(cornerturn_emulated_kernels name kind)
     set(sources)
     foreach(file IN LISTS ARGN)
         file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})  # folders may hold files of the same name
         string(REGEX REPLACE "\\.cu$" ".cpp" wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}/${path})
-        file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${path}\"\n")
+        set(content "#include \"${path}\"\n")
+        if(kind STREQUAL RUNGS)
+            cornerturn_namespace_of(namespace emulated ${path})
+            string(PREPEND content "#define CORNERTURN_BUILD ${namespace}\n")
+        endif()
+        file(CONFIGURE OUTPUT ${wrapper} CONTENT "${content}")
         list(APPEND sources ${wrapper})
     endforeach()
     add_library(${name} OBJECT ${sources})
@@ -35,9 +48,16 @@ function(cornerturn_emulated_kernels name)
     endforeach()
 endfunction()
 
-# cornerturn_cuda_kernels(name file...): the same for the GPU.
-function(cornerturn_cuda_kernels name)
+# cornerturn_cuda_kernels(name RUNGS|SHARED file...): the same for the GPU.
+function(cornerturn_cuda_kernels name kind)
     add_library(${name} OBJECT ${ARGN})
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+    if(kind STREQUAL RUNGS)
+        foreach(file IN LISTS ARGN)
+            file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${file})
+            cornerturn_namespace_of(namespace cuda ${path})
+            set_source_files_properties(${file} PROPERTIES COMPILE_DEFINITIONS CORNERTURN_BUILD=${namespace})
+        endforeach()
+    endif()
     target_link_libraries(${name} PUBLIC cornerturn_options CUDA::cudart_static)
 endfunction()

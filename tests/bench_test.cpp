@@ -10,43 +10,54 @@
 
 #include "lab/bench_views.hpp"
 #include "ladder_check.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 using namespace cornerturn::lab;
 
 namespace {
 
-std::vector<bench_cell> whole_grid() { return bench_grid(bench_sizes(), bench_groups()); }
+const operation& transposes() { return find_operation("transpose"); }
+const std::vector<int> kSizes = {1, 2, 4, 8, 16};
+
+std::vector<bench_cell> bench_grid(const std::vector<int>& sizes, const std::vector<std::string>& groups) {
+    return transposes().bench_grid(sizes, groups);
+}
+std::vector<bench_cell> whole_grid() {
+    return bench_grid(transposes().facts().element_sizes, transposes().bench_groups());
+}
+
+const movement_work& of(const bench_cell& c) { return dynamic_cast<const movement_work&>(*c.work); }
 
 TEST(bench_grid, has_every_group_for_every_size) {
     std::map<std::pair<int, std::string>, int> cells;
     std::set<std::string> names;
     for (const bench_cell& c : whole_grid()) {
-        ++cells[{c.shape.element_size, c.group}];
-        EXPECT_TRUE(names.insert(std::to_string(c.shape.element_size) + ": " + c.text()).second) << c.text();
+        ++cells[{c.work->type().size, c.group}];
+        EXPECT_TRUE(names.insert(std::to_string(c.work->type().size) + ": " + c.work->text()).second) << c.work->text();
     }
     const std::map<std::string, int> each = {{"squares", 8}, {"odd", 2},     {"skinny", 10}, {"padded", 2},
                                              {"offset", 1},  {"batched", 3}, {"in_place", 3}};
-    ASSERT_EQ(bench_groups().size(), each.size());
+    ASSERT_EQ(transposes().bench_groups().size(), each.size());
     for (int size : {1, 2, 4, 8, 16}) {
         for (const auto& [group, count] : each) EXPECT_EQ((cells[{size, group}]), count) << group;
     }
 }
 
 TEST(bench_grid, skinny_and_batched_matrices_are_of_one_size) {
-    for (const bench_cell& c : bench_grid(bench_sizes(), {"skinny", "batched"})) {
-        EXPECT_GT(c.bytes() / 2, 127 << 20) << c.text();
-        EXPECT_LE(c.bytes() / 2, 128 << 20) << c.text();
+    for (const bench_cell& c : bench_grid(kSizes, {"skinny", "batched"})) {
+        EXPECT_GT(c.work->bytes() / 2, 127 << 20) << c.work->text();
+        EXPECT_LE(c.work->bytes() / 2, 128 << 20) << c.work->text();
     }
 }
 
 TEST(bench_grid, gives_what_was_asked_for) {
     EXPECT_EQ(bench_grid({4}, {"odd"}).size(), 2u);
     EXPECT_EQ(bench_grid({2, 16}, {"squares", "offset"}).size(), 18u);
-    EXPECT_EQ(bench_grid({4}, {"odd"})[0].text(), "10007 x 10009");
-    EXPECT_EQ(bench_grid({4}, {"padded"})[1].text(), "8192 x 8192, ld + 3");
-    EXPECT_EQ(bench_grid({4}, {"offset"})[0].text(), "8192 x 8192, offset 1");
-    EXPECT_EQ(bench_grid({4}, {"batched"})[0].text(), "32768 of 32 x 32");
+    EXPECT_EQ(bench_grid({4}, {"odd"})[0].work->text(), "10007 x 10009");
+    EXPECT_EQ(bench_grid({4}, {"padded"})[1].work->text(), "8192 x 8192, ld + 3");
+    EXPECT_EQ(bench_grid({4}, {"offset"})[0].work->text(), "8192 x 8192, offset 1");
+    EXPECT_EQ(bench_grid({4}, {"batched"})[0].work->text(), "32768 of 32 x 32");
 }
 
 TEST(sectors, are_those_that_the_rows_touch) {
@@ -67,16 +78,17 @@ TEST(sectors, are_those_that_the_rows_touch) {
 
 TEST(sectors, of_a_cell_are_read_and_written) {
     for (const bench_cell& c : whole_grid()) {
-        const std::int64_t more = c.sector_bytes() - c.bytes();
-        EXPECT_GE(more, 0) << c.text();
-        EXPECT_EQ(c.sector_bytes() % 32, 0);
+        const std::int64_t more = of(c).sector_bytes() - c.work->bytes();
+        EXPECT_GE(more, 0) << c.work->text();
+        EXPECT_EQ(of(c).sector_bytes() % 32, 0);
         // Without gaps: only the last sector of each side, or with an offset the first, is not full. With them: at most
         // two sectors a row.
-        EXPECT_LE(more, c.group == "padded" ? 4 * 32 * c.shape.rows : 4 * 32) << c.text();
+        EXPECT_LE(more, c.group == "padded" ? 4 * 32 * c.work->sizes()[0] : 4 * 32) << c.work->text();
     }
     // Two rows of 1 byte, one sector; four columns of 2 bytes, 16 apart: one sector holds two.
-    const bench_cell c{"", {.rows = 2, .cols = 4, .element_size = 1, .destination_ld = 16}};
-    EXPECT_EQ(c.sector_bytes(), 32 + 64);
+    const movement_work w(dynamic_cast<const movement&>(transposes()), {"u8", 1},
+                          {.rows = 2, .cols = 4, .element_size = 1, .destination_ld = 16});
+    EXPECT_EQ(w.sector_bytes(), 32 + 64);
 }
 
 // A bench of transpose/padded beside the copy and geam, with times made up.
@@ -85,6 +97,7 @@ struct made_up {
 
     made_up() {
         report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
+        report.what.does = &transposes();
         report.what.subject = &find_kernel("transpose/padded@32x8");
         report.what.yardstick = &find_kernel("baseline/memcpy");
         report.what.peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")};
@@ -93,7 +106,7 @@ struct made_up {
             r.method = "by guess";
             for (bench_entry* e : {&r.yardstick, &r.subject, &r.peers[0], &r.peers[1]})
                 e->time = {2e-3, 1e-3, 3e-3, 20};
-            r.subject.time.median_s = c.shape.rows == 4097 ? 2.5e-3 : 2.1e-3;
+            r.subject.time.median_s = c.work->sizes()[0] == 4097 ? 2.5e-3 : 2.1e-3;
             report.results.push_back(std::move(r));
         }
     }
@@ -106,9 +119,9 @@ TEST(bench_entries, say_what_they_do_not_take) {
         EXPECT_EQ(r.yardstick.skipped, "");
         EXPECT_EQ(r.peers[0].skipped, "");
         EXPECT_EQ(r.subject.skipped, r.cell.group == "batched" ? "takes one matrix, not a batch" : "");
-        EXPECT_EQ(r.peers[1].skipped, r.cell.shape.element_size == 1 ? "does not take 1-byte elements" : "");
-        EXPECT_EQ(r.subject.bytes, r.cell.bytes());
-        EXPECT_EQ(r.peers[0].bytes, r.cell.sector_bytes());
+        EXPECT_EQ(r.peers[1].skipped, r.cell.work->type().size == 1 ? "does not take 1-byte elements" : "");
+        EXPECT_EQ(r.subject.amount, static_cast<double>(r.cell.work->bytes()));
+        EXPECT_EQ(r.peers[0].amount, static_cast<double>(of(r.cell).sector_bytes()));
     }
 }
 
@@ -178,7 +191,7 @@ TEST(baseline_copy, copies_whole_matrices_in_any_words) {
     for (int size : {1, 2, 4, 8, 16}) {
         for (std::int64_t cols : {1, 2, 3, 8, 255, 256, 1000}) {
             for (std::int64_t offset : {0, 1, 2, 3}) {
-                const problem_shape shape{.does = operation::copy,
+                const problem_shape shape{.arranged = copied,
                                           .rows = 3,
                                           .cols = cols,
                                           .element_size = size,
@@ -188,7 +201,7 @@ TEST(baseline_copy, copies_whole_matrices_in_any_words) {
             }
         }
     }
-    const problem_shape gaps{.does = operation::copy, .rows = 3, .cols = 5, .source_ld = 6};
+    const problem_shape gaps{.arranged = copied, .rows = 3, .cols = 5, .source_ld = 6};
     EXPECT_NE(tests::run_every_block(copy, gaps).fault.find("without gaps"), std::string::npos);
 }
 

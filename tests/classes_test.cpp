@@ -18,7 +18,7 @@ TEST(classes, count_what_every_block_counts) {
         for (int size : {1, 2, 4, 8, 16}) {
             if (!k.takes(size)) continue;
             for (int round = 0; round < 4; ++round) {
-                problem_shape shape{.does = k.does, .element_size = size};
+                problem_shape shape{.arranged = arranged_by(k), .element_size = size};
                 shape.rows = round == 0 ? 256 : 1 + random() % 400;
                 shape.cols = round == 0 ? 128 : 1 + random() % 400;
                 shape.source_ld = shape.cols + random() % 3 * (round > 1);

@@ -49,7 +49,7 @@ class Diff(Case):
 
     def test_what_cannot_be_compared(self):
         self.refuse(2, ["gemm/tiled", "transpose/padded@32x8", "different work"], "diff", "transpose/padded@32x8", "gemm/tiled")
-        self.refuse(2, ["host/reference", "different places"], "diff", "transpose/padded@32x8", "host/reference", "--on", "emulator")
+        self.refuse(2, ["host/reference", "different devices"], "diff", "transpose/padded@32x8", "host/reference", "--on", "emulator")
         self.refuse(2, ["'transpose/paded@32x8'", "transpose/padded@32x8"], "diff", "transpose/paded@32x8", "transpose/padded@32x8")
         self.refuse(2, ["TO"], "diff", "transpose/padded@32x8")
 
@@ -136,7 +136,7 @@ class Explain(Case):
         self.refuse(2, ["--rows and --cols"], "explain", "transpose/padded@32x8", "--m", 5)
         self.refuse(2, ["--m, --n and --k"], "explain", "gemm/tiled", "--rows", 5)
         self.refuse(2, ["--on is 'cuda'", "emulator"], "explain", "transpose/padded@32x8", "--on", "cuda")
-        self.refuse(2, ["leave out"], "explain", "transpose/padded@32x8", "--source-ld", 5)
+        self.refuse(2, ["--source-ld", "--rows and --cols"], "explain", "transpose/padded@32x8", "--source-ld", 5)
         self.refuse(2, ["--svg"], "explain", "transpose", "--svg", "file.svg")
         self.refuse(1, ["/no/such"], "explain", "transpose/padded@32x8", "--svg", "/no/such/file.svg")
         with tempfile.TemporaryDirectory() as folder:

@@ -66,7 +66,7 @@ class Products(Case):
         self.refuse(2, ["--multiprocessors"], "explain", "gemm", "--multiprocessors", 0)
 
     def test_bench_mistakes(self):
-        self.refuse(2, ["no bench is called 'sort'", "gemm"], "bench", "sort")
+        self.refuse(2, ["no operation is called 'sort'", "gemm"], "bench", "sort")
         self.refuse(2, ["--sizes"], "bench", "gemm", "--sizes", 4)
         self.refuse(2, ["--peers"], "bench", "gemm", "--peers", "geam")
         self.refuse(2, ["--shapes has 'round'", "ragged"], "bench", "gemm", "--shapes", "round")
@@ -76,7 +76,7 @@ class Products(Case):
     def test_mistakes(self):
         self.refuse(2, ["--rows", "--m"], "ladder", "gemm", "--on", "emulator", "--rows", 5)
         self.refuse(2, ["--k", "--rows"], "ladder", "transpose", "--on", "emulator", "--k", 5)
-        self.refuse(2, ["--rows", "--m"], "profile", "gemm/tiled", "--on", "emulator", "--cols", 5)
+        self.refuse(2, ["--cols", "--m"], "profile", "gemm/tiled", "--on", "emulator", "--cols", 5)
         for command in (["profile", "gemm/tiled"], ["ladder", "gemm"]):
             self.refuse(2, ["--dtype is i32: products are of f32"], *command, "--on", "emulator", "--dtype", "i32")
         self.refuse(2, ["64 bits"], "profile", "gemm/tiled", "--on", "emulator", "--m", 2**62, "--n", 4, "--k", 1)

@@ -257,7 +257,7 @@ class Profile(Case):
                 self.assertEqual(sum(line[family][name] for line in lines), result[family][name], name)
         for line in lines:
             self.assertEqual(set(line), {"file", "line", "metrics", "derived"})
-            text = (SOURCE_DIR / "src/transpose/ladder" / line["file"]).read_text().splitlines()[line["line"] - 1]
+            text = (SOURCE_DIR / "src/ops/transpose/ladder" / line["file"]).read_text().splitlines()[line["line"] - 1]
             self.assertRegex(text, r"tile\[|\.data\[", f"{line['file']}:{line['line']} is an access to memory")
         for name in ("table", "markdown", "csv"):
             text = self.succeed("profile", "transpose/padded@32x8", "--rows", 100, "--on", "emulator", "--lines", "--format", name)
@@ -353,7 +353,7 @@ class Explain(Case):
     def test_mistakes(self):
         self.refuse(2, ["--source-ld", "leading dimension is 3", "4"][1:], "explain", "transpose", "--rows", 6, "--cols", 4, "--source-ld", 3)
         self.refuse(2, ["--element-size is 0"], "explain", "transpose", "--element-size", 0)
-        self.refuse(2, ["no ladder is called 'sort'"], "explain", "sort")
+        self.refuse(2, ["no operation is called 'sort'"], "explain", "sort")
         self.refuse(2, ["in place"], "explain", "transpose", "--rows", 6, "--cols", 4, "--in-place")
 
 
@@ -421,7 +421,7 @@ class Refusals(Case):
 
     def test_missing_arguments(self):
         self.refuse(2, ["ID"], "profile")
-        self.refuse(2, ["FAMILY"], "ladder")
+        self.refuse(2, ["OPERATION"], "ladder")
         self.refuse(2, ["SHAPE"], "show")
         self.refuse(2, ["--rows"], *self.KERNEL, "--rows")
 
@@ -481,7 +481,7 @@ class Refusals(Case):
 
     def test_bench(self):
         command = ("bench", "transpose", "--subject", "transpose/padded@32x8")
-        self.refuse(2, ["FAMILY"], "bench")
+        self.refuse(2, ["OPERATION"], "bench")
         self.refuse(2, ["--bogus", "--help"], *command, "--bogus")
         self.refuse(2, ["bogus", *FORMATS], *command, "--format", "bogus")
         for word in ("3", "f32", ""):

@@ -21,7 +21,7 @@ import tempfile
 ROOT = pathlib.Path(os.environ.get("CORNERTURN_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[1]))
 COMMANDED = ["README.md", "README.zh-CN.md", "HACKING.md", "docs/why.md", "docs/why.zh-CN.md"]
 # HACKING.md's example is no kernel of this program: drop_in_test.py runs the commands that name it.
-EXAMPLE = "transpose/turned_write"
+EXAMPLE = "transpose/column_write"
 
 
 def fenced_blocks(text):
@@ -157,6 +157,8 @@ def reported(program, name, heading):
     lines = text.partition(f"\n### {heading}\n")[2].splitlines()
     from_table = itertools.dropwhile(lambda line: not line.startswith("|"), lines)
     rows = [compact(row) for row in itertools.takewhile(lambda line: line.startswith("|"), from_table)]
+    if len(rows) < 3:
+        sys.exit(f"docs_test.py: the report on results/{name}.json has no table below '{heading}'")
     where = next(line for line in text.splitlines() if " commit " in line)
     return rows, where
 
@@ -207,7 +209,7 @@ README_TABLES = {
     "bench:transpose": lambda program: reported(program, "bench_transpose", "Worst and median"),
     "bench:transpose:host": lambda program: reported(program, "bench_transpose_host", "Worst and median"),
     "ladder:gemm:4096x4096x4096": lambda program: reported(program, "ladder_gemm_4096x4096x4096", TIMES),
-    "bench:gemm": lambda program: reported(program, "bench_gemm", "Beside cuBLAS"),
+    "bench:gemm": lambda program: reported(program, "bench_gemm", "Beside cublasSgemm"),
 }
 WHY_TABLES = {
     "why:conflicts": lambda program: joined(program, "why_conflicts", WHY),

@@ -2,6 +2,10 @@
 """Adding a kernel is adding one file: the example of HACKING.md, dropped into a copy of the sources, is listed, ordered,
 verified and counted as it should be; without its barrier it is caught; and nvcc compiles it, where there is one.
 
+Adding an operation is adding one folder: tests/toy/reverse is served by every command, and what is wrong in it is caught.
+
+Two kernels of one name in two files stay two: a copy of a rung with another id and another padding is another kernel.
+
 The copy is built as the original was, so ccache serves what that compiled: little more than the example is compiled. The
 copy lies beside the build folder that ctest runs in, where that is one of build/, and is brought up to date, not made anew.
 It does not lie within, where other tests look at every object file.
@@ -20,8 +24,10 @@ import docs_test
 
 SOURCE = docs_test.ROOT
 COPIED = ["CMakeLists.txt", "cmake", "include", "src", "bench"]
-EXAMPLE_FILE = "src/transpose/ladder/75_example.cu"
-EXAMPLE_ID = "transpose/turned_write@32x8"
+EXAMPLE_FILE = "src/ops/transpose/ladder/75_example.cu"
+EXAMPLE_ID = "transpose/column_write@32x8"
+TOY, TOY_FOLDER = SOURCE / "tests/toy/reverse", "src/ops/reverse"
+PADDED_FILE, TWIN_FILE = "src/ops/transpose/ladder/80_padded.cu", "src/ops/transpose/ladder/81_twin.cu"
 BARRIER = "__syncthreads();"
 
 DTYPES = {"u8": 1, "u16": 2, "f32": 4, "f64": 8, "c128": 16}
@@ -105,9 +111,13 @@ def ids(program):
     return [k["id"] for k in json.loads(docs_test.run(program, "cornerturn list --format json").stdout)["kernels"]]
 
 
-def profile(program, rows, cols, dtype):
-    done = docs_test.run(program, f"cornerturn profile {EXAMPLE_ID} --rows {rows} --cols {cols} --dtype {dtype} --on emulator --format json")
+def profile(program, rows, cols, dtype, id=EXAMPLE_ID):
+    done = docs_test.run(program, f"cornerturn profile {id} --rows {rows} --cols {cols} --dtype {dtype} --on emulator --format json")
     return json.loads(done.stdout) if done.returncode == 0 else {"fault": done.stderr}
+
+
+def is_dropped_in(id):
+    return id == EXAMPLE_ID or id.startswith("transpose/twin@") or "reverse" in id
 
 
 def wavefronts(first, stride, lanes, size):
@@ -148,14 +158,14 @@ def expected(rows, cols, size):
 def check_good(program, before):
     after = ids(program)
     require(EXAMPLE_ID not in before, "list does not show the example before the file is there")
-    require(EXAMPLE_ID in after and [k for k in after if k != EXAMPLE_ID] == before, "list shows it, and all else as before")
+    require(EXAMPLE_ID in after and [k for k in after if not is_dropped_in(k)] == before, "list shows it, and all else as before")
 
     # The neighbours are those of the files 70 and 80.
     done = docs_test.run(program, "cornerturn ladder transpose --on emulator --format json")
     require(done.returncode == 0, f"the ladder runs {done.stderr}")
     results = json.loads(done.stdout)["results"]
     order = [r["kernel"].split("@")[0] for r in results]
-    at = order.index("transpose/turned_write")
+    at = order.index("transpose/column_write")
     require((order[at - 1], order[at + 1]) == ("transpose/shared", "transpose/padded"), "it stands where its file's number says")
     require(results[at]["status"] == "ran" and results[at]["verified"] is True, "the ladder verifies it")
 
@@ -190,7 +200,7 @@ def check_broken(program, text):
     print(message)
     line = next(i for i, code in enumerate(text.splitlines(), 1) if "= tile[threadIdx.y + i]" in code)
     require(done.returncode == 1, f"without its barrier it fails (exit code {done.returncode})")
-    for name, pattern in [("kernel", r"transpose_turned_write<.*32, 8>"), ("block", r"block \(\d+, \d+, \d+\)"),
+    for name, pattern in [("kernel", r"transpose_column_write<.*32, 8>"), ("block", r"block \(\d+, \d+, \d+\)"),
                           ("thread", r"thread \(\d+, \d+, \d+\)"), ("line", rf"75_example\.cu:{line}\b")]:
         require(re.search(pattern, message) is not None, f"the message names the {name}")
     require(message in (SOURCE / "HACKING.md").read_text().splitlines(), "it is the message that HACKING.md shows")
@@ -198,16 +208,104 @@ def check_broken(program, text):
     require(ladder.returncode == 1 and " 1 failed" in ladder.stdout, "the ladder fails too, for this rung alone")
 
 
-def cuda_objects(build):
-    return list(build.glob(f"src/CMakeFiles/cornerturn_ladder_cuda.dir/**/{pathlib.Path(EXAMPLE_FILE).name}.o"))
+def cuda_objects(build, file):
+    return list(build.glob(f"src/CMakeFiles/cornerturn_ladder_cuda.dir/**/{pathlib.Path(file).name}.o"))
 
 
 def check_cuda(build):
-    """nvcc compiled it as well, where the copy is for the GPU, too."""
-    if setting("CORNERTURN_CUDA") == "ON" and in_ccache():
-        require(cuda_objects(build), "nvcc compiles it")
-    else:
+    """nvcc compiled them as well, where the copy is for the GPU, too, and names the twins' kernels differently."""
+    if setting("CORNERTURN_CUDA") != "ON" or not in_ccache():
         print("not compiled for the GPU: this build is not for one")
+        return
+    for file in (EXAMPLE_FILE, TWIN_FILE, *(f"{TOY_FOLDER}/{f.relative_to(TOY)}" for f in TOY.rglob("*.cu"))):
+        require(cuda_objects(build, file), f"nvcc compiles {file}")
+    if shutil.which("nm"):
+        names = [set(re.findall(r"\S*transpose_padded\S*", subprocess.run(["nm", *cuda_objects(build, file)], capture_output=True, text=True).stdout))
+                 for file in (PADDED_FILE, TWIN_FILE)]
+        require(names[0] and names[1] and not names[0] & names[1], "the twins' kernels have names of their own for the GPU")
+
+
+def twin(text):
+    """A copy of the rung transpose/padded with another id and two columns of padding; its kernel is called the same."""
+    altered = text.replace('.id = "transpose/padded"', '.id = "transpose/twin"').replace("tile[kTile][kTile + 1]", "tile[kTile][kTile + 2]")
+    require(len([1 for a, b in zip(text.splitlines(), altered.splitlines()) if a != b]) == 2, "the twin differs in its id and in its padding")
+    return altered
+
+
+def check_twins(program, original):
+    """Rows of 34 words: the 32 lanes that read down a column meet in pairs."""
+    waves = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+    for rows, cols in [(1024, 1024), (96, 64)]:
+        for variant in ("32x32", "32x8"):
+            padded, other = (profile(program, rows, cols, "f32", f"transpose/{name}@{variant}") for name in ("padded", "twin"))
+            before = profile(original, rows, cols, "f32", f"transpose/padded@{variant}")
+            require(padded == before, f"{rows} x {cols} @{variant}: the rung counts as it does without its twin")
+            require(other.get("verified") is True, f"{rows} x {cols} @{variant}: the twin is verified")
+            require(other["metrics"][waves] == 2 * padded["metrics"][waves] == rows * cols // 16, f"{rows} x {cols} @{variant}: and counts its own bank conflicts")
+
+
+def check_toy(program, folder):
+    """An operation of one folder, through every command."""
+    def run(command, code=0):
+        done = docs_test.run(program, f"cornerturn {command}")
+        require(done.returncode == code, f"{command}{'' if done.returncode == code else f': {done.returncode}, {done.stderr}'}")
+        return done
+
+    listed = [k for k in ids(program) if "reverse" in k]
+    require(listed == ["host/reverse", "reverse/plain@32x8", "reverse/shared@32x8"], "list shows the toy's kernels")
+
+    wrong = []
+    for dtype in DTYPES:
+        for rows, cols in SHAPES + [(5000, 700)]:
+            results = json.loads(docs_test.run(program, f"cornerturn ladder reverse --rows {rows} --cols {cols} --dtype {dtype} --on emulator --format json").stdout)["results"]
+            for r in results:
+                if r.get("verified") is not True or r["checked"] != {"elements": rows * cols, "of": rows * cols}:
+                    wrong.append(f"{r['kernel']}, {rows} x {cols} of {dtype}")
+            if [r["kernel"] for r in results] != listed[1:]:
+                wrong.append(f"its ladder has {[r['kernel'] for r in results]}")
+    require(not wrong, f"the toy's ladder verifies its rungs, and nothing else: {wrong}")
+    require("2 ran, 2 verified, 0 failed" in run("ladder reverse --on emulator").stdout, "and says so in a table")
+    require(run("profile host/reverse").stdout.count("verified: yes") == 1, "the host's kernel is verified")
+
+    for kernel in listed[1:]:
+        counted = profile(program, 1024, 512, "f32", kernel)["metrics"]
+        require(counted["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == counted["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == 1024 * 512 // 8,
+                f"{kernel} is counted: all sectors are full")
+    require("12_reverse_plain.cu" in run("profile reverse/plain@32x8 --on emulator --rows 100 --lines").stdout, "profile tells its lines")
+    require("a warp writes another row than it read" in run("diff reverse/plain@32x8 reverse/shared@32x8 --on emulator").stdout, "diff says what changed")
+    require("different work" in run("diff reverse/plain@32x8 transpose/shared@32x8 --on emulator", 2).stderr, "and that a transpose is other work")
+    require("Warp 0 of the first tile" in run("explain reverse/shared@32x8").stdout, "explain shows what a warp does")
+    require("one way" in run("explain reverse", 2).stderr, "and that the operation has one way")
+    require("--m" in run("ladder reverse --m 5", 2).stderr, "another operation's sizes are refused")
+
+    bench, ladder = folder / "bench.json", folder / "ladder.json"
+    run(f"bench reverse --on host --shapes odd --sizes 1 --seconds 0.01 --format json --output {bench}")
+    cells = json.loads(bench.read_text())["cells"]
+    require([c["subject"]["kernel"] for c in cells] == ["host/reverse"] * 2 and all(c["subject"]["verified"] and c["ratio"] > 0 for c in cells),
+            "its bench measures the host's kernel beside memcpy")
+    require("squares" in run("bench reverse --on host --shapes bogus", 2).stderr, "and knows which shapes there are")
+    run(f"ladder reverse --on emulator --format json --output {ladder}")
+    page = run(f"report {bench} {ladder} --format markdown").stdout
+    require("Ladder of reverse" in page and "host/reverse beside its peers" in page and "reverse/shared" in page, "report shows both")
+
+
+# Of the toy: what is altered in which of its files, and what must be said of it.
+TOY_FAULTS = [("ladder/13_reverse_shared.cu", "    __syncthreads();  // from here on a thread reads what others have loaded\n", "\n", "reverse/shared@32x8", "no barrier between them"),
+              ("ladder/12_reverse_plain.cu", "(source.rows - 1 - row) * destination.ld", "row * destination.ld", "reverse/plain@32x8", "it must hold"),
+              ("ladder/05_host_reverse.cpp", "(work.rows - 1 - row) * work.source_ld", "row * work.source_ld", "host/reverse", "it must hold")]
+
+
+def break_toy(tree):
+    for file, old, new, _, _ in TOY_FAULTS:
+        text = (TOY / file).read_text()
+        require(text.count(old) == 1, f"{file} can be broken")
+        write_if_changed(tree / TOY_FOLDER / file, text.replace(old, new).encode())
+
+
+def check_broken_toy(program):
+    for _, _, _, kernel, said in TOY_FAULTS:
+        done = docs_test.run(program, f"cornerturn profile {kernel}" + ("" if kernel.startswith("host/") else " --on emulator"))
+        require(done.returncode == 1 and kernel in done.stderr and said in done.stderr, f"a fault in {kernel} is caught: {done.stderr.strip()}")
 
 
 def check_formatting(text):
@@ -225,19 +323,29 @@ def run_in(tree):
     check_formatting(text)
     copy_sources(tree)
     configure(tree, build)
-    for left in cuda_objects(build):  # by an earlier run
-        left.unlink()
+    for file in (EXAMPLE_FILE, TWIN_FILE):
+        for left in cuda_objects(build, file):  # by an earlier run
+            left.unlink()
     before = ids(os.environ["CORNERTURN"])
 
-    # From here on nothing is told to CMake: it finds the file.
+    # From here on nothing is told to CMake: it finds the files.
     write_if_changed(tree / EXAMPLE_FILE, text.encode())
-    check_good(build_program(build), before)
+    write_if_changed(tree / TWIN_FILE, twin((SOURCE / PADDED_FILE).read_text()).encode())
+    for file in [f for f in TOY.rglob("*") if f.is_file()]:
+        write_if_changed(tree / TOY_FOLDER / file.relative_to(TOY), file.read_bytes())
+    program = build_program(build)
+    check_good(program, before)
+    check_twins(program, os.environ["CORNERTURN"])
+    check_toy(program, build)
     check_cuda(build)
 
     broken = "".join(line for line in text.splitlines(keepends=True) if BARRIER not in line)
     require(broken.count("\n") == text.count("\n") - 1, "the example has one barrier to lose")
     write_if_changed(tree / EXAMPLE_FILE, broken.encode())
-    check_broken(build_program(build), broken)
+    break_toy(tree)
+    program = build_program(build)
+    check_broken(program, broken)
+    check_broken_toy(program)
 
 
 def main():

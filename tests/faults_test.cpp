@@ -3,6 +3,7 @@
 
 #include "lab/run.hpp"
 #include "ladder_check.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 using emulator::hazard_kind;
@@ -97,10 +98,12 @@ TEST(faults, the_first_block_is_named_whatever_the_number_of_workers) {
 
 TEST(faults, are_results_not_crashes_of_the_lab) {
     const auto runner = lab::emulator_runner();
-    const lab::result broken = runner->run(planted("missing_barrier"), {.rows = 64, .cols = 64});
+    const auto of = [](const kernel& k) { return tests::request_of(k, {.rows = 64, .cols = 64}); };
+    const lab::result broken = runner->run(planted("missing_barrier"), of(planted("missing_barrier")));
     EXPECT_TRUE(broken.failed());
     EXPECT_FALSE(broken.fault.empty());
-    const lab::result sound = runner->run(find_kernel("transpose/padded@32x8"), {.rows = 64, .cols = 64});
+    const lab::result sound =
+        runner->run(find_kernel("transpose/padded@32x8"), of(find_kernel("transpose/padded@32x8")));
     EXPECT_EQ(sound.verified, lab::verification::passed) << sound.fault;
 }
 

@@ -1,5 +1,5 @@
 """cornerturn transpose: files against numpy, in every type, order and version; within their memory; and what is left of
-them when something goes wrong. CORNERTURN_ON=cuda has a GPU turn them."""
+them when something goes wrong. CORNERTURN_ON=cuda has a GPU transpose them."""
 
 import os
 import random

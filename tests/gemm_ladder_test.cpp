@@ -8,6 +8,7 @@
 
 #include "lab/run.hpp"
 #include "random_products.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 
@@ -19,7 +20,7 @@ template <class F>
 void for_each_rung(F f) {
     int rungs = 0;
     for (const kernel& k : kernels()) {
-        if (!k.id.starts_with("gemm/") || k.multiply(backend::emulator) == nullptr) continue;
+        if (!k.id.starts_with("gemm/") || !k.is_built_for(backend::emulator)) continue;
         ++rungs;
         f(k);
     }
@@ -29,7 +30,7 @@ void for_each_rung(F f) {
 std::string name(const kernel& k, const gemm_shape& s) { return k.id + ", " + tests::describe(s); }
 
 void expect_right(const kernel& k, const gemm_shape& shape, bool every_block = true) {
-    const lab::emulated run = lab::emulate(k, shape, {.every_block = every_block});
+    const lab::emulated run = lab::emulate(k, product_work(shape), {.every_block = every_block});
     ASSERT_EQ(run.found.fault, "") << name(k, shape);
     ASSERT_TRUE(run.finished) << name(k, shape);
 }
@@ -65,7 +66,8 @@ TEST(gemm_ladder, classes_count_as_every_block_does) {
     for_each_rung([](const kernel& k) {
         for (const gemm_shape& s :
              {gemm_shape{.m = 300, .n = 260, .k = 40}, {.m = 257, .n = 131, .k = 33, .ldc = 140}}) {
-            const lab::emulated all = lab::emulate(k, s, {}), some = lab::emulate(k, s, {.every_block = false});
+            const lab::emulated all = lab::emulate(k, product_work(s), {}),
+                                some = lab::emulate(k, product_work(s), {.every_block = false});
             ASSERT_EQ(some.found.fault, "") << name(k, s);
             EXPECT_TRUE(some.report.counts == all.report.counts) << name(k, s);
             EXPECT_EQ(some.report.grid.x, all.report.grid.x);
@@ -85,7 +87,7 @@ TEST(gemm_ladder, nothing_to_do_is_done_at_once) {
     for_each_rung([&](const kernel& k) {
         for (const gemm_shape& s :
              {gemm_shape{.m = huge, .n = 0, .k = 0}, {.m = 0, .n = huge, .k = 0}, {.m = 5, .n = 0, .k = 3}}) {
-            const lab::emulated run = lab::emulate(k, s, {});
+            const lab::emulated run = lab::emulate(k, product_work(s), {});
             ASSERT_EQ(run.found.fault, "") << name(k, s);
             ASSERT_EQ(run.report.launches, 0u) << name(k, s);
             ASSERT_EQ(run.report.blocks, 0u) << name(k, s);

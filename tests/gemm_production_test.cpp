@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "emulator/session.hpp"
-#include "gemm/production/policy.hpp"
 #include "lab/run.hpp"
+#include "ops/gemm/kernels/policy.hpp"
 #include "random_products.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 using tests::for_each_way;
@@ -22,7 +23,7 @@ std::map<std::string, int> runs;
 std::string name(const kernel& k, const gemm_shape& s) { return k.id + ", " + tests::describe(s); }
 
 void expect_right(const kernel& k, const gemm_shape& shape) {
-    const lab::emulated run = lab::emulate(k, shape, {});
+    const lab::emulated run = lab::emulate(k, product_work(shape), {});
     if (run.refused) return;  // operands that lie so are packed for these tiles
     ++runs[k.id];
     ASSERT_EQ(run.found.fault, "") << name(k, shape);
@@ -97,7 +98,7 @@ TEST(gemm_production, batches_and_the_same_bits_again) {
                 .a = a.data(), .b = b.data(), .c = nullptr, .m = kM, .n = kN, .k = kK, .lda = kK, .ldb = kN, .ldc = kN};
             w.count = kCount, w.a_stride = one_a ? 0 : kM * kK, w.b_stride = kK * kN;
             w.c_stride = kM * kN;
-            std::vector<float> space(static_cast<std::size_t>(k.workspace(backend::emulator, w)) + 4), before;
+            std::vector<float> space(static_cast<std::size_t>(tests::workspace(k, backend::emulator, w)) + 4), before;
             w.workspace = reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(space.data()) + 15) / 16 * 16);
             for (int run = 0; run < 2; ++run) {
                 std::vector<float> c(static_cast<std::size_t>(kCount * kM * kN), std::nanf(""));
@@ -108,7 +109,7 @@ TEST(gemm_production, batches_and_the_same_bits_again) {
                 session.add_buffer("C", c.data(), bytes(c), true);
                 session.add_buffer("the workspace", space.data(), bytes(space), true);
                 try {
-                    k.multiply(backend::emulator)(w);
+                    tests::run(k, backend::emulator, w);
                 } catch (const unsupported&) {
                     return;
                 }
@@ -144,14 +145,14 @@ production::gemm_tuning chosen(gemm_shape shape) {
 
 TEST(gemm_policy, large_products_are_of_large_tiles_and_packed) {
     const production::gemm_tuning as_it_is = chosen({.m = 8192, .n = 8192, .k = 8192});
-    EXPECT_EQ(as_it_is.tiles, production::gemm_tiles::large);
+    EXPECT_EQ(as_it_is.tiles, production::gemm_tile_size::large);
     EXPECT_TRUE(as_it_is.pack_a);
     EXPECT_FALSE(as_it_is.pack_b);
     const production::gemm_tuning transposed =
-        chosen({.m = 8192, .n = 8192, .k = 8192, .a_turned = true, .b_turned = true});
+        chosen({.m = 8192, .n = 8192, .k = 8192, .a_transposed = true, .b_transposed = true});
     EXPECT_FALSE(transposed.pack_a);
     EXPECT_TRUE(transposed.pack_b);
-    const production::gemm_tuning odd = chosen({.m = 4095, .n = 4097, .k = 4099, .a_turned = true});
+    const production::gemm_tuning odd = chosen({.m = 4095, .n = 4097, .k = 4099, .a_transposed = true});
     EXPECT_TRUE(odd.pack_a && odd.pack_b);
 }
 
@@ -165,14 +166,14 @@ TEST(gemm_policy, other_gpus_have_tiles_that_fit_them) {
         gemm_shape{.m = 8192, .n = 8192, .k = 8192}.checked().work(nullptr, nullptr, nullptr, nullptr);
     for (int capability : {75, 80, 86, 89, 120}) {
         EXPECT_EQ(production::choose(work, production::paths_of(work), {capability, 100}).tiles,
-                  production::gemm_tiles::small);
+                  production::gemm_tile_size::small);
     }
 }
 
 TEST(gemm_policy, the_workspace_is_enough_wherever_matrices_lie) {
     for (const gemm_shape& shape : {gemm_shape{.m = 4096, .n = 4096, .k = 4096},
                                     {.m = 1000, .n = 1000, .k = 1000},
-                                    {.m = 4096, .n = 4096, .k = 4096, .a_turned = true},
+                                    {.m = 4096, .n = 4096, .k = 4096, .a_transposed = true},
                                     {.m = 64, .n = 64, .k = 65536},
                                     {.m = 5, .n = 0, .k = 3}}) {
         const gemm_work work = shape.checked().work(nullptr, nullptr, nullptr, nullptr);

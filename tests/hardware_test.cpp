@@ -13,6 +13,7 @@
 #include "lab/compare.hpp"
 #include "lab/run.hpp"
 #include "lab/views.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 
@@ -143,7 +144,8 @@ TEST(ncu, metrics_are_names) {
 
 // A run in the emulator, and a reading that agrees with it but for what is altered.
 lab::result run_with_reading(const char* id, const std::map<std::string, double>& altered) {
-    lab::result r = lab::emulator_runner()->run(find_kernel(id), {.rows = 256, .cols = 256});
+    lab::result r =
+        lab::emulator_runner()->run(find_kernel(id), tests::request_of(find_kernel(id), {.rows = 256, .cols = 256}));
     r.hardware = lab::hardware_counters{.ncu = "2025.3.1", .kernels = 1, .metrics = {}};
     for (const lab::metric& m : lab::metrics()) {
         const auto found = altered.find(m.name);
@@ -225,7 +227,7 @@ TEST(ladder, shows_what_the_hardware_read) {
 // ---- Two kernels --------------------------------------------------------------------------------------------------
 
 lab::result emulated(const char* id) {
-    return lab::emulator_runner()->run(find_kernel(id), {.rows = 256, .cols = 256});
+    return lab::emulator_runner()->run(find_kernel(id), tests::request_of(find_kernel(id), {.rows = 256, .cols = 256}));
 }
 
 TEST(difference, the_counter_that_changed_most_is_named) {

@@ -35,7 +35,7 @@ TEST(host_paths, each_is_taken) {
     }
 }
 
-// What squares of a strip are turned by depends on how far apart rows lie: on both sides.
+// What squares of a strip are transposed by depends on how far apart rows lie: on both sides.
 TEST(host_paths, strips_of_rows_that_lie_badly) {
     constexpr std::int64_t kFar = 128 << 10;
     const auto badly = [](std::int64_t source_pitch, std::int64_t destination_pitch, std::int64_t cols, int size) {
@@ -46,10 +46,10 @@ TEST(host_paths, strips_of_rows_that_lie_badly) {
                                .source_ld = source_pitch / size,
                                .destination_ld = destination_pitch / size,
                                .element_size = size};
-        return host::turn_strip_for(host::job(work)) != nullptr;
+        return host::transpose_strip_for(host::job(work)) != nullptr;
     };
     for (int size : {1, 2}) {
-        EXPECT_EQ(badly(kFar, 192, 4096, size), host::kernels_for(size).turn_copied != nullptr);
+        EXPECT_EQ(badly(kFar, 192, 4096, size), host::kernels_for(size).transpose_copied != nullptr);
         EXPECT_FALSE(badly(kFar, 192, 4095, size));
         EXPECT_FALSE(badly(kFar + 64, 192, 4096, size));
     }

@@ -148,12 +148,12 @@ TEST(host_transpose, moves_bits_of_any_type) {
     // NaN payloads.
     std::vector<std::uint32_t> bits(64 * 64);
     std::iota(bits.begin(), bits.end(), 0x7fa00000u);
-    std::vector<float> numbers(bits.size()), turned(bits.size());
+    std::vector<float> numbers(bits.size()), transposed(bits.size());
     std::memcpy(numbers.data(), bits.data(), bits.size() * sizeof(float));
     matrix_view<float> view{numbers.data(), 64, 64, 64};
-    transpose(view, matrix_view<float>{turned.data(), 64, 64, 64});  // a mutable view is a source, too
+    transpose(view, matrix_view<float>{transposed.data(), 64, 64, 64});  // a mutable view is a source, too
     std::uint32_t found;
-    std::memcpy(&found, &turned[64 * 3 + 5], sizeof found);
+    std::memcpy(&found, &transposed[64 * 3 + 5], sizeof found);
     EXPECT_EQ(found, bits[64 * 5 + 3]);
     std::vector<std::complex<double>> c(9);
     c[1] = {1, 2};
@@ -311,17 +311,17 @@ TEST(host_transpose, large_elements) {
     constexpr std::int64_t kSize = 100'003, kRows = 9, kCols = 11;
     std::vector<unsigned char> in(kRows * kCols * kSize), out(in.size());
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<unsigned char>(i * 2654435761u >> 24);
-    const auto expect_turned = [&](const unsigned char* turned, std::int64_t rows, std::int64_t cols) {
+    const auto expect_transposed = [&](const unsigned char* transposed, std::int64_t rows, std::int64_t cols) {
         for (std::int64_t i = 0; i < rows * cols; ++i) {
             const std::int64_t row = i / cols, col = i % cols;
-            ASSERT_EQ(std::memcmp(turned + (col * rows + row) * kSize, in.data() + i * kSize, kSize), 0) << i;
+            ASSERT_EQ(std::memcmp(transposed + (col * rows + row) * kSize, in.data() + i * kSize, kSize), 0) << i;
         }
     };
     transpose_work({in.data(), out.data(), kRows, kCols, kCols, kRows, kSize});
-    expect_turned(out.data(), kRows, kCols);
+    expect_transposed(out.data(), kRows, kCols);
     out = in;
     transpose_work({out.data(), out.data(), kRows, kRows, kRows, kRows, kSize});
-    expect_turned(out.data(), kRows, kRows);
+    expect_transposed(out.data(), kRows, kRows);
 }
 
 TEST(host_transpose, a_single_row_may_have_any_leading_dimension) {

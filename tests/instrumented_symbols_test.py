@@ -14,7 +14,7 @@ BUILD_DIR = Path(os.environ["CORNERTURN_BUILD_DIR"])
 # Definitions that the linker may merge with another object's: weak ones, and GNU's unique ones.
 MERGED = "WVuw"
 # The inline namespaces that instrumented code is put into, right behind cornerturn in a mangled name.
-OWN = re.compile(r"_Z(?:TLS|T[VIST]|TW|TH|GV|GR|Z)*N[rVKRO]*10cornerturn(?:8emulated|\d+mutant_)")
+OWN = re.compile(r"_Z(?:TLS|T[VIST]|TW|TH|GV|GR|Z)*N[rVKRO]*10cornerturn(?:8emulated|\d+(?:emulated|mutant)_)")
 
 
 def symbols(objects):
@@ -62,6 +62,7 @@ class InstrumentedSymbols(unittest.TestCase):
             ("W", "_ZN10cornerturn8emulated7dialect6unpackEm", False),
             ("u", "_ZZN10cornerturn8emulated7dialect6kernelIjEEvvE4tile", False),
             ("W", "_ZN10cornerturn11mutant_80_37dialect6kernelIjEEvv", False),
+            ("W", "_ZN10cornerturn17emulated_ops_80_a7dialect6kernelIjEEvv", False),
             ("T", "_ZNSt6vectorIiSaIiEE9push_backERKi", False),
         ):
             self.assertEqual(may_be_merged(kind, name), shared, name)

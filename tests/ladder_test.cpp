@@ -49,8 +49,11 @@ TEST(ladder, random_shapes_leading_dimensions_and_offsets) {
     const auto up_to = [&](int most) { return static_cast<std::int64_t>(random() % (most + 1)); };
     for_each_rung([&](const kernel& k, int size) {
         for (int round = 0; round < 6; ++round) {
-            problem_shape shape{
-                .does = k.does, .rows = 1 + up_to(150), .cols = 1 + up_to(150), .element_size = size, .seed = seed};
+            problem_shape shape{.arranged = arranged_by(k),
+                                .rows = 1 + up_to(150),
+                                .cols = 1 + up_to(150),
+                                .element_size = size,
+                                .seed = seed};
             shape.source_ld = shape.cols + (round % 2 != 0 ? up_to(9) : 0);
             shape.destination_ld = shape.destination_cols() + (round % 3 != 0 ? up_to(9) : 0);
             shape.source_offset = up_to(5);
@@ -65,8 +68,8 @@ TEST(ladder, nothing_to_do_is_done_at_once) {
     for_each_rung([&](const kernel& k, int size) {
         for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{huge, 0}, {0, huge}, {0, 0}}) {
             for (bool every_block : {true, false}) {
-                const lab::emulated found =
-                    lab::emulate(k, {.rows = rows, .cols = cols, .element_size = size}, {.every_block = every_block});
+                const lab::emulated found = lab::emulate(
+                    k, moves(k, {.rows = rows, .cols = cols, .element_size = size}), {.every_block = every_block});
                 ASSERT_EQ(found.found.fault, "") << k.id;
                 ASSERT_EQ(found.report.launches, 0u) << k.id;
             }

@@ -6,7 +6,7 @@
 
 #include "describe.hpp"
 #include "ladder_check.hpp"
-#include "transpose/production/policy.hpp"
+#include "ops/transpose/kernels/policy.hpp"
 
 using namespace cornerturn;
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "core/gemm_problem.hpp"
+#include "ops/gemm/problem.hpp"
 
 namespace cornerturn::tests {
 
@@ -19,8 +19,8 @@ inline constexpr gemm_values kValues[] = {gemm_values::uniform, gemm_values::sym
 inline std::string describe(const gemm_shape& s) {
     return fmt::format(
         "{} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, values {}, seed {}",
-        s.m, s.n, s.k, s.a_turned ? ", A transposed" : "", s.b_turned ? ", B transposed" : "", s.lda, s.ldb, s.ldc,
-        s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, static_cast<int>(s.values), s.seed);
+        s.m, s.n, s.k, s.a_transposed ? ", A transposed" : "", s.b_transposed ? ", B transposed" : "", s.lda, s.ldb,
+        s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, static_cast<int>(s.values), s.seed);
 }
 
 // Fewer where sanitizers, which take long, ask for it.
@@ -45,9 +45,9 @@ public:
         const bool aligned = up_to(2) == 0;
         const auto four = [&](std::int64_t size) { return aligned ? (size + 3) / 4 * 4 : size; };
         s.m = four(s.m), s.n = four(s.n);
-        if (may_turn) s.a_turned = up_to(1) == 1, s.b_turned = up_to(1) == 1;
-        s.lda = four((s.a_turned ? s.m : s.k) + up_to(9));
-        s.ldb = four((s.b_turned ? s.k : s.n) + up_to(9));
+        if (may_turn) s.a_transposed = up_to(1) == 1, s.b_transposed = up_to(1) == 1;
+        s.lda = four((s.a_transposed ? s.m : s.k) + up_to(9));
+        s.ldb = four((s.b_transposed ? s.k : s.n) + up_to(9));
         s.ldc = four(s.n + up_to(9));
         if (!aligned) s.a_offset = up_to(5), s.b_offset = up_to(5), s.c_offset = up_to(5);
         s.alpha = kFactors[up_to(4)];
@@ -68,7 +68,7 @@ template <class F>
 void for_each_way(gemm_shape s, F f) {
     for (bool a : {false, true}) {
         for (bool b : {false, true}) {
-            s.a_turned = a, s.b_turned = b;
+            s.a_transposed = a, s.b_transposed = b;
             ASSERT_NO_FATAL_FAILURE(f(s));
         }
     }

@@ -15,6 +15,7 @@
 #include "core/problem.hpp"
 #include "cornerturn/error.hpp"
 #include "device/registry.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 
@@ -26,7 +27,7 @@ constexpr int kElementSizes[] = {1, 2, 3, 4, 5, 8, 12, 16, 100, kMostElementByte
 std::unique_ptr<host_problem> solved(const problem_shape& shape) {
     auto problem = std::make_unique<host_problem>(shape);
     problem->prepare();
-    find_kernel("host/reference").run(backend::host)(problem->work());
+    tests::run(find_kernel("host/reference"), backend::host, problem->work());
     return problem;
 }
 
@@ -141,7 +142,7 @@ std::string fault_of(const problem_shape& shape, Run run) {
     return problem.check().fault;
 }
 
-void transpose(const matrix_work& work) { find_kernel("host/reference").run(backend::host)(work); }
+void transpose(const matrix_work& work) { tests::run(find_kernel("host/reference"), backend::host, work); }
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
@@ -236,7 +237,7 @@ TEST(verifier, knows_what_lies_where) {
         for (side which : {side::source, side::destination}) {
             const patterned_batch b = shape.checked().after(which);
             if (b.empty()) continue;
-            std::map<std::int64_t, place> rows;  // by the position where they begin
+            std::map<std::int64_t, coordinates> rows;  // by the position where they begin
             for (std::int64_t matrix = 0; matrix < b.count; ++matrix) {
                 for (std::int64_t row = 0; row < b.rows; ++row) {
                     rows[matrix * b.stride + row * b.ld] = {matrix, row, 0};
@@ -245,7 +246,7 @@ TEST(verifier, knows_what_lies_where) {
             EXPECT_EQ(b.lines(), static_cast<std::int64_t>(rows.size()));
             for (std::int64_t i = 0; i < b.positions(); ++i) {
                 const auto& [begin, row] = *std::prev(rows.upper_bound(i));
-                const place found = b.place_at(i);
+                const coordinates found = b.coordinates_at(i);
                 EXPECT_EQ(std::tuple(found.matrix, found.row, found.col), std::tuple(row.matrix, row.row, i - begin))
                     << "position " << i << " of " << tests::name(shape);
                 EXPECT_EQ(b.position(found), i);
@@ -262,7 +263,7 @@ TEST(verifier, knows_what_lies_where) {
                                                                     .destination_stride = 71000}}) {
         for (side which : {side::source, side::destination}) {
             const patterned_batch b = shape.checked().after(which);
-            const place last = b.place_at(b.positions() - 1);
+            const coordinates last = b.coordinates_at(b.positions() - 1);
             EXPECT_EQ(std::tuple(last.matrix, last.row, last.col), std::tuple(49, b.rows - 1, b.cols - 1));
             EXPECT_EQ(b.index(last), 50ull * 70001 * 60013 - 1);
         }
@@ -338,16 +339,16 @@ TEST(shapes, in_place_is_square_and_one_layout) {
     EXPECT_THROW((problem_shape{.rows = 3, .cols = 3, .source_ld = 4, .in_place = true}.checked()), invalid_argument);
     EXPECT_THROW((problem_shape{.rows = 3, .cols = 3, .count = 2, .source_stride = 10, .in_place = true}.checked()),
                  invalid_argument);
-    EXPECT_THROW((problem_shape{.does = operation::copy, .rows = 3, .cols = 3, .in_place = true}.checked()),
+    EXPECT_THROW((problem_shape{.arranged = copied, .rows = 3, .cols = 3, .in_place = true}.checked()),
                  invalid_argument);
 }
 
 TEST(registry, takes_the_sizes_that_a_kernel_names) {
     kernel k{};
-    k.element_sizes = 1 | 2 | 4;
+    k.facts.element_sizes = 1 | 2 | 4;
     for (int size : {1, 2, 4}) EXPECT_TRUE(k.takes(size)) << size;
     for (int size : {-4, 0, 3, 5, 6, 7, 8, 12, 16, 100}) EXPECT_FALSE(k.takes(size)) << size;
-    k.element_sizes = kAnyElementSize;
+    k.facts.element_sizes = kAnyElementSize;
     for (int size : {1, 3, 4, 100, 4096}) EXPECT_TRUE(k.takes(size)) << size;
     for (int size : {-1, 0}) EXPECT_FALSE(k.takes(size)) << size;
 }

@@ -8,14 +8,18 @@
 #include <numeric>
 
 #include "lab/run.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 
 namespace {
 
 lab::result watched(const char* id, std::int64_t rows = 256, bool full = true, int element_size = 4) {
-    return lab::emulator_runner()->run(
-        find_kernel(id), {.rows = rows, .cols = rows, .dtype = {"", element_size}, .full = full, .watch = true});
+    const kernel& k = find_kernel(id);
+    lab::request what = tests::request_of(k, {.rows = rows, .cols = rows, .element_size = element_size});
+    what.full = full;
+    what.watch = true;
+    return lab::emulator_runner()->run(k, what);
 }
 
 const emulator::watched_access& step(const lab::result& r, bool shared, emulator::direction op) {
@@ -27,13 +31,13 @@ TEST(watched, is_what_warp_0_of_the_first_tile_does) {
     const lab::result r = watched("transpose/shared@32x32");
     ASSERT_EQ(r.watched.size(), 4u);
     const auto& load = step(r, false, emulator::kLoad);
-    EXPECT_EQ(load.place, "source");
+    EXPECT_EQ(load.memory, "source");
     EXPECT_EQ(load.file, "70_shared.cu");
     EXPECT_EQ(load.active, ~0u);
     EXPECT_EQ(load.sectors, 4u);
     for (std::size_t lane = 0; lane < 32; ++lane) EXPECT_EQ(load.offsets[lane], static_cast<std::int64_t>(4 * lane));
     const auto& read = step(r, true, emulator::kLoad);
-    EXPECT_EQ(read.place, "tile");
+    EXPECT_EQ(read.memory, "tile");
     EXPECT_EQ(read.wavefronts, 32u);
     EXPECT_EQ(read.least_wavefronts, 1u);
     for (std::size_t lane = 0; lane < 32; ++lane) EXPECT_EQ(read.offsets[lane] % 128, 0) << "all in one bank";
@@ -75,8 +79,9 @@ TEST(watched, adds_up_to_the_counters) {
 }
 
 TEST(watched, is_empty_unless_asked_for) {
+    const kernel& padded = find_kernel("transpose/padded@32x8");
     EXPECT_TRUE(
-        lab::emulator_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = 64, .cols = 64}).watched.empty());
+        lab::emulator_runner()->run(padded, tests::request_of(padded, {.rows = 64, .cols = 64})).watched.empty());
     EXPECT_TRUE(watched("transpose/padded@32x8", 0).watched.empty());
 }
 

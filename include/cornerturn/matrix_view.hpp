@@ -34,14 +34,18 @@ struct batch_view {
 };
 
 namespace detail {
-// A view without its type, so that each mistake can be told by the argument that it is in.
+// A batch_view without its address.
+struct batch_layout {
+    std::int64_t rows, cols, ld, count, stride;
+};
+// A batch_view without its type.
 struct any_batch {
     std::uintptr_t data;
-    std::int64_t rows, cols, ld, count, stride;
+    batch_layout layout;
 };
 template <class T>
 any_batch any(const batch_view<T>& view) {
-    return {reinterpret_cast<std::uintptr_t>(view.data), view.rows, view.cols, view.ld, view.count, view.stride};
+    return {reinterpret_cast<std::uintptr_t>(view.data), {view.rows, view.cols, view.ld, view.count, view.stride}};
 }
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-#include "device/rung.hpp"
+#include "ops/transpose/rung.hpp"
 
 namespace CORNERTURN_KERNELS {
 
@@ -28,13 +28,13 @@ struct whole_copy {
     static void in_words_of(const matrix_work& work, std::int64_t bytes) {
         const std::int64_t count = bytes / static_cast<std::int64_t>(sizeof(T));
         const std::int64_t blocks = (count + kCopyThreads - 1) / kCopyThreads;
-        if (blocks > kMaxGridX) refuse("the matrix needs more blocks than a grid has");
+        if (blocks > kMaxGridX) decline("the matrix needs more blocks than a grid has");
         launch({dim3(static_cast<unsigned>(blocks)), dim3(kCopyThreads)}, baseline_copy<T>,
                static_cast<const T*>(work.source), static_cast<T*>(work.destination), count);
     }
 
     static void run(const matrix_work& work) {
-        refuse_gaps(work);
+        decline_gaps(work);
         const std::int64_t bytes = work.rows * work.cols * work.element_size;
         if (bytes == 0) return;
         const auto misfit = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(work.source) |
@@ -48,6 +48,7 @@ struct whole_copy {
     }
 };
 
-CORNERTURN_RUNG(kCopy, operation::copy, variant{"", "a peer", 1 | 2 | 4 | 8 | 16, &whole_copy::run})
+CORNERTURN_RUNG(kCopy, transpose_operation(),
+                variant<matrix_work>{{"", "a peer", 1 | 2 | 4 | 8 | 16}, &whole_copy::run, {.copies = true}})
 
 }  // namespace CORNERTURN_KERNELS

@@ -1,4 +1,5 @@
-#include "device/registry.hpp"
+#include "ops/copy/work.hpp"
+#include "ops/transpose/operation.hpp"
 
 #if defined(CORNERTURN_WITH_CUDA)
 #include <complex>
@@ -66,7 +67,7 @@ void run(const matrix_work& work) {
         case 4: return transpose<float>("cublasSgeam", work);
         case 8: return transpose<double>("cublasDgeam", work);
         case 16: return transpose<std::complex<double>>("cublasZgeam", work);
-        default: refuse_element_size(work.element_size);
+        default: decline_element_size(work.element_size);
     }
 }
 
@@ -74,9 +75,8 @@ void run(const matrix_work& work) {
 constexpr void (*run)(const matrix_work&) = nullptr;
 #endif
 
-constexpr variant kVariants[] = {
-    {.name = "", .origin = "a peer", .element_sizes = 4 | 8 | 16, .run = run, .batches = true, .arithmetic = true}};
-const bool kRegistered = (register_rung(kGeam, operation::transpose, backend::cuda, __FILE__, "", kVariants, 1), true);
+constexpr variant<matrix_work> kVariants[] = {{{"", "a peer", 4 | 8 | 16}, run, {.batches = true, .arithmetic = true}}};
+const bool kRegistered = register_rung(kGeam, transpose_operation(), backend::cuda, __FILE__, kVariants);
 
 }  // namespace
 }  // namespace cornerturn

@@ -6,8 +6,9 @@
 
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
-#include "device/registry.hpp"
 #include "host/kernels.hpp"
+#include "ops/copy/work.hpp"
+#include "ops/transpose/operation.hpp"
 
 namespace cornerturn {
 namespace {
@@ -37,7 +38,7 @@ void stream(unsigned char* to, const unsigned char* from, std::size_t bytes) {
 
 template <class Copy>
 void run(const matrix_work& work, Copy copy) {
-    refuse_gaps(work);
+    decline_gaps(work);
     const std::int64_t elements = checked_multiply(work.rows, work.cols, "rows x cols");
     const std::int64_t bytes = checked_multiply(elements, work.element_size, "elements x bytes");
     auto* const to = static_cast<unsigned char*>(work.destination);
@@ -51,9 +52,9 @@ void run_memcpy(const matrix_work& work) {
     run(work, [](auto... a) { std::memcpy(a...); });
 }
 
-constexpr variant kVariants[] = {{"streamed", "a peer", kAnyElementSize, run_streamed},
-                                 {"memcpy", "a peer", kAnyElementSize, run_memcpy}};
-const bool kRegistered = (register_rung(kCopy, operation::copy, backend::host, __FILE__, "", kVariants, 2), true);
+constexpr variant<matrix_work> kVariants[] = {{{"streamed", "a peer", kAnyElementSize}, run_streamed, {.copies = true}},
+                                              {{"memcpy", "a peer", kAnyElementSize}, run_memcpy, {.copies = true}}};
+const bool kRegistered = register_rung(kCopy, transpose_operation(), backend::host, __FILE__, kVariants);
 
 }  // namespace
 }  // namespace cornerturn

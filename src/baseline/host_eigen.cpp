@@ -1,4 +1,5 @@
-#include "device/registry.hpp"
+#include "ops/copy/work.hpp"
+#include "ops/transpose/operation.hpp"
 
 #if __has_include(<Eigen/Core>)
 #include <Eigen/Core>
@@ -33,23 +34,22 @@ void run_as(const matrix_work& w) {
 }
 
 void run(const matrix_work& work) {
-    if (work.source == work.destination) refuse("it does not work in place");
+    if (work.source == work.destination) decline("it does not work in place");
     switch (work.element_size) {
         case 1: return run_as<std::uint8_t>(work);
         case 2: return run_as<std::uint16_t>(work);
         case 4: return run_as<std::uint32_t>(work);
         case 8: return run_as<std::uint64_t>(work);
         case 16: return run_as<std::complex<double>>(work);
-        default: refuse_element_size(work.element_size);
+        default: decline_element_size(work.element_size);
     }
 }
 #else
 constexpr void (*run)(const matrix_work&) = nullptr;
 #endif
 
-constexpr variant kVariants[] = {
-    {.name = "", .origin = "a peer", .element_sizes = 1 | 2 | 4 | 8 | 16, .run = run, .batches = true}};
-const bool kRegistered = (register_rung(kEigen, operation::transpose, backend::host, __FILE__, "", kVariants, 1), true);
+constexpr variant<matrix_work> kVariants[] = {{{"", "a peer", 1 | 2 | 4 | 8 | 16}, run, {.batches = true}}};
+const bool kRegistered = register_rung(kEigen, transpose_operation(), backend::host, __FILE__, kVariants);
 
 }  // namespace
 }  // namespace cornerturn

@@ -6,7 +6,8 @@
 #include <limits>
 
 #include "cornerturn/error.hpp"
-#include "device/registry.hpp"
+#include "ops/copy/work.hpp"
+#include "ops/transpose/operation.hpp"
 
 namespace cornerturn {
 namespace {
@@ -62,14 +63,12 @@ void run(const matrix_work& work) {
         case 4: return run_as<float>("cblas_somatcopy", 1.0f, work);
         case 8: return run_as<double>("cblas_domatcopy", 1.0, work);
         case 16: return run_as<std::complex<double>>("cblas_zomatcopy", &kOne[0], work);
-        default: refuse_element_size(work.element_size);
+        default: decline_element_size(work.element_size);
     }
 }
 
-constexpr variant kVariants[] = {
-    {.name = "", .origin = "a peer", .element_sizes = 4 | 8 | 16, .run = run, .batches = true, .arithmetic = true}};
-const bool kRegistered =
-    (register_rung(kOpenBlas, operation::transpose, backend::host, __FILE__, "", kVariants, 1), true);
+constexpr variant<matrix_work> kVariants[] = {{{"", "a peer", 4 | 8 | 16}, run, {.batches = true, .arithmetic = true}}};
+const bool kRegistered = register_rung(kOpenBlas, transpose_operation(), backend::host, __FILE__, kVariants);
 
 }  // namespace
 }  // namespace cornerturn

@@ -1,4 +1,5 @@
-#include "device/registry.hpp"
+#include "ops/copy/work.hpp"
+#include "ops/transpose/operation.hpp"
 
 #if defined(CORNERTURN_WITH_CUDA)
 #include "core/sizes.hpp"
@@ -20,7 +21,7 @@ constexpr rung_notes kMemcpy{
 
 #if defined(CORNERTURN_WITH_CUDA)
 void run(const matrix_work& work) {
-    refuse_gaps(work);
+    decline_gaps(work);
     const std::int64_t elements = checked_multiply(work.rows, work.cols, "rows x cols");
     const std::int64_t bytes = checked_multiply(elements, work.element_size, "elements x bytes");
     CORNERTURN_CUDA(cudaMemcpyAsync(work.destination, work.source, static_cast<std::size_t>(bytes),
@@ -30,8 +31,8 @@ void run(const matrix_work& work) {
 constexpr void (*run)(const matrix_work&) = nullptr;
 #endif
 
-constexpr variant kVariants[] = {{"", "a peer", 1 | 2 | 4 | 8 | 16, run}};
-const bool kRegistered = (register_rung(kMemcpy, operation::copy, backend::cuda, __FILE__, "", kVariants, 1), true);
+constexpr variant<matrix_work> kVariants[] = {{{"", "a peer", 1 | 2 | 4 | 8 | 16}, run, {.copies = true}}};
+const bool kRegistered = register_rung(kMemcpy, transpose_operation(), backend::cuda, __FILE__, kVariants);
 
 }  // namespace
 }  // namespace cornerturn

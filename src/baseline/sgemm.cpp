@@ -1,4 +1,4 @@
-#include "device/registry.hpp"
+#include "ops/gemm/work.hpp"
 
 #if defined(CORNERTURN_WITH_CUDA)
 #include <limits>
@@ -43,17 +43,18 @@ void multiply(const gemm_work& w) {
     // least 1 there.
     const auto number = [](std::int64_t size) { return static_cast<int>(size); };
     const auto ld = [](std::int64_t size) { return static_cast<int>(size > 0 ? size : 1); };
-    const auto op = [](bool turned) { return turned ? baseline::kTransposed : baseline::kAsItIs; };
+    const auto op = [](bool transposed) { return transposed ? baseline::kTransposed : baseline::kAsItIs; };
     if (w.count == 1) {
         const auto sgemm = library.find<sgemm_function>("cublasSgemm_v2");
-        cublas::check(sgemm(library.on_current_stream(), op(w.b_turned), op(w.a_turned), number(w.n), number(w.m),
-                            number(w.k), &w.alpha, w.b, ld(w.ldb), w.a, ld(w.lda), &w.beta, w.c, ld(w.ldc)),
-                      "cublasSgemm");
+        cublas::check(
+            sgemm(library.on_current_stream(), op(w.b_transposed), op(w.a_transposed), number(w.n), number(w.m),
+                  number(w.k), &w.alpha, w.b, ld(w.ldb), w.a, ld(w.lda), &w.beta, w.c, ld(w.ldc)),
+            "cublasSgemm");
     } else {
         const auto sgemm = library.find<batch_function>("cublasSgemmStridedBatched");
-        cublas::check(sgemm(library.on_current_stream(), op(w.b_turned), op(w.a_turned), number(w.n), number(w.m),
-                            number(w.k), &w.alpha, w.b, ld(w.ldb), w.b_stride, w.a, ld(w.lda), w.a_stride, &w.beta, w.c,
-                            ld(w.ldc), w.c_stride, number(w.count)),
+        cublas::check(sgemm(library.on_current_stream(), op(w.b_transposed), op(w.a_transposed), number(w.n),
+                            number(w.m), number(w.k), &w.alpha, w.b, ld(w.ldb), w.b_stride, w.a, ld(w.lda), w.a_stride,
+                            &w.beta, w.c, ld(w.ldc), w.c_stride, number(w.count)),
                       "cublasSgemmStridedBatched");
     }
 }
@@ -62,13 +63,9 @@ void multiply(const gemm_work& w) {
 constexpr void (*multiply)(const gemm_work&) = nullptr;
 #endif
 
-constexpr variant kVariants[] = {{.name = "",
-                                  .origin = "002 cublasSgemm",
-                                  .element_sizes = sizeof(float),
-                                  .run = nullptr,
-                                  .multiply = multiply,
-                                  .noted_gflops = 2301.9}};
-const bool kRegistered = (register_rung(kSgemm, operation::multiply, backend::cuda, __FILE__, "", kVariants, 1), true);
+constexpr variant<gemm_work> kVariants[] = {
+    {{.name = "", .origin = "002 cublasSgemm", .element_sizes = sizeof(float), .noted_rate = 2301.9}, multiply}};
+const bool kRegistered = register_rung(kSgemm, gemm_operation(), backend::cuda, __FILE__, kVariants);
 
 }  // namespace
 }  // namespace cornerturn

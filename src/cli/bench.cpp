@@ -1,4 +1,5 @@
-#include "cli/bench.hpp"
+// bench: one operation beside its peers.
+#include "lab/bench.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,30 +12,12 @@
 #include <sstream>
 
 #include "cli/output.hpp"
-#include "cli/words.hpp"
+#include "cli/run.hpp"
 #include "cornerturn/error.hpp"
-#include "lab/bench.hpp"
-#include "lab/bench_gemm.hpp"
 #include "lab/bench_views.hpp"
 
 namespace cornerturn::cli {
 namespace {
-
-// Where it runs, and what is measured there unless the caller says otherwise.
-struct bench_place {
-    const char *name, *subject, *yardstick, *peer_family, *peers;
-    std::unique_ptr<lab::bencher> (*bencher)();
-};
-constexpr bench_place kPlaces[] = {
-    {"cuda", "transpose/production", "baseline/memcpy", "baseline/", "memcpy,copy,geam", lab::cuda_bencher},
-    {"host", "host/production", "host/copy@memcpy", "host/", "copy@streamed,openblas,eigen", lab::host_bencher}};
-
-const bench_place& find_place(const std::string& name) {
-    for (const bench_place& place : kPlaces) {
-        if (name == place.name) return place;
-    }
-    throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", name));
-}
 
 // The words of "a,b", each of them one of `known`.
 std::vector<std::string> read_words(const char* option, const std::string& text,
@@ -58,12 +41,21 @@ std::vector<std::string> read_some(const char* option, const std::string& text, 
     return words;
 }
 
-std::vector<int> read_sizes(const std::string& text) {
+std::vector<int> read_sizes(const operation& does, const std::optional<std::string>& text) {
+    if (!text) return does.facts().element_sizes;
+    if (does.facts().element_sizes.empty())
+        throw invalid_argument(fmt::format("--sizes is of elements: those of {} have one size", does.name()));
     std::vector<std::string> known;
-    for (int size : lab::bench_sizes()) known.push_back(std::to_string(size));
+    for (int size : does.facts().element_sizes) known.push_back(std::to_string(size));
     std::vector<int> sizes;
-    for (const std::string& word : read_some("--sizes", text, known)) sizes.push_back(std::stoi(word));
+    for (const std::string& word : read_some("--sizes", *text, known)) sizes.push_back(std::stoi(word));
     return sizes;
+}
+
+backend read_backend(const std::string& on) {
+    if (on == "cuda") return backend::cuda;
+    if (on == "host") return backend::host;
+    throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", on));
 }
 
 double read_seconds(const std::string& text) {
@@ -76,21 +68,33 @@ double read_seconds(const std::string& text) {
     return seconds;
 }
 
-lab::bench_request read_request(const bench_options& o, const bench_place& place, std::uint64_t seed) {
-    const double seconds = read_seconds(o.seconds);
-    lab::bench_request what{.subject = &find_kernel(o.subject.value_or(place.subject)),
-                            .yardstick = &find_kernel(place.yardstick),
+lab::bench_request read_request(const invocation& asked, const operation& does, backend on) {
+    const double seconds = read_seconds(asked.given.word("--seconds", "0.5"));
+    const bench_contestants who = does.contestants(on);
+    if (who.subject.empty())
+        throw invalid_argument(
+            fmt::format("--on is '{}': {} is not measured there", asked.given.word("--on", "cuda"), does.name()));
+    lab::bench_request what{.does = &does,
+                            .subject = &find_kernel(asked.given.word("--subject", who.subject)),
+                            .yardstick = &find_kernel(who.yardstick),
                             .seconds = seconds,
-                            .seed = seed,
-                            .warm = o.warm,
-                            .placement = parse_placement(o.placement, place.bencher == lab::cuda_bencher)};
+                            .seed = asked.seed(),
+                            .warm = asked.given.has("--warm"),
+                            .placement = read_placement(asked, does, on == backend::cuda)};
+    if (what.subject->does != &does)
+        throw invalid_argument(fmt::format("--subject is '{}': it is no kernel of {}", what.subject->id, does.name()));
+    if (who.peer_family.empty()) {
+        if (asked.given.has("--peers"))
+            throw invalid_argument(
+                fmt::format("--peers: {} is measured beside {} alone", does.name(), what.yardstick->id));
+        return what;
+    }
     std::vector<std::string> known;
     for (const kernel& k : kernels()) {
-        if (k.id.starts_with(place.peer_family))
-            known.push_back(k.id.substr(std::string_view(place.peer_family).size()));
+        if (k.does == &does && k.id.starts_with(who.peer_family)) known.push_back(k.id.substr(who.peer_family.size()));
     }
-    for (const std::string& word : read_words("--peers", o.peers.value_or(place.peers), known)) {
-        const kernel* const peer = &find_kernel(place.peer_family + word);
+    for (const std::string& word : read_words("--peers", asked.given.word("--peers", who.peers), known)) {
+        const kernel* const peer = &find_kernel(who.peer_family + word);
         if (peer != what.yardstick && peer != what.subject) what.peers.push_back(peer);
     }
     return what;
@@ -121,80 +125,67 @@ private:
     bool shown_;
 };
 
-[[noreturn]] void not_verified(const std::string& kernel, const std::string& fault) {
-    throw error(fmt::format("{}: not verified: {}", kernel, fault));
-}
-
-void bench_transposes(const bench_options& o, std::uint64_t seed, lab::format as,
-                      const std::optional<std::string>& output, const std::string& command_line) {
-    const auto grid =
-        lab::bench_grid(o.sizes ? read_sizes(*o.sizes) : lab::bench_sizes(),
-                        o.shapes ? read_some("--shapes", *o.shapes, lab::bench_groups()) : lab::bench_groups());
-    const bench_place& place = find_place(o.on);
-    const lab::bench_request what = read_request(o, place, seed);
-    const auto bencher = place.bencher();
+void run(const invocation& asked) {
+    const operation& does = find_operation(asked.given.word("OPERATION", ""));
+    const lab::format as = asked.format();
+    const std::vector<int> sizes = read_sizes(does, asked.find("--sizes"));
+    const std::vector<std::string> groups = does.bench_groups();
+    const auto shapes = asked.find("--shapes");
+    const auto grid = does.bench_grid(sizes, shapes ? read_some("--shapes", *shapes, groups) : groups);
+    const backend on = read_backend(asked.given.word("--on", "cuda"));
+    const lab::bench_request what = read_request(asked, does, on);
+    const auto bencher = on == backend::cuda ? lab::cuda_bencher() : lab::host_bencher();
     lab::bench_report report{.device = bencher->device(), .what = what};
-    if (o.commit) report.provenance = provenance(*o.commit, command_line, report.device.cuda);
+    if (does.facts().rate.arithmetic) report.peak_flops = bencher->peak_flops();
+    if (const auto commit = asked.find("--commit"))
+        report.provenance = provenance(*commit, asked.text(), report.device.cuda);
     bencher->expect(grid, report.what);
     {
         cell_progress progress(grid.size());
-        for (const lab::bench_cell& cell : grid) {
-            progress.next(fmt::format("{} of {} bytes", cell.text(), cell.shape.element_size));
+        for (const bench_cell& cell : grid) {
+            progress.next(fmt::format("{} of {} bytes", cell.work->text(), cell.work->type().size));
             report.results.push_back(bencher->run(cell, report.what));
         }
     }
-    write_out(output, lab::show_bench(report, as));
+    write_out(asked.output(), lab::show_bench(report, as));
     for (const lab::bench_result& r : report.results) {
         for (const lab::bench_entry* e : r.entries()) {
-            if (!e->fault.empty()) not_verified(e->kernel, e->fault);
+            if (!e->fault.empty()) throw error(fmt::format("{}: not verified: {}", e->kernel, e->fault));
         }
     }
 }
 
-void bench_products(const bench_options& o, std::uint64_t seed, lab::format as,
-                    const std::optional<std::string>& output, const std::string& command_line) {
-    if (o.sizes) throw invalid_argument("--sizes is for transposes: products are of 4-byte elements");
-    if (o.peers) throw invalid_argument("--peers is for transposes: products are measured beside cublasSgemm");
-    parse_placement(o.placement, false);
-    if (o.on != "cuda") throw invalid_argument(fmt::format("--on is '{}': products are measured on cuda", o.on));
-    const auto grid = lab::gemm_bench_grid(o.shapes ? read_some("--shapes", *o.shapes, lab::gemm_bench_groups())
-                                                    : lab::gemm_bench_groups());
-    lab::gemm_bench_report report{.subject = &find_kernel(o.subject.value_or("gemm/production")),
-                                  .yardstick = &find_kernel("gemm/cublas"),
-                                  .seconds = read_seconds(o.seconds),
-                                  .seed = seed,
-                                  .warm = o.warm};
-    if (report.subject->does != operation::multiply)
-        throw invalid_argument(fmt::format("--subject is '{}': it must multiply", report.subject->id));
-    const auto bencher = lab::cuda_gemm_bencher();
-    report.device = bencher->device();
-    report.peak_flops = bencher->peak_flops();
-    if (o.commit) report.provenance = provenance(*o.commit, command_line, report.device.cuda);
-    {
-        cell_progress progress(grid.size());
-        for (const lab::gemm_cell& cell : grid) {
-            progress.next(cell.text());
-            report.results.push_back(bencher->run(cell, report));
+// Who is measured unless somebody says otherwise: "memcpy,copy; on the host ...".
+std::string usual_peers() {
+    std::string text;
+    for (const operation* o : operations()) {
+        for (backend on : {backend::cuda, backend::host}) {
+            if (const std::string peers = o->contestants(on).peers; !peers.empty())
+                text += fmt::format("{}{}", text.empty() ? "" : "; on the host ", peers);
         }
     }
-    write_out(output, lab::show_gemm_bench(report, as));
-    for (const lab::gemm_bench_result& r : report.results) {
-        for (const lab::gemm_entry* e : {&r.yardstick, &r.subject}) {
-            if (!e->fault.empty()) not_verified(e->kernel, e->fault);
-        }
-    }
+    return text;
 }
 
 }  // namespace
 
-void bench(const bench_options& o, std::uint64_t seed, lab::format as, const std::optional<std::string>& output,
-           const std::string& command_line) {
-    if (o.family == "transpose")
-        bench_transposes(o, seed, as, output, command_line);
-    else if (o.family == "gemm")
-        bench_products(o, seed, as, output, command_line);
-    else
-        throw invalid_argument(fmt::format("no bench is called '{}'; there are transpose and gemm", o.family));
+command bench_command() {
+    static const std::string which = operation_names();
+    static const std::string peers = fmt::format("what to measure beside it ({})", usual_peers());
+    return {.name = "bench",
+            .help = "An operation beside its peers over a grid of shapes",
+            .positionals = {{"OPERATION", which.c_str()}},
+            .options = {{"--sizes", "of elements, in bytes (all)"},
+                        {"--shapes",
+                         "groups of shapes, with commas between them (all); a name that is wrong gets the list"},
+                        {"--on", "cuda, or host: in host memory, on all cores (cuda)"},
+                        {"--subject", "the kernel to measure, as list shows it (what the library runs)"},
+                        {"--peers", peers.c_str()},
+                        {"--seconds", "to sample each cell (0.5)"},
+                        {"--warm", "do not flush the caches between samples", true},
+                        {"--placement", "cuda: lay so many pairs of such matrices aside, for other memory (0)"},
+                        {"--commit", "of the source, to be stored with the result"}},
+            .run = run};
 }
 
 }  // namespace cornerturn::cli

@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "cli/explain.hpp"
 #include "cli/output.hpp"
-#include "cli/words.hpp"
-#include "core/dtype.hpp"
+#include "cli/run.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/run.hpp"
 #include "lab/views.hpp"
@@ -18,30 +18,24 @@
 namespace cornerturn::cli {
 namespace {
 
-constexpr const char* kStandardSize = "1024";
+constexpr std::int64_t kStandardSize = 1024;
 
-lab::request read_request(const explain_options& o, bool multiplies) {
-    if (o.on.value_or("emulator") != "emulator")
-        throw invalid_argument(fmt::format("--on is '{}': one kernel is looked at in the emulator", *o.on));
-    const bool of_transpose = o.rows || o.cols;
-    if (multiplies ? of_transpose : o.m || o.n || o.k)
-        throw invalid_argument(fmt::format("{} {}", o.family,
-                                           multiplies ? "multiplies: its sizes are --m, --n and --k"
-                                                      : "moves a matrix: its sizes are --rows and --cols"));
-    if (o.element_size || o.source_ld || o.destination_ld || o.source_offset || o.destination_offset || o.in_place ||
-        o.lda || o.ldb || o.ldc || o.offset || o.multiprocessors || o.a_transposed || o.b_transposed ||
-        o.count != "1" || o.compute_capability != "90")
-        throw invalid_argument(fmt::format(
-            "of one kernel, --rows and --cols (or --m, --n and --k), --dtype, --seed and --svg can be said: leave out "
-            "what describes a matrix for the library to choose a kernel for"));
-    lab::request what;
-    const std::string rows = o.rows.value_or(o.cols.value_or(kStandardSize)),
-                      m = o.m.value_or(o.n.value_or(o.k.value_or(kStandardSize)));
-    what.rows = multiplies ? parse_size("--m", m) : parse_size("--rows", rows);
-    what.cols = multiplies ? parse_size("--n", o.n.value_or(m)) : parse_size("--cols", o.cols.value_or(rows));
-    if (multiplies) what.k = parse_size("--k", o.k.value_or(m));
-    what.dtype = find_dtype(o.dtype.value_or("f32"));
-    what.seed = static_cast<std::uint64_t>(parse_size("--seed", o.seed));
+lab::request read_request(const kernel& k, const invocation& asked) {
+    if (const std::string on = asked.given.word("--on", "emulator"); on != "emulator")
+        throw invalid_argument(fmt::format("--on is '{}': one kernel is looked at in the emulator", on));
+    check_sizes(asked.given, *k.does);
+    const std::vector<option> sizes = size_options();
+    for (const auto& [name, word] : asked.given.given()) {
+        const bool is_size = std::any_of(sizes.begin(), sizes.end(), [&](const option& o) { return name == o.name; });
+        if (is_size || !name.starts_with("--")) continue;
+        constexpr const char* kOthers[] = {"--dtype", "--seed", "--svg", "--on", "--format", "--output"};
+        if (std::find(std::begin(kOthers), std::end(kOthers), name) == std::end(kOthers))
+            throw invalid_argument(
+                fmt::format("{} is for the library to choose a kernel by: of one kernel, {}, --dtype, "
+                            "--seed and --svg can be said",
+                            name, options_text(k.does->facts().sizes)));
+    }
+    lab::request what{.work = k.does->read(asked.given, kStandardSize)};
     what.lines = what.watch = true;
     return what;
 }
@@ -95,7 +89,7 @@ nlohmann::ordered_json json_of(const kernel& k, const lab::result& r, const std:
         nlohmann::ordered_json step = {{"file", a.file},
                                        {"line", a.line},
                                        {"does", report::step_text(a)},
-                                       {"place", a.place},
+                                       {"place", a.memory},
                                        {"space", a.shared ? "shared" : "global"},
                                        {"bytes", a.width},
                                        {"times", s.times},
@@ -115,22 +109,23 @@ nlohmann::ordered_json json_of(const kernel& k, const lab::result& r, const std:
 
 }  // namespace
 
-std::string explain_kernel(const explain_options& o, lab::format as) {
-    const kernel& k = find_kernel(o.family);
-    if (o.svg && o.svg->empty()) throw invalid_argument("--svg is empty: it must be a file");
-    if (o.svg && o.svg == o.output)
+std::string explain_kernel(const kernel& k, const invocation& asked) {
+    const lab::format as = asked.format();
+    const auto svg = asked.find("--svg");
+    if (svg && svg->empty()) throw invalid_argument("--svg is empty: it must be a file");
+    if (svg && svg == asked.output())
         throw invalid_argument(
-            fmt::format("--svg and --output are both {}: the drawing needs a file of its own", *o.svg));
-    const lab::request what = read_request(o, k.does == operation::multiply);
-    if (o.svg) check_writable(*o.svg);
+            fmt::format("--svg and --output are both {}: the drawing needs a file of its own", *svg));
+    const lab::request what = read_request(k, asked);
+    if (svg) check_writable(*svg);
     const lab::result r = lab::emulator_runner()->run(k, what);
     if (r.failed()) throw error(fmt::format("{}: not verified: {}", r.kernel, r.fault));
     const auto steps = report::steps_of(r.watched);
-    if (o.svg) {
+    if (svg) {
         if (steps.empty())
             throw error(fmt::format("{}: there is nothing to draw: {}", k.id,
                                     r.ran() ? "its warp 0 accesses nothing" : r.skipped));
-        write_out(o.svg,
+        write_out(svg,
                   report::picture_of(fmt::format("{}: what warp 0 of the first tile does", k.id), steps).as_file());
     }
     sources text;

@@ -1,4 +1,5 @@
-#include "cli/report.hpp"
+// report: stored results as a page.
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +9,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cornerturn/error.hpp"
-#include "report/report.hpp"
 
 namespace cornerturn::cli {
 namespace {
@@ -49,33 +50,45 @@ std::string link_to(const fs::path& target, const std::optional<std::string>& pa
     return link;
 }
 
-}  // namespace
-
-void report(const report_options& o, const std::optional<std::string>& output) {
-    if (o.format != "html" && o.format != "markdown")
-        throw invalid_argument(fmt::format("--format is '{}': a report can be html or markdown", o.format));
-    if (o.plots && o.plots->empty()) throw invalid_argument("--plots is empty: it must be a folder");
+void run(const invocation& asked) {
+    const std::string format = asked.given.word("--format", "html");
+    const auto plots = asked.find("--plots"), output = asked.output();
+    if (format != "html" && format != "markdown")
+        throw invalid_argument(fmt::format("--format is '{}': a report can be html or markdown", format));
+    if (plots && plots->empty()) throw invalid_argument("--plots is empty: it must be a folder");
     std::vector<report::document> documents;
-    for (const std::string& path : o.results) {
+    for (const std::string& path : asked.repeated) {
         std::error_code none;
         if (output && fs::equivalent(path, *output, none))
             throw invalid_argument(fmt::format("--output is {}, which is one of the results", *output));
         documents.push_back(report::read_document(path, read_whole(path)));
     }
     const report::page page = report::make_page(documents);
-    const auto file_of = [&](const std::string& name) { return fs::path(o.plots.value_or("")) / (name + ".svg"); };
+    const auto file_of = [&](const std::string& name) { return fs::path(plots.value_or("")) / (name + ".svg"); };
     const std::string text =
-        o.format == "html" ? report::html(page) : report::markdown(page, [&](const std::string& name) {
-            return o.plots ? link_to(file_of(name), output) : "";
+        format == "html" ? report::html(page) : report::markdown(page, [&](const std::string& name) {
+            return plots ? link_to(file_of(name), output) : "";
         });
-    if (o.plots) {
+    if (plots) {
         std::error_code failure;
-        fs::create_directories(*o.plots, failure);
-        if (failure) throw error(fmt::format("cannot make the folder {}: {}", *o.plots, failure.message()));
+        fs::create_directories(*plots, failure);
+        if (failure) throw error(fmt::format("cannot make the folder {}: {}", *plots, failure.message()));
         for (const report::figure* f : page.figures()) check_writable(file_of(f->name).string());
         for (const report::figure* f : page.figures()) write_out(file_of(f->name).string(), f->art.as_file());
     }
     write_out(output, text);
+}
+
+}  // namespace
+
+command report_command() {
+    return {.name = "report",
+            .help = "Stored results as a page: plots, tables, what changed",
+            .positionals = {{"RESULTS", "what ladder, profile or bench stored with --format json"}},
+            .repeats = true,
+            .options = {{"--format", "html or markdown (html)"}, {"--plots", "a folder that gets each plot as SVG"}},
+            .run = run,
+            .own_format = true};
 }
 
 }  // namespace cornerturn::cli

@@ -1,27 +1,46 @@
-// The commands that run kernels of the registry: profile, ladder and diff.
+// What the commands that run kernels share: profile, ladder and diff.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "lab/table.hpp"
+#include "cli/command.hpp"
+#include "lab/run.hpp"
 
 namespace cornerturn::cli {
 
-// As words, with what is taken where nobody says.
-struct run_options {
-    std::string seed = "1", dtype = "f32";
-    std::optional<std::string> rows, cols, m, n, k, on, rungs, metrics, ncu, placement;
-    std::string id, other, family;
-    bool full = false, lines = false, warm = false, untimed = false, counters = false, compare = false;
-    std::vector<std::string> arguments;  // of the whole command, to be run once more under ncu
-};
+// The sizes of every operation's work, and what all three commands take besides.
+std::vector<option> run_options();
+// The sizes alone, each once; of several operations that have one, the first one's help.
+std::vector<option> size_options();
 
-// Each throws invalid_argument that names the option at fault, and error where a kernel was not verified, which is told
-// after the table was written.
-void profile(const run_options& o, lab::format as, const std::optional<std::string>& output);
-void ladder(const run_options& o, lab::format as, const std::optional<std::string>& output);
-void diff(const run_options& o, lab::format as, const std::optional<std::string>& output);
+// Throws invalid_argument where sizes are given that are not this operation's.
+void check_sizes(const arguments& given, const operation& does);
+
+// Where kernels run when nobody says: the GPU if there is one.
+std::string device_of(const invocation& asked);
+// Where this one runs: those of the host nowhere else.
+std::string device_for(const kernel& k, const invocation& asked);
+std::unique_ptr<lab::runner> make_runner(const std::string& device);
+
+lab::request read_request(const invocation& asked, const operation& does, const std::string& device);
+// --placement: 0 to 64, and 0 where it is not given. Throws invalid_argument where nothing can be laid aside.
+int read_placement(const invocation& asked, const operation& does, bool on_gpu);
+
+// Which counters of the hardware are wanted, beside what is always read; nothing where none are.
+struct wanted_counters {
+    bool any = false;
+    std::string ncu;
+    std::vector<std::string> more;
+};
+// Finds what is wrong with the options before anything runs.
+wanted_counters read_wanted(const invocation& asked, const std::string& device);
+// Reads the counters of what has run, all in one run of ncu.
+void add_hardware(const wanted_counters& wanted, const invocation& asked, std::vector<lab::result*> results);
+
+// Under ncu launches are all that is wanted.
+void write_results(const invocation& asked, const std::string& text);
+void require_verified(const lab::result& r);
 
 }  // namespace cornerturn::cli

@@ -1,5 +1,4 @@
-#include "cli/show.hpp"
-
+// show: a small matrix and its transpose, for people to look at.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -7,9 +6,12 @@
 #include <random>
 #include <vector>
 
+#include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "core/sizes.hpp"
+#include "core/words.hpp"
 #include "cornerturn/error.hpp"
-#include "lab/run.hpp"
+#include "cornerturn/transpose.hpp"
 
 namespace cornerturn::cli {
 namespace {
@@ -72,8 +74,7 @@ nlohmann::ordered_json json_rows(const digits& m) {
     return out;
 }
 
-}  // namespace
-
+// Both matrices as text: digits 0 to 9, two an element for complex types.
 std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::uint64_t seed, lab::format as) {
     checked_multiply(rows, cols, "ROWS x COLS");
     if (std::max<std::int64_t>(rows, 1) > kMostShown / std::max<std::int64_t>(cols, 1)) {
@@ -91,8 +92,10 @@ std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::u
             original.bytes[static_cast<std::size_t>(i * type.size + type.size / 2)] =
                 static_cast<unsigned char>(random() % 10);
     }
-    find_kernel("host/reference")
-        .run(backend::host)({original.bytes.data(), transposed.bytes.data(), rows, cols, cols, rows, type.size});
+    const auto view = [](digits& m) {
+        return detail::any_batch{reinterpret_cast<std::uintptr_t>(m.bytes.data()), m.rows, m.cols, m.cols, 1, 0};
+    };
+    detail::transpose(view(original), view(transposed), type.size, 1, {});
     switch (as) {
         case lab::format::json: {
             const nlohmann::ordered_json out = {{"rows", rows},
@@ -108,6 +111,28 @@ std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::u
                    table_of(transposed).print(as);
         default: return "Original:\n" + show_rows(original) + "Transposed:\n" + show_rows(transposed);
     }
+}
+
+void run(const invocation& asked) {
+    const lab::format as = asked.format();
+    const std::string shape = asked.given.word("SHAPE", "");
+    const std::size_t x = shape.find('x');
+    if (x == std::string::npos || x == 0 || x + 1 == shape.size())
+        throw invalid_argument(fmt::format("the shape is '{}': it must be ROWSxCOLS, such as 4x8", shape));
+    const std::int64_t rows = parse_size("ROWS of " + shape, shape.substr(0, x));
+    const std::int64_t cols = parse_size("COLS of " + shape, shape.substr(x + 1));
+    const dtype type = find_dtype(asked.given.word("--dtype", "i32"));
+    write_out(asked.output(), show(rows, cols, type, asked.seed(), as));
+}
+
+}  // namespace
+
+command show_command() {
+    return {.name = "show",
+            .help = "Print a small random matrix and its transpose",
+            .positionals = {{"SHAPE", "ROWSxCOLS, such as 4x8"}},
+            .options = {{"--dtype", "of the elements (i32)"}},
+            .run = run};
 }
 
 }  // namespace cornerturn::cli

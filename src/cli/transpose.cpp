@@ -1,5 +1,4 @@
-#include "cli/transpose.hpp"
-
+// transpose: files.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -10,9 +9,10 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/command.hpp"
 #include "cli/output.hpp"
-#include "cli/words.hpp"
 #include "core/dtype.hpp"
+#include "core/words.hpp"
 #include "cornerturn/error.hpp"
 #include "files/transpose_file.hpp"
 #include "lab/run.hpp"
@@ -22,25 +22,28 @@ namespace {
 
 // ---- What the caller asked for --------------------------------------------------------------------------------------
 
-files::file_request read_request(const transpose_options& o) {
-    files::file_request what{
-        .source = o.source, .destination = o.destination, .memory = parse_bytes("--memory", o.memory)};
-    if (o.layout != "c" && o.layout != "f")
-        throw invalid_argument(fmt::format("--layout is '{}': it can be c or f", o.layout));
-    what.layout = o.layout == "c" ? files::order::c : files::order::fortran;
-    if (o.on != "host" && o.on != "cuda")
-        throw invalid_argument(fmt::format("--on is '{}': it can be host or cuda", o.on));
-    if (o.threads) {
-        what.threads = parse_size("--threads", *o.threads);
+files::file_request read_request(const invocation& asked) {
+    const arguments& given = asked.given;
+    files::file_request what{.source = given.word("IN", ""),
+                             .destination = given.word("OUT", ""),
+                             .memory = parse_bytes("--memory", given.word("--memory", "1GiB"))};
+    const std::string layout = given.word("--layout", "c"), on = given.word("--on", "host");
+    if (layout != "c" && layout != "f")
+        throw invalid_argument(fmt::format("--layout is '{}': it can be c or f", layout));
+    what.layout = layout == "c" ? files::order::c : files::order::fortran;
+    if (on != "host" && on != "cuda") throw invalid_argument(fmt::format("--on is '{}': it can be host or cuda", on));
+    if (given.has("--threads")) {
+        what.threads = given.size("--threads", 0);
         if (what.threads == 0) throw invalid_argument("--threads is 0: it must be 1 or more");
     }
-    if (o.rows || o.cols || o.dtype || o.element_size) {
-        if (!o.rows || !o.cols || o.dtype.has_value() == o.element_size.has_value())
+    const bool type = given.has("--dtype"), size = given.has("--element-size");
+    if (given.has("--rows") || given.has("--cols") || type || size) {
+        if (!given.has("--rows") || !given.has("--cols") || type == size)
             throw invalid_argument(
                 "a file without a header needs --rows, --cols and one of --dtype and --element-size");
-        const std::int64_t size = o.dtype ? find_dtype(*o.dtype).size : parse_size("--element-size", *o.element_size);
-        if (size == 0) throw invalid_argument("--element-size is 0: it must be 1 or more");
-        what.raw = files::raw_shape{parse_size("--rows", *o.rows), parse_size("--cols", *o.cols), size};
+        const std::int64_t bytes = type ? find_dtype(given.word("--dtype", "")).size : given.size("--element-size", 0);
+        if (bytes == 0) throw invalid_argument("--element-size is 0: it must be 1 or more");
+        what.raw = files::raw_shape{given.size("--rows", 0), given.size("--cols", 0), bytes};
     }
     return what;
 }
@@ -100,12 +103,13 @@ private:
     bool shown_ = false;
 };
 
-std::string show(const transpose_options& o, const files::file_result& r, lab::format as) {
+std::string show(const files::file_request& what, const files::file_result& r, lab::format as) {
     const double rate = r.seconds > 0 ? static_cast<double>(r.bytes) / r.seconds : 0;
     if (as == lab::format::json) {
-        const nlohmann::ordered_json out = {
-            {"source", o.source}, {"destination", o.destination}, {"from", r.from},   {"to", r.to},
-            {"bytes", r.bytes},   {"copied", r.copied},           {"tiles", r.tiles}, {"seconds", r.seconds}};
+        const nlohmann::ordered_json out = {{"source", what.source}, {"destination", what.destination},
+                                            {"from", r.from},        {"to", r.to},
+                                            {"bytes", r.bytes},      {"copied", r.copied},
+                                            {"tiles", r.tiles},      {"seconds", r.seconds}};
         return out.dump() + "\n";
     }
     if (as == lab::format::table) {
@@ -114,12 +118,12 @@ std::string show(const transpose_options& o, const files::file_result& r, lab::f
                            bytes_text(static_cast<double>(r.bytes)), r.seconds, bytes_text(rate));
     }
     lab::table t{{{"source"}, {"destination"}, {"from"}, {"to"}, {"bytes", true}, {"copied"}, {"seconds", true}}, {}};
-    t.rows.push_back({o.source, o.destination, r.from, r.to, std::to_string(r.bytes), r.copied ? "yes" : "no",
+    t.rows.push_back({what.source, what.destination, r.from, r.to, std::to_string(r.bytes), r.copied ? "yes" : "no",
                       fmt::format("{:.3f}", r.seconds)});
     return t.print(as);
 }
 
-// What is said must not take the place of what was made.
+// What is said must not replace what was made.
 void require_other(const std::string& output, const std::string& file) {
     std::error_code none;
     const auto name = [&](const std::string& path) { return std::filesystem::weakly_canonical(path, none); };
@@ -127,14 +131,13 @@ void require_other(const std::string& output, const std::string& file) {
     throw invalid_argument(fmt::format("--output is {}, which is a matrix of this transpose", output));
 }
 
-}  // namespace
-
-void transpose(const transpose_options& o, lab::format as, const std::optional<std::string>& output) {
-    files::file_request what = read_request(o);
-    for (const std::string& file : {o.source, o.destination}) {
-        if (output) require_other(*output, file);
+void run(const invocation& asked) {
+    const lab::format as = asked.format();
+    files::file_request what = read_request(asked);
+    for (const std::string& file : {what.source, what.destination}) {
+        if (asked.output()) require_other(*asked.output(), file);
     }
-    if (o.on == "cuda") {
+    if (asked.given.word("--on", "host") == "cuda") {
         std::string reason;
         if (!lab::cuda_available(reason)) throw unsupported("no GPU to run on: " + reason);
         what.tiles = files::cuda_tiles();
@@ -147,7 +150,25 @@ void transpose(const transpose_options& o, lab::format as, const std::optional<s
         if (isatty(STDERR_FILENO) != 0) what.progress = std::ref(line);
         result = files::transpose_file(what);
     }
-    write_out(output, show(o, result, as));
+    write_out(asked.output(), show(what, result, as));
+}
+
+}  // namespace
+
+command transpose_command() {
+    return {.name = "transpose",
+            .help = "Transpose the matrix in a file, however large",
+            .positionals = {{"IN", "a .npy file; with --rows, --cols and --dtype one without a header"},
+                            {"OUT", "the file to be written, of the same kind; it may be IN"}},
+            .options = {{"--memory", "that may be used (1GiB)"},
+                        {"--layout", "of the result: c or f (Fortran) (c)"},
+                        {"--on", "host, or cuda: a GPU transposes what is read (host)"},
+                        {"--threads", "that may be used at a time (all cores)"},
+                        {"--rows", "of a file without a header, whose elements lie row by row"},
+                        {"--cols", "of it"},
+                        {"--dtype", "of its elements"},
+                        {"--element-size", "in bytes, instead of --dtype"}},
+            .run = run};
 }
 
 }  // namespace cornerturn::cli

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/batch.hpp"
 #include "core/work.hpp"
-#include "cornerturn/matrix_view.hpp"
 #include "cornerturn/transpose_layout.hpp"
 
 namespace cornerturn {
@@ -14,26 +14,43 @@ namespace cornerturn {
 [[noreturn]] void refuse(const std::string& what, const std::string& value, const std::string& rule);
 std::string hex(std::uintptr_t address);
 
+// How messages name the members of a batch: as code does ("source.ld"), or in words.
+struct batch_words {
+    const char *rows, *cols, *ld, *count, *stride;
+};
+inline constexpr batch_words kInCode{".rows", ".cols", ".ld", ".count", ".stride"};
+inline constexpr batch_words kInWords{" rows", " cols", " leading dimension", " count", " stride"};
+
+// Of what messages call "<name><word>".
+void check_not_negative(const char* name, const char* word, std::int64_t value);
+
+// A batch under the name that messages give it. Each check throws invalid_argument. The later ones are for what has
+// passed those before them.
+struct named_batch : batch_layout {
+    const char* name;
+    const batch_words* words = &kInCode;
+
+    std::string shape() const;  // "3 x 4"
+    void check_not_negative() const;
+    // A leading dimension holds a row, and the size in bytes fits 64 bits.
+    void check_extent(std::int64_t element_size) const;
+    // No element is in two of the matrices, as it must be where they are written.
+    void check_apart() const;
+};
+
+// "<name>.data is ...": null, or not aligned to so many bytes.
+void check_address(const char* name, std::uintptr_t address, std::int64_t alignment);
+
 bool is_empty(const transpose_layout& layout);
 
 // Each throws invalid_argument.
 void check_layout(const transpose_layout& layout);
-// That of two views, checked.
-transpose_layout checked_layout(const detail::any_batch& source, const detail::any_batch& destination,
-                                std::int64_t element_size, std::int64_t element_alignment);
+// That of two batches, checked.
+transpose_layout checked_layout(const batch_layout& source, const batch_layout& destination, std::int64_t element_size,
+                                std::int64_t element_alignment);
 // That matrices of a checked layout that is not empty are aligned, and apart or in place.
 void check_addresses(const transpose_layout& layout, std::uintptr_t source, std::uintptr_t destination);
 
 matrix_work work_of(const transpose_layout& layout, std::uintptr_t source, std::uintptr_t destination);
-
-// The product that these views ask for, checked but for their addresses, with factors of 1 and 0. Throws
-// invalid_argument.
-gemm_work checked_product(const detail::any_batch& a, bool a_turned, const detail::any_batch& b, bool b_turned,
-                          const detail::any_batch& c);
-// That the matrices of a checked product that is not empty are aligned, and C apart from the others; those that are not
-// read may lie anywhere.
-void check_product_addresses(const gemm_work& work);
-// And that so many bytes of workspace are apart from all of them.
-void check_workspace_apart(const gemm_work& work, std::uintptr_t address, std::int64_t bytes);
 
 }  // namespace cornerturn

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <utility>
+
+#include "core/batch.hpp"
 
 namespace cornerturn {
 
@@ -27,6 +29,14 @@ struct lattice {
         return begin + static_cast<std::uintptr_t>((outer.count - 1) * outer.step + inner_extent());
     }
 };
+
+// The bytes of a batch that begins at this address.
+inline lattice bytes_of(const batch_layout& b, std::uintptr_t address, std::int64_t element_size) {
+    return {address,
+            {b.count, b.count > 1 ? b.stride * element_size : 0},
+            {b.rows, b.rows > 1 ? b.ld * element_size : 0},
+            b.cols * element_size};
+}
 
 // Of `count` extents `step` bytes apart, the first being [0, extent): calls f(i) for those that touch [from, to), until
 // one says true.

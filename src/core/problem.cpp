@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "core/arguments.hpp"
 #include "core/available_memory.hpp"
 #include "core/parallel.hpp"
 #include "core/sizes.hpp"
@@ -31,15 +32,15 @@ private:
     unsigned long long number_ = kNothingWrong;
 };
 
-// Calls on_row(place, address) for each row of each matrix, and on_gap(byte, index) for each byte of the gaps behind
-// them; the last has none. Several rows run at once.
+// Calls on_row(coordinates, address) for each row of each matrix, and on_gap(byte, index) for each byte of the gaps
+// behind them; the last has none. Several rows run at once.
 template <class OnRow, class OnGap>
 void for_each_row(const guarded_buffer& buffer, const patterned_batch& batch, OnRow on_row, OnGap on_gap) {
     const std::int64_t size = batch.element_size, lines = batch.lines();
     unsigned char* const base = buffer.data() + batch.offset * size;
     const std::int64_t worth_a_thread = std::max<std::int64_t>(1, kWorthAThread / batch.cols);
     parallel_ranges(lines, worth_a_thread, [=](std::int64_t begin, std::int64_t end) {
-        place line = batch.line(begin);
+        coordinates line = batch.line(begin);
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int64_t start = batch.position(line);
             on_row(line, base + start * size);
@@ -58,7 +59,7 @@ void fill(const guarded_buffer& buffer, const patterned_batch& batch) {
     with_elements(batch, [&](auto elements) {
         for_each_row(
             buffer, batch,
-            [&](place at, unsigned char* line) {
+            [&](coordinates at, unsigned char* line) {
                 const auto values = elements;  // copies, which no store of a byte can change: the loop is fast
                 const patterned_batch b = batch;
                 for (at.col = 0; at.col < b.cols; ++at.col) values.put(line + at.col * values.size(), b.index(at));
@@ -67,12 +68,12 @@ void fill(const guarded_buffer& buffer, const patterned_batch& batch) {
     });
 }
 
-wrong_places check_places(const guarded_buffer& buffer, const patterned_batch& batch) {
+wrong_positions find_wrong(const guarded_buffer& buffer, const patterned_batch& batch) {
     lowest wrong_element, wrong_gap;
     with_elements(batch, [&](auto elements) {
         for_each_row(
             buffer, batch,
-            [&](place at, const unsigned char* line) {
+            [&](coordinates at, const unsigned char* line) {
                 for (at.col = 0; at.col < batch.cols; ++at.col) {
                     if (elements.holds(line + at.col * elements.size(), batch.index(at))) continue;
                     wrong_element.note(batch.position(at));
@@ -91,10 +92,10 @@ std::string wrong_in(const guarded_buffer& buffer, const problem_shape& shape, s
     const patterned_batch batch = shape.after(which);
     if (batch.empty()) return buffer.check_guards(name_of(which));
     const std::int64_t before = batch.offset * batch.element_size;
-    const wrong_places wrong = check_places(buffer, batch);
+    const wrong_positions wrong = find_wrong(buffer, batch);
     if (wrong.element != kNothingWrong) {
         const auto position = static_cast<std::int64_t>(wrong.element);
-        return describe_wrong_element(shape, which, batch.place_at(position),
+        return describe_wrong_element(shape, which, batch.coordinates_at(position),
                                       buffer.data() + before + position * batch.element_size);
     }
     if (wrong.gap != kNothingWrong) return describe_wrong_gap(shape, which, static_cast<std::int64_t>(wrong.gap));
@@ -125,52 +126,39 @@ std::string of_matrix(const problem_shape& s, std::int64_t matrix) {
 
 }  // namespace
 
+batch_layout problem_shape::layout(side which) const {
+    if (which == side::source) return {rows, cols, source_ld, count, source_stride};
+    const arrangement to = arranged(rows, cols);
+    return {to.rows, to.cols, destination_ld, count, destination_stride};
+}
+
 problem_shape problem_shape::checked() const {
     problem_shape result = *this;
-    for (const auto& [name, value] : {std::pair{"rows", rows},
-                                      {"cols", cols},
-                                      {"source offset", source_offset},
-                                      {"destination offset", destination_offset},
-                                      {"count", count},
-                                      {"source stride", source_stride},
-                                      {"destination stride", destination_stride}}) {
-        if (value < 0) throw invalid_argument(fmt::format("{} is {}: it must not be negative", name, value));
-    }
     if (element_size < 1 || element_size > kMostElementBytes) {
         throw invalid_argument(
             fmt::format("elements of {} bytes: the verifier takes 1 to {}", element_size, kMostElementBytes));
     }
-    const auto check_bytes = [&](std::int64_t a, std::int64_t b, const char* what) {
-        constexpr std::int64_t kRoom = 2 * kGuardBytes + 256;
-        const std::int64_t bytes = checked_multiply(checked_multiply(a, b, what), element_size, "elements x bytes");
-        if (bytes > (std::int64_t{1} << 46) - kRoom) {
+    const auto check_side = [&](side which, std::int64_t& ld, std::int64_t& stride, std::int64_t offset) {
+        named_batch batch{layout(which), name_of(which), &kInWords};
+        batch.check_not_negative();
+        check_not_negative(batch.name, " offset", offset);
+        if (batch.ld == 0) batch.ld = batch.cols;
+        const std::int64_t packed = checked_multiply(batch.rows, batch.ld, "rows x leading dimension");
+        if (batch.stride == 0) batch.stride = packed;
+        batch.check_extent(element_size);
+        batch.check_apart();
+        constexpr std::int64_t kMostBytes = (std::int64_t{1} << 46) - 2 * kGuardBytes - 256;
+        const std::int64_t most = kMostBytes / element_size, positions = is_empty(batch) ? 0 : batch_span(batch);
+        if (offset > most || positions > most - offset) {
             throw invalid_argument(fmt::format("{}{}: no machine has that much address space",
                                                count == 1 ? "a matrix of " : "", extent_of(*this)));
         }
-    };
-    const auto check_side = [&](side which, std::int64_t& ld, std::int64_t& stride, std::int64_t offset) {
-        const patterned_batch m = after(which);
-        if (ld == 0) ld = m.cols;
-        if (ld < m.cols) {
-            throw invalid_argument(
-                fmt::format("the {}'s leading dimension is {}: a row has {} elements", name_of(which), ld, m.cols));
-        }
-        check_bytes(m.rows, ld, "rows x leading dimension");
-        check_bytes(1, offset, "offset");
-        if (stride == 0) stride = m.rows * ld;
-        if (m.rows == 0 || m.cols == 0 || count <= 1) return;
-        const bool behind = stride >= (m.rows - 1) * ld + m.cols;
-        const bool beside = stride >= m.cols && count - 1 <= (ld - m.cols) / stride;
-        if (!behind && !beside) {
-            throw invalid_argument(
-                fmt::format("the {}'s stride is {}: {} matrices of {} x {} with a leading dimension of {} overlap",
-                            name_of(which), stride, count, m.rows, m.cols, ld));
-        }
-        check_bytes(count, stride, "count x stride");
+        ld = batch.ld;
+        stride = batch.stride;
     };
     check_side(side::source, result.source_ld, result.source_stride, source_offset);
     check_side(side::destination, result.destination_ld, result.destination_stride, destination_offset);
-    if (in_place && (does != operation::transpose || rows != cols || result.source_ld != result.destination_ld ||
+    if (in_place && (arranged != transposed || rows != cols || result.source_ld != result.destination_ld ||
                      result.source_stride != result.destination_stride || source_offset != destination_offset)) {
         throw invalid_argument(
             "in place: a transpose of square matrices, with one leading dimension, stride and offset for both sides");
@@ -179,35 +167,21 @@ problem_shape problem_shape::checked() const {
 }
 
 patterned_batch problem_shape::after(side which) const {
-    if (which == side::source) {
-        return {.element_size = element_size,
-                .seed = seed,
-                .rows = rows,
-                .cols = cols,
-                .ld = source_ld,
-                .count = in_place ? 0 : count,
-                .stride = source_stride,
-                .offset = source_offset,
-                .transposed = false,
-                .poison = false,
-                .numbers = numbers};
-    }
-    return {.element_size = element_size,
-            .seed = seed,
-            .rows = destination_rows(),
-            .cols = destination_cols(),
-            .ld = destination_ld,
-            .count = count,
-            .stride = destination_stride,
-            .offset = destination_offset,
-            .transposed = does == operation::transpose,
-            .poison = false,
-            .numbers = numbers};
+    const bool of_source = which == side::source;
+    patterned_batch result{layout(which),
+                           element_size,
+                           seed,
+                           of_source ? source_offset : destination_offset,
+                           (of_source ? copied : arranged)(rows, cols).order,
+                           false,
+                           numbers};
+    if (of_source && in_place) result.count = 0;
+    return result;
 }
 
 patterned_batch problem_shape::before(side which) const {
     patterned_batch result = after(which);
-    if (which == side::destination && in_place) result.transposed = false;
+    if (which == side::destination && in_place) result.order = copied(rows, cols).order;
     if (which == side::destination && !in_place) result.poison = true;
     return result;
 }
@@ -226,10 +200,14 @@ matrix_work problem_shape::work(unsigned char* source, unsigned char* destinatio
             .destination_stride = destination_stride};
 }
 
-std::int64_t room_for(side which, const problem_shape& shape, const std::vector<problem_shape>& others) {
-    std::int64_t room = shape.before(which).bytes();
-    for (const problem_shape& other : others) room = std::max(room, other.checked().before(which).bytes());
-    return room;
+problem_rooms::problem_rooms(const problem_shape& given, const std::vector<problem_shape>& others)
+    : shape(given.checked()) {
+    const auto add = [&](const problem_shape& checked) {
+        source = std::max(source, checked.before(side::source).bytes());
+        destination = std::max(destination, checked.before(side::destination).bytes());
+    };
+    add(shape);
+    for (const problem_shape& other : others) add(other.checked());
 }
 
 guarded_buffer::guarded_buffer(std::int64_t room) : room_(room), bytes_(room) {
@@ -292,16 +270,16 @@ verdict host_problem::check() const {
 
 namespace {
 
-// Calls visit(place, address, elements) for what the tiles of the source are on that side. Tiles are few and small: one
-// after the other.
+// Calls visit(coordinates, address, elements) for what the tiles of the source are on that side. Tiles are few and
+// small: one after the other.
 template <class Visit>
 void for_each_element(const guarded_buffer& buffer, const patterned_batch& batch, const std::vector<tile>& tiles,
-                      Visit visit) {
+                      bool is_transposed, Visit visit) {
     with_elements(batch, [&](auto elements) {
         for (const tile& t : tiles) {
             for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
                 for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
-                    const place at = batch.transposed ? place{0, col, row} : place{0, row, col};
+                    const coordinates at = is_transposed ? coordinates{0, col, row} : coordinates{0, row, col};
                     visit(at, buffer.data() + (batch.offset + batch.position(at)) * elements.size(), elements);
                 }
             }
@@ -316,21 +294,23 @@ void host_problem::prepare(const std::vector<tile>& tiles) {
     destination_.fill_guards();
     for (side which : {side::source, side::destination}) {
         const patterned_batch batch = shape_.before(which);
-        for_each_element(buffer(which), batch, tiles, [&](place at, unsigned char* address, auto elements) {
-            elements.put(address, batch.index(at));
-        });
+        const bool is_transposed = which == side::destination && shape_.arranged == transposed;
+        for_each_element(
+            buffer(which), batch, tiles, is_transposed,
+            [&](coordinates at, unsigned char* address, auto elements) { elements.put(address, batch.index(at)); });
     }
 }
 
 verdict host_problem::check(const std::vector<tile>& tiles) const {
     verdict result;
     const patterned_batch batch = shape_.after(side::destination);
-    for_each_element(destination_, batch, tiles, [&](place at, const unsigned char* address, auto elements) {
-        ++result.elements;
-        if (result.passed() && !elements.holds(address, batch.index(at))) {
-            result.fault = describe_wrong_element(shape_, side::destination, at, address);
-        }
-    });
+    for_each_element(destination_, batch, tiles, shape_.arranged == transposed,
+                     [&](coordinates at, const unsigned char* address, auto elements) {
+                         ++result.elements;
+                         if (result.passed() && !elements.holds(address, batch.index(at))) {
+                             result.fault = describe_wrong_element(shape_, side::destination, at, address);
+                         }
+                     });
     if (result.passed()) result.fault = destination_.check_guards("destination");
     if (result.passed()) result.fault = source_.check_guards("source");
     return result;
@@ -345,7 +325,7 @@ tile host_problem::tile_at(const void* source_address, std::int64_t rows, std::i
 
 const char* name_of(side which) { return which == side::source ? "source" : "destination"; }
 
-std::string describe_wrong_element(const problem_shape& shape, side which, place at, const void* found) {
+std::string describe_wrong_element(const problem_shape& shape, side which, coordinates at, const void* found) {
     const std::string matrix = of_matrix(shape, at.matrix);
     if (which == side::source)
         return fmt::format("the source was changed at row {}, column {}{}", at.row, at.col, matrix);
@@ -362,18 +342,18 @@ std::string describe_wrong_element(const problem_shape& shape, side which, place
     const auto first_wrong = std::mismatch(wanted.begin(), wanted.end(), bytes).first - wanted.begin();
     const std::size_t begin = static_cast<std::size_t>(first_wrong) / kPart * kPart;
     const std::size_t length = std::min(kPart, size - begin);
-    const bool transposes = shape.does == operation::transpose;
+    const auto from = static_cast<std::int64_t>(shape.after(which).index({0, at.row, at.col}));
     return fmt::format(
         "destination (row {}, column {}){} holds {}{}{}; it must hold {}, the source's (row {}, column {}) (seed {})",
         at.row, at.col, matrix, hex(bytes + begin, length),
         size > kPart ? fmt::format(" from its byte {} on", begin) : "",
         std::memcmp(bytes, before.data(), size) == 0 ? ", as before the run" : "", hex(wanted.data() + begin, length),
-        transposes ? at.col : at.row, transposes ? at.row : at.col, shape.seed);
+        from / shape.cols, from % shape.cols, shape.seed);
 }
 
 std::string describe_wrong_gap(const problem_shape& shape, side which, std::int64_t byte) {
     const patterned_batch batch = shape.after(which);
-    const place at = batch.place_at(byte / batch.element_size);
+    const coordinates at = batch.coordinates_at(byte / batch.element_size);
     const std::int64_t row_end = batch.position({at.matrix, at.row, batch.cols});
     return fmt::format("the gap behind row {}{} of the {} was overwritten at its byte {}", at.row,
                        of_matrix(shape, at.matrix), name_of(which), byte - row_end * batch.element_size);

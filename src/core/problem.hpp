@@ -16,11 +16,12 @@ inline constexpr int kMostElementBytes = 4096;
 
 enum class side { source, destination };
 
-// rows x cols of the source, in elements; the destination's follows from the operation. Offsets move the matrix off
-// its buffer's 256-byte boundary. A leading dimension of 0 means as small as can be, a stride of 0 that the matrices of
-// a batch are packed: rows x leading dimension. In place, source and destination are the same square matrices.
+// rows x cols of the source, in elements; the destination's follows from how it is arranged. Offsets move the matrix
+// off its buffer's 256-byte boundary. A leading dimension of 0 means as small as can be, a stride of 0 that the
+// matrices of a batch are packed: rows x leading dimension. In place, source and destination are the same square
+// matrices.
 struct problem_shape {
-    operation does = operation::transpose;
+    arrangement (*arranged)(std::int64_t rows, std::int64_t cols) = transposed;
     std::int64_t rows = 0, cols = 0;
     int element_size = 4;
     std::uint64_t seed = 1;
@@ -34,10 +35,12 @@ struct problem_shape {
     // dimension too small, matrices of a batch overlap, or a product does not fit 64 bits.
     problem_shape checked() const;
 
-    std::int64_t destination_rows() const { return does == operation::transpose ? cols : rows; }
-    std::int64_t destination_cols() const { return does == operation::transpose ? rows : cols; }
+    std::int64_t destination_rows() const { return arranged(rows, cols).rows; }
+    std::int64_t destination_cols() const { return arranged(rows, cols).cols; }
     std::int64_t elements() const { return rows * cols * count; }
 
+    // The matrices on that side; in place they are the same on both.
+    batch_layout layout(side which) const;
     // What the buffer on that side must hold before a run, and after it. In place all is in the destination's, and the
     // source's is empty.
     patterned_batch before(side which) const;
@@ -59,8 +62,13 @@ struct tile {
     auto operator<=>(const tile&) const = default;
 };
 
-// The bytes of that side's memory before a run: room for what is the largest of several problems. All are checked.
-std::int64_t room_for(side which, const problem_shape& shape, const std::vector<problem_shape>& others);
+// A checked problem, and the bytes that each side's memory needs for it and for others, one after the other.
+struct problem_rooms {
+    problem_shape shape;
+    std::int64_t source = 0, destination = 0;
+
+    problem_rooms(const problem_shape& shape, const std::vector<problem_shape>& others);
+};
 
 // Memory from the system with guards on both sides, aligned to 256 bytes as cudaMalloc's is. Pages count only once
 // they are touched.
@@ -98,21 +106,13 @@ class problem_memory {
 public:
     // With room for others' matrices, too.
     explicit problem_memory(const problem_shape& shape, const std::vector<problem_shape>& others = {})
-        : shape_(shape.checked()),
-          source_(room_for(side::source, shape_, others)),
-          destination_(room_for(side::destination, shape_, others)) {
-        reshape(shape_);
-    }
+        : problem_memory(problem_rooms(shape, others)) {}
 
-    // For other work in the same place, to be prepared: false, and nothing done, where there is no room for it.
+    // For other work in the same memory, to be prepared: false, and nothing done, where there is no room for it.
     bool reshape(const problem_shape& shape) {
-        const problem_shape next = shape.checked();
-        const std::int64_t source = next.before(side::source).bytes(),
-                           destination = next.before(side::destination).bytes();
-        if (source > source_.room() || destination > destination_.room()) return false;
-        source_.use(source);
-        destination_.use(destination);
-        shape_ = next;
+        const problem_rooms next(shape, {});
+        if (next.source > source_.room() || next.destination > destination_.room()) return false;
+        use(next.shape);
         return true;
     }
 
@@ -126,6 +126,16 @@ protected:
 
     problem_shape shape_;
     Buffer source_, destination_;
+
+private:
+    explicit problem_memory(const problem_rooms& rooms) : source_(rooms.source), destination_(rooms.destination) {
+        use(rooms.shape);
+    }
+    void use(const problem_shape& checked) {
+        shape_ = checked;
+        source_.use(checked.before(side::source).bytes());
+        destination_.use(checked.before(side::destination).bytes());
+    }
 };
 
 class host_problem : public problem_memory<guarded_buffer> {
@@ -146,7 +156,7 @@ public:
 
 // What is wrong with an element that holds what `found` points to: "destination (row 3, column 5) holds 0x...; it must
 // hold 0x..., the source's (row 5, column 3) (seed 1)".
-std::string describe_wrong_element(const problem_shape& shape, side which, place at, const void* found);
+std::string describe_wrong_element(const problem_shape& shape, side which, coordinates at, const void* found);
 // The same for a byte of a gap, counted from the first element.
 std::string describe_wrong_gap(const problem_shape& shape, side which, std::int64_t byte);
 

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "cornerturn/error.hpp"
+#include "device/cuda_device.hpp"
 
 namespace cornerturn::device {
 namespace {
-thread_local cudaStream_t stream_of_thread = nullptr;
+
+thread_local launch_target target_of_thread;
 
 // What has been asked of CUDA for a kernel on a device, or told it.
 struct known_kernel {
@@ -19,15 +21,13 @@ struct known_kernel {
     std::optional<bool> waits;
 };
 
-// Calls f with what is known of the kernel on the current device; one call at a time.
+// Calls f with what is known of the kernel on the device; one call at a time.
 template <class F>
-void with_known(const void* kernel, F f) {
+auto with_known(const void* kernel, int device, F f) {
     static std::mutex mutex;
     static std::map<std::pair<const void*, int>, known_kernel> all;
-    int device = 0;
-    CORNERTURN_CUDA(cudaGetDevice(&device));
     const std::lock_guard lock(mutex);
-    f(all[{kernel, device}]);
+    return f(all[{kernel, device}]);
 }
 
 }  // namespace
@@ -40,35 +40,38 @@ void check_cuda(cudaError_t status, const char* expression, const char* file, in
                          ", " + std::filesystem::path(file).filename().string() + ":" + std::to_string(line) + ")");
 }
 
-cudaStream_t current_stream() { return stream_of_thread; }
-void set_current_stream(cudaStream_t stream) { stream_of_thread = stream; }
+cudaStream_t current_stream() { return target_of_thread.stream; }
+void set_current_stream(cudaStream_t stream) { target_of_thread = {stream}; }
+int launch_device() {
+    const int device = target_of_thread.device;
+    return device == launch_target::kAnyDevice ? current_device() : device;
+}
 
-void allow_dynamic_shared(const void* kernel, int bytes) {
-    with_known(kernel, [&](known_kernel& known) {
-        if (bytes <= known.dynamic_shared) return;
+stream_scope::stream_scope(cudaStream_t stream, int device)
+    : before_(std::exchange(target_of_thread, {stream, device})) {}
+stream_scope::~stream_scope() { target_of_thread = before_; }
+
+void allow_dynamic_shared(const void* kernel, int bytes, int device) {
+    with_known(kernel, device, [&](known_kernel& known) {
+        if (bytes <= known.dynamic_shared) return;  // never less than another launch needs
         CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
         known.dynamic_shared = bytes;
     });
 }
 
-bool waits_for_work_ahead(const void* kernel) {
-    bool waits = false;
-    with_known(kernel, [&](known_kernel& known) {
+bool waits_for_work_ahead(const void* kernel, int device) {
+    return with_known(kernel, device, [&](known_kernel& known) {
         if (!known.waits) {
             cudaFuncAttributes found{};
             CORNERTURN_CUDA(cudaFuncGetAttributes(&found, kernel));
             known.waits = found.ptxVersion >= 90;
         }
-        waits = *known.waits;
+        return *known.waits;
     });
-    return waits;
 }
 
-unsigned percent_of_shared(std::size_t bytes) {
-    int device = 0, most = 0;
-    CORNERTURN_CUDA(cudaGetDevice(&device));
-    CORNERTURN_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-    const auto all = static_cast<std::size_t>(most);
+unsigned percent_of_shared(std::size_t bytes, int device) {
+    const auto all = static_cast<std::size_t>(shared_memory_of(device));
     return static_cast<unsigned>(bytes < all ? (bytes * 100 + all - 1) / all : 100);
 }
 

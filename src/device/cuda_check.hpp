@@ -1,39 +1,52 @@
-// Calls of the CUDA runtime that cannot fail unnoticed, and the stream that launches go to.
+// Calls of the CUDA runtime that cannot fail unnoticed, and what launch() has to know: where to, and of the kernel.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+
 namespace cornerturn::device {
 
-// Throws cuda_error with the expression, its place and CUDA's name and text of the error; clears it where CUDA can.
+// Throws cuda_error with the expression, its file and line, and CUDA's name and text of the error; clears it where CUDA
+// can.
 void check_cuda(cudaError_t status, const char* expression, const char* file, int line);
 
-// The stream that launch() uses on the calling thread; the default stream unless set.
-cudaStream_t current_stream();
-void set_current_stream(cudaStream_t stream);
+// Where launch() sends kernels on the calling thread: to the default stream unless set.
+struct launch_target {
+    static constexpr int kAnyDevice = -1;
 
-// Sets it, and sets it back.
+    cudaStream_t stream = nullptr;
+    int device = kAnyDevice;  // the current one, where it is known
+};
+cudaStream_t current_stream();
+// To a stream of whichever device is current when something is launched.
+void set_current_stream(cudaStream_t stream);
+// The device of launches: CUDA is asked for the current one, unless a stream_scope says it.
+int launch_device();
+
+// Sets the stream, and sets it back. With a device, which has to be the current one, no launch asks CUDA for it.
 class stream_scope {
 public:
-    explicit stream_scope(cudaStream_t stream) : before_(current_stream()) { set_current_stream(stream); }
-    ~stream_scope() { set_current_stream(before_); }
+    explicit stream_scope(cudaStream_t stream, int device = launch_target::kAnyDevice);
+    ~stream_scope();
     stream_scope(const stream_scope&) = delete;
     stream_scope& operator=(const stream_scope&) = delete;
 
 private:
-    cudaStream_t before_;
+    launch_target before_;
 };
 
-// Lets the kernel have so many bytes of dynamic shared memory on the current device. Asks CUDA once for each.
-void allow_dynamic_shared(const void* kernel, int bytes);
+// What follows asks CUDA once for each kernel and device; the device has to be the current one.
 
-// Whether wait_for_work_ahead() waits in the kernel on the current device: whether what runs there was compiled for
-// Hopper or later, be it from PTX. If not, it must not be launched early. Asks CUDA once for each.
-bool waits_for_work_ahead(const void* kernel);
+// Lets the kernel have so many bytes of dynamic shared memory.
+void allow_dynamic_shared(const void* kernel, int bytes, int device);
 
-// So many bytes of the most shared memory that a multiprocessor of the current device can have, rounded up, 100 at
-// most.
-unsigned percent_of_shared(std::size_t bytes);
+// Whether wait_for_work_ahead() waits in the kernel: whether what runs there was compiled for Hopper or later, be it
+// from PTX. If not, it must not be launched early.
+bool waits_for_work_ahead(const void* kernel, int device);
+
+// So many bytes of the most shared memory that a multiprocessor of the device can have, rounded up, 100 at most.
+unsigned percent_of_shared(std::size_t bytes, int device);
 
 }  // namespace cornerturn::device
 

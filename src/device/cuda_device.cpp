@@ -25,7 +25,7 @@ int attribute(cudaDeviceAttr which, int device, std::atomic<int>& known) {
 
 constexpr int kDevices = 64;
 struct known_device {
-    std::atomic<int> major = 0, minor = 0, reads_pageable = 0, multiprocessors = 0;
+    std::atomic<int> major = 0, minor = 0, reads_pageable = 0, multiprocessors = 0, shared_memory = 0;
 };
 known_device& known(int device) {
     static std::array<known_device, kDevices> all;
@@ -51,6 +51,10 @@ int multiprocessors_of(int device) {
     return attribute(cudaDevAttrMultiProcessorCount, device, known(device).multiprocessors);
 }
 
+int shared_memory_of(int device) {
+    return attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device, known(device).shared_memory);
+}
+
 void check_stream(cudaStream_t stream, int device) {
     if (stream == nullptr) return;  // the current device's
     // A stream that is being captured cannot be asked; CUDA refuses the launch itself where it is another device's.
@@ -63,16 +67,16 @@ void check_stream(cudaStream_t stream, int device) {
         refuse("stream", "of device " + to_string(of_stream), "the current device is " + to_string(device));
 }
 
-void check_reachable(const char* argument, std::uintptr_t address, int device) {
+void check_reachable(const char* name, const char* word, std::uintptr_t address, int device) {
     cudaPointerAttributes found{};
     CORNERTURN_CUDA(cudaPointerGetAttributes(&found, reinterpret_cast<const void*>(address)));
     if (found.type == cudaMemoryTypeUnregistered &&
         attribute(cudaDevAttrPageableMemoryAccess, device, known(device).reads_pageable) == 0) {
-        refuse(argument, hex(address),
+        refuse(std::string(name) + word, hex(address),
                "device " + to_string(device) + " cannot reach it: CUDA did not allocate it (use cudaMalloc)");
     }
     if (found.type == cudaMemoryTypeDevice && found.device != device) {
-        refuse(argument, hex(address),
+        refuse(std::string(name) + word, hex(address),
                "it lies in the memory of device " + to_string(found.device) + ", and the work is for device " +
                    to_string(device));
     }

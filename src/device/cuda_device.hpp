@@ -7,14 +7,16 @@
 
 namespace cornerturn::device {
 
-// Asked of CUDA once for each device. Throw cuda_error.
+// Throw cuda_error.
 int current_device();
+// Asked of CUDA once for each device.
 int compute_capability_of(int device);  // 90 for 9.0
 int multiprocessors_of(int device);
+int shared_memory_of(int device);  // bytes, of a multiprocessor
 
 // Throws invalid_argument where the stream is another device's.
 void check_stream(cudaStream_t stream, int device);
-// Throws invalid_argument where the device cannot reach what lies at the address: "<argument> is ...".
-void check_reachable(const char* argument, std::uintptr_t address, int device);
+// Throws invalid_argument where the device cannot reach what lies at the address: "<name><word> is ...".
+void check_reachable(const char* name, const char* word, std::uintptr_t address, int device);
 
 }  // namespace cornerturn::device

@@ -32,8 +32,8 @@ void fill(const guarded_device_buffer& buffer, const patterned_batch& batch, cud
 std::string wrong_in(const guarded_device_buffer& buffer, const problem_shape& shape, side which, cudaStream_t stream) {
     const patterned_batch batch = shape.after(which);
     if (batch.empty()) return {};
-    wrong_places wrong{kNothingWrong, kNothingWrong};
-    wrong_places* on_device = nullptr;
+    wrong_positions wrong{kNothingWrong, kNothingWrong};
+    wrong_positions* on_device = nullptr;
     CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof wrong, stream));
     CORNERTURN_CUDA(cudaMemcpyAsync(on_device, &wrong, sizeof wrong, cudaMemcpyHostToDevice, stream));
     check_batch(buffer.data(), batch, on_device, stream);
@@ -45,7 +45,7 @@ std::string wrong_in(const guarded_device_buffer& buffer, const problem_shape& s
         std::vector<unsigned char> found(static_cast<std::size_t>(batch.element_size));
         CORNERTURN_CUDA(cudaMemcpy(found.data(), buffer.data() + (batch.offset + position) * batch.element_size,
                                    found.size(), cudaMemcpyDeviceToHost));
-        return describe_wrong_element(shape, which, batch.place_at(position), found.data());
+        return describe_wrong_element(shape, which, batch.coordinates_at(position), found.data());
     }
     if (wrong.gap != kNothingWrong) return describe_wrong_gap(shape, which, static_cast<std::int64_t>(wrong.gap));
     if (const std::int64_t before = batch.offset * batch.element_size;

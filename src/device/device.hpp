@@ -2,8 +2,9 @@
 // same file for the emulator, and this header then supplies CUDA's words. The one difference to CUDA: a kernel is
 // launched by launch(shape, kernel, arguments...), because no host compiler parses <<<>>>.
 //
-// Kernel files put everything into namespace CORNERTURN_KERNELS. In the emulator's build that is an inline namespace
-// of its own, so that both builds can live in one program and no helper resolves to the other build's copy.
+// Kernel files put everything into namespace CORNERTURN_KERNELS, which lies in one that the build names: one for each
+// build, so that both can live in one program, and for each rung's file, so that kernels of one name in two files stay
+// two, and no helper resolves to another's copy (cmake/Kernels.cmake).
 //
 // For the emulator: __syncwarp and shuffles order the lanes of a warp as if all took part, whatever their mask, when
 // races are looked for. Shared arrays are declared in the kernel function itself, not in a __device__ function that it
@@ -127,7 +128,7 @@ struct result_policy {
     }
 };
 
-// A pointer that the compiler is to keep and step, in place of a sum for each address that a loop makes of it.
+// A pointer that the compiler is to keep and step, instead of a sum for each address that a loop makes of it.
 template <class T>
 __forceinline__ T* kept_pointer(T* pointer) {
     return pointer;
@@ -136,16 +137,16 @@ __forceinline__ T* kept_pointer(T* pointer) {
 // Where a kernel that is launched early waits: see the GPU's below.
 __forceinline__ void wait_for_work_ahead() {}
 
-// A place in shared memory, as asynchronous copies name it, and these copies: see the GPU's below. Here they are done
-// at once.
-struct shared_place {
+// An address in shared memory, as asynchronous copies name it, and these copies: see the GPU's below. Here they are
+// done at once.
+struct shared_address {
     float* address;
-    shared_place operator+(int floats) const { return {address + floats}; }
-    bool operator==(const shared_place&) const = default;
+    shared_address operator+(int floats) const { return {address + floats}; }
+    bool operator==(const shared_address&) const = default;
 };
-__forceinline__ shared_place place_of(float* shared) { return {shared}; }
+__forceinline__ shared_address as_shared(float* shared) { return {shared}; }
 template <int kFloats>
-__forceinline__ void copy_async(shared_place to, const float* from) {
+__forceinline__ void copy_async(shared_address to, const float* from) {
     if constexpr (kFloats == 4) {
         const float4 value = *reinterpret_cast<const float4*>(from);
         emulator::store_copied(to.address, &value, sizeof value);
@@ -155,7 +156,7 @@ __forceinline__ void copy_async(shared_place to, const float* from) {
     }
 }
 template <int kFloats>
-__forceinline__ void copy_async_or_zero(shared_place to, const float* from, bool there) {
+__forceinline__ void copy_async_or_zero(shared_address to, const float* from, bool there) {
     constexpr float kNothing[kFloats] = {};
     if (there)
         copy_async<kFloats>(to, from);
@@ -207,7 +208,7 @@ struct launch_shape {
     std::size_t shared_bytes_at_a_time = 0;   // of none, too
 };
 
-// In the kernel's place, when a fiber has no lane left to run: see emulator::kernel_entry.
+// Runs instead of the kernel, when a fiber has no lane left to run: see emulator::kernel_entry.
 template <class... Parameters>
 [[gnu::noipa]] void leave_fiber(Parameters...) {
     emulator::resume(emulator::leave_fiber());
@@ -241,7 +242,10 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
 #include "device/cuda_check.hpp"
 #include "emulator/launch.hpp"
 
-#define CORNERTURN_KERNELS cornerturn::dialect
+#ifndef CORNERTURN_BUILD
+#define CORNERTURN_BUILD cuda_build
+#endif
+#define CORNERTURN_KERNELS cornerturn::inline CORNERTURN_BUILD::dialect
 #define CORNERTURN_UNROLL _Pragma("unroll")
 // A kernel for blocks of so many threads, of which `resident` at a time shall fit a multiprocessor: as many registers
 // as that leaves, or as the multiprocessor's own limit on threads does.
@@ -384,7 +388,7 @@ private:
     bool kept_;
 };
 
-// A pointer that the compiler is to keep and step, in place of a sum for each address that a loop makes of it.
+// A pointer that the compiler is to keep and step, instead of a sum for each address that a loop makes of it.
 template <class T>
 __device__ __forceinline__ T* kept_pointer(T* pointer) {
     asm("" : "+l"(pointer));
@@ -405,15 +409,15 @@ struct step_before {
     step_before() {}
 };
 
-// A place in shared memory, as asynchronous copies name it.
-struct shared_place {
+// An address in shared memory, as asynchronous copies name it.
+struct shared_address {
     unsigned address;
-    __device__ __forceinline__ shared_place operator+(int floats) const {
+    __device__ __forceinline__ shared_address operator+(int floats) const {
         return {address + static_cast<unsigned>(floats) * 4};
     }
-    __device__ __forceinline__ bool operator==(const shared_place& other) const { return address == other.address; }
+    __device__ __forceinline__ bool operator==(const shared_address& other) const { return address == other.address; }
 };
-__device__ __forceinline__ shared_place place_of(float* shared) {
+__device__ __forceinline__ shared_address as_shared(float* shared) {
     return {static_cast<unsigned>(__cvta_generic_to_shared(shared))};
 }
 
@@ -421,7 +425,7 @@ __device__ __forceinline__ shared_place place_of(float* shared) {
 // thread up to end_of_copies() are a group; wait_for_copies<kLater>() waits for all groups but the last kLater. Before
 // sm_80 they are done at once. The second writes zeros where nothing is there, and reads nothing then.
 template <int kFloats>
-__device__ __forceinline__ void copy_async(shared_place to, const float* from) {
+__device__ __forceinline__ void copy_async(shared_address to, const float* from) {
     static_assert(kFloats == 1 || kFloats == 4);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     if constexpr (kFloats == 4)
@@ -440,7 +444,7 @@ __device__ __forceinline__ void copy_async(shared_place to, const float* from) {
 #endif
 }
 template <int kFloats>
-__device__ __forceinline__ void copy_async_or_zero(shared_place to, const float* from, bool there) {
+__device__ __forceinline__ void copy_async_or_zero(shared_address to, const float* from, bool there) {
     static_assert(kFloats == 1 || kFloats == 4);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     const auto absent = static_cast<unsigned>(!there);
@@ -479,19 +483,20 @@ __device__ __forceinline__ void wait_for_copies() {
 // Launches the kernel on device::current_stream() and returns at once. Throws cuda_error if the launch is refused.
 template <class... Parameters, class... Arguments>
 void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
-    if (shape.dynamic_shared_bytes > 48 << 10) {
-        device::allow_dynamic_shared(reinterpret_cast<const void*>(kernel),
-                                     static_cast<int>(shape.dynamic_shared_bytes));
-    }
+    const auto* const address = reinterpret_cast<const void*>(kernel);
+    constexpr std::size_t kAlwaysAllowed = 48 << 10;  // of dynamic shared memory
+    const bool large = shape.dynamic_shared_bytes > kAlwaysAllowed, divided = shape.shared_bytes_at_a_time > 0;
+    const int on_device = large || shape.early || divided ? device::launch_device() : 0;
+    if (large) device::allow_dynamic_shared(address, static_cast<int>(shape.dynamic_shared_bytes), on_device);
     cudaLaunchAttribute wishes[2] = {};
     unsigned count = 0;
-    if (shape.early && device::waits_for_work_ahead(reinterpret_cast<const void*>(kernel))) {
+    if (shape.early && device::waits_for_work_ahead(address, on_device)) {
         wishes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         wishes[count++].val.programmaticStreamSerializationAllowed = 1;
     }
-    if (shape.shared_bytes_at_a_time > 0) {
+    if (divided) {
         wishes[count].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
-        wishes[count++].val.sharedMemCarveout = device::percent_of_shared(shape.shared_bytes_at_a_time);
+        wishes[count++].val.sharedMemCarveout = device::percent_of_shared(shape.shared_bytes_at_a_time, on_device);
     }
     cudaLaunchConfig_t config{};
     config.gridDim = shape.grid;
@@ -503,7 +508,7 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
     // Not by <<<>>>, which would tell a launch's error only along with what others have left behind.
     const auto start = [&](Parameters... parameters) {
         void* all[] = {&parameters..., nullptr};
-        CORNERTURN_CUDA(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), all));
+        CORNERTURN_CUDA(cudaLaunchKernelExC(&config, address, all));
     };
     start(arguments...);
 }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "cornerturn/error.hpp"
-#include "emulator/launch.hpp"
 
 namespace cornerturn {
 namespace {
@@ -55,58 +54,33 @@ std::size_t distance(std::string_view id, std::string_view wanted) {
 
 }  // namespace
 
-void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix,
-                   const variant* variants, int variant_count) {
+void register_kernel(const rung_notes& notes, const operation& does, backend built_for, const char* file,
+                     const char* id_suffix, int order, const kernel_facts& facts, const void* of_work, bool runs,
+                     const char* work_type) {
     std::vector<kernel>& all = registered();
-    for (int i = 0; i < variant_count; ++i) {
-        const variant& v = variants[i];
-        const std::string id =
-            (*v.name != '\0' ? std::string(notes.id) + "@" + v.name : notes.id) + std::string(id_suffix);
-        auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
-        if (found == all.end()) {
-            const std::string name = std::filesystem::path(file).filename().string();
-            kernel added{id,
-                         name,
-                         i,
-                         &notes,
-                         does,
-                         v.origin,
-                         v.element_sizes,
-                         v.needs,
-                         v.batches,
-                         v.in_place,
-                         v.arithmetic,
-                         v.whole_only,
-                         v.explain,
-                         v.explain_product,
-                         v.noted_gflops,
-                         {},
-                         {}};
-            const auto key = [](const kernel& k) { return std::tuple(number_of(k.file), k.file, k.order); };
-            found = all.insert(std::upper_bound(all.begin(), all.end(), added,
-                                                [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),
-                               added);
-        }
-        if (found->is_built_for(built_for)) {
-            // Before main nothing can catch an exception; this line and the exit status say what happened.
-            std::fprintf(stderr, "cornerturn: two kernels are registered as %s (%s and %s)\n", id.c_str(),
-                         found->file.c_str(), file);
-            std::abort();
-        }
-        found->runs[static_cast<std::size_t>(built_for)] = v.run;
-        found->multiplies[static_cast<std::size_t>(built_for)] = v.multiply;
-        found->workspaces[static_cast<std::size_t>(built_for)] = v.workspace;
+    const std::string id =
+        (*facts.name != '\0' ? std::string(notes.id) + "@" + facts.name : notes.id) + std::string(id_suffix);
+    auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
+    if (found == all.end()) {
+        const std::string name = std::filesystem::path(file).filename().string();
+        const kernel added{id, name, order, &notes, &does, facts, work_type, of_work};
+        const auto key = [](const kernel& k) { return std::tuple(number_of(k.file), k.file, k.order); };
+        found = all.insert(std::upper_bound(all.begin(), all.end(), added,
+                                            [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),
+                           added);
     }
+    if (found->is_built_for(built_for) || found->work_type != work_type) {
+        // Before main nothing can catch an exception; this line and the exit status say what happened.
+        std::fprintf(stderr, "cornerturn: two kernels are registered as %s (%s and %s)\n", id.c_str(),
+                     found->file.c_str(), file);
+        std::abort();
+    }
+    if (runs) found->variants[static_cast<std::size_t>(built_for)] = of_work;
 }
 
-void refuse(const char* why) { throw unsupported(why); }
+void decline(const char* why) { throw unsupported(why); }
 
-void refuse_gaps(const matrix_work& work) {
-    const bool whole = work.rows <= 1 || (work.source_ld == work.cols && work.destination_ld == work.cols);
-    if (!whole || work.count != 1) refuse("it copies one matrix without gaps behind its rows");
-}
-
-void refuse_element_size(int element_size) {
+void decline_element_size(int element_size) {
     throw unsupported("no kernel takes elements of " + std::to_string(element_size) + " bytes");
 }
 
@@ -121,11 +95,6 @@ const kernel& find_kernel(std::string_view id) {
     });
     throw invalid_argument("no kernel is called '" + std::string(id) + "'; the nearest is '" +
                            (nearest != all.end() ? nearest->id : "none") + "' (cornerturn list names them all)");
-}
-
-void run_step(const char* id, backend on, const matrix_work& work) {
-    const emulator::step_scope step;
-    find_kernel(id).run(on)(work);
 }
 
 }  // namespace cornerturn

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/work.hpp"
-
 namespace cornerturn {
 
 enum class backend { emulator, cuda, host };
+
+class operation;  // device/operation.hpp
 
 // The fields that open every rung's file. Plain text, one sentence or two each.
 struct rung_notes {
@@ -34,26 +34,28 @@ struct hardware_needs {
     int compute_capability = 0;  // 90 for 9.0
 };
 
-struct variant {
+// What the registry knows of a kernel, whatever its operation.
+struct kernel_facts {
     const char* name;        // behind the @ of its id; "" for none
     const char* origin;      // in the notes, such as "000 v2"
     unsigned element_sizes;  // powers of two that it takes, or'ed together; or kAnyElementSize
-    void (*run)(const matrix_work& work);
     hardware_needs needs = {};
-    bool batches = false;     // takes work of more than one matrix
-    bool in_place = false;    // takes square matrices that are their own destination
-    bool arithmetic = false;  // takes elements for numbers: a NaN, infinity or denormal may come back altered
-    // How it would do the work on a GPU of that compute capability (90 for 9.0), and why, in a line; null where it has
-    // but one way.
-    std::string (*explain)(const matrix_work& work, int compute_capability) = nullptr;
-    void (*multiply)(const gemm_work& work) = nullptr;  // in place of run, where that is what it does
-    bool whole_only = false;                            // the emulator runs every block of it, however many
-    // The same for a product, on a GPU of so many multiprocessors.
-    std::string (*explain_product)(const gemm_work& work, int compute_capability, int multiprocessors) = nullptr;
-    // GFLOP/s in note 002, of an RTX 3060 Laptop at 4096 x 4096 x 4096; 0 where it has none.
-    double noted_gflops = 0;
-    // How many floats of workspace it takes to multiply matrices so large, wherever they lie; null for none.
-    std::int64_t (*workspace)(const gemm_work& work) = nullptr;
+    bool whole_only = false;  // the emulator runs every block of it, however many
+    double noted_rate = 0;    // in the notes, in the operation's unit; 0 where they have none
+};
+
+// What kernels of one type of work differ in. Specialised beside each type of work, with a member
+//     static const char kType;
+// whose address tells types apart, and which is defined in one file that is not for the emulator.
+template <class Work>
+struct kernel_traits;
+
+// One kernel of a rung's file. Work: what it is asked to do.
+template <class Work>
+struct variant {
+    kernel_facts facts;
+    void (*run)(const Work& work);  // null where this build has none
+    kernel_traits<Work> traits = {};
 };
 
 struct kernel {
@@ -61,48 +63,61 @@ struct kernel {
     std::string file;
     int order;  // of the variant within its file
     const rung_notes* notes;
-    operation does;
-    std::string origin;
-    unsigned element_sizes;
-    hardware_needs needs;
-    bool batches, in_place, arithmetic, whole_only;
-    std::string (*explain)(const matrix_work& work, int compute_capability);
-    std::string (*explain_product)(const gemm_work& work, int compute_capability, int multiprocessors);
-    double noted_gflops;
-    std::array<void (*)(const matrix_work&), 3> runs{};      // by backend; null where this build has none
-    std::array<void (*)(const gemm_work&), 3> multiplies{};  // likewise
-    std::array<std::int64_t (*)(const gemm_work&), 3> workspaces{};
+    const operation* does;
+    kernel_facts facts;
+    const char* work_type;
+    const void* described;                  // a variant of that type of work, which need not have a function
+    std::array<const void*, 3> variants{};  // with a function, by backend; null where this build has none
 
     bool takes(int element_size) const {
         if (element_size < 1) return false;
         const auto size = static_cast<unsigned>(element_size);
-        return element_sizes == kAnyElementSize || (std::has_single_bit(size) && (element_sizes & size) != 0);
+        return facts.element_sizes == kAnyElementSize ||
+               (std::has_single_bit(size) && (facts.element_sizes & size) != 0);
     }
-    auto run(backend on) const { return runs[static_cast<int>(on)]; }
-    auto multiply(backend on) const { return multiplies[static_cast<int>(on)]; }
-    std::int64_t workspace(backend on, const gemm_work& work) const {  // floats
-        const auto floats = workspaces[static_cast<int>(on)];
-        return floats == nullptr ? 0 : floats(work);
+    bool is_built_for(backend on) const { return variants[static_cast<std::size_t>(on)] != nullptr; }
+
+    template <class Work>
+    bool takes_work() const {
+        return work_type == &kernel_traits<Work>::kType;
     }
-    bool is_built_for(backend on) const { return run(on) != nullptr || multiply(on) != nullptr; }
+    // Null where this build has none, or where it takes other work.
+    template <class Work>
+    const variant<Work>* built_for(backend on) const {
+        return takes_work<Work>() ? static_cast<const variant<Work>*>(variants[static_cast<std::size_t>(on)]) : nullptr;
+    }
+    // The defaults where it takes other work. Functions among them are of any build that has the kernel.
+    template <class Work>
+    kernel_traits<Work> traits() const {
+        return takes_work<Work>() ? static_cast<const variant<Work>*>(described)->traits : kernel_traits<Work>{};
+    }
 };
 
-// Called before main by the kernel files. The text behind the pointers must live as long as the program.
-void register_rung(const rung_notes& notes, operation does, backend built_for, const char* file, const char* id_suffix,
-                   const variant* variants, int variant_count);
+// Called before main by the kernel files. `of_work` is a variant<Work>, and `runs` says whether it has a function. What
+// they point to must live as long as the program.
+void register_kernel(const rung_notes& notes, const operation& does, backend built_for, const char* file,
+                     const char* id_suffix, int order, const kernel_facts& facts, const void* of_work, bool runs,
+                     const char* work_type);
+
+// The same for all of a file's, in host code.
+template <class Work, int kCount>
+bool register_rung(const rung_notes& notes, const operation& does, backend built_for, const char* file,
+                   const variant<Work> (&variants)[kCount]) {
+    for (int i = 0; i < kCount; ++i) {
+        register_kernel(notes, does, built_for, file, "", i, variants[i].facts, &variants[i],
+                        variants[i].run != nullptr, &kernel_traits<Work>::kType);
+    }
+    return true;
+}
 
 // Throw unsupported: kernel files, which are compiled without exceptions, call them.
-[[noreturn]] void refuse(const char* why);
-void refuse_gaps(const matrix_work& work);  // unless it is one matrix, without gaps behind its rows
-[[noreturn]] void refuse_element_size(int element_size);
+[[noreturn]] void decline(const char* why);
+[[noreturn]] void decline_element_size(int element_size);
 
 // All kernels, by the number that their file's name begins with.
 const std::vector<kernel>& kernels();
 
 // Throws invalid_argument that names the nearest id.
 const kernel& find_kernel(std::string_view id);
-
-// Has this program's kernel of that id, which there must be, move the work, as a step of another kernel's.
-void run_step(const char* id, backend on, const matrix_work& work);
 
 }  // namespace cornerturn

@@ -10,6 +10,11 @@ using emulator::tile_index;
 
 inline constexpr std::int64_t kMaxGridX = 0x7fffffff, kMaxGridY = 65535;
 
+struct tile_extent {
+    std::int64_t rows, cols;
+    std::int64_t back = 0;  // how many rows earlier a tile may begin and end: the last ones want so many rows more
+};
+
 // Along the rows of tiles: blockIdx.x counts tile columns, blockIdx.y tile rows.
 struct row_major {
     static constexpr std::int64_t kMaxRows = kMaxGridY, kMaxCols = kMaxGridX;
@@ -35,7 +40,7 @@ struct column_major {
 };
 
 // As column_major, but after each column of tiles comes that so many tiles further on, and only then its neighbour:
-// blocks that run together read at two places of the rows.
+// blocks that run together read at two positions in the rows.
 template <unsigned kApart>
 struct columns_apart {
     static constexpr std::int64_t kMaxRows = column_major::kMaxRows, kMaxCols = column_major::kMaxCols;

@@ -54,20 +54,20 @@ void worker::file(std::uintptr_t address, unsigned width, direction op, std::uin
     }
     if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
     site& where = find_site(return_address, width, op);
-    const region& place = find_region(where, address);
+    const region& memory = find_region(where, address);
     if ((address & (width - 1)) != 0) {
         raise_from_fiber({hazard_kind::misaligned, current_, address, width, op, return_address});
     }
     warp_instruction& instruction = find_instruction(where);
-    if (instruction.active != 0 && instruction.place->space != place.space) {
+    if (instruction.active != 0 && instruction.memory->space != memory.space) {
         raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
     }
-    if (instruction.place != nullptr && instruction.place->space != place.space) count_tallied(instruction);
+    if (instruction.memory != nullptr && instruction.memory->space != memory.space) count_tallied(instruction);
     instruction.scattered =
-        instruction.active != 0 && (instruction.scattered || instruction.place->shadow != place.shadow);
-    instruction.place = &place;
-    instruction.region_begin = place.begin;
-    instruction.region_span = place.bytes - width + 1;
+        instruction.active != 0 && (instruction.scattered || instruction.memory->shadow != memory.shadow);
+    instruction.memory = &memory;
+    instruction.region_begin = memory.begin;
+    instruction.region_span = memory.bytes - width + 1;
     instruction.active |= running.bit;
     instruction.addresses[running.lane] = address;
 }
@@ -83,32 +83,33 @@ warp_instruction& worker::find_instruction(site& where) {
     if (running.cursor != &expects_nothing) {
         if ((*running.cursor)->return_address == where.return_address) return **running.cursor++;
         ++lane_serial_;
-        place_ = static_cast<std::size_t>(running.cursor - expected.data());
-        for (std::size_t i = 0; i < place_; ++i) count_pass(*expected[i]->where);
-        skipped_ = place_;
+        position_ = static_cast<std::size_t>(running.cursor - expected.data());
+        for (std::size_t i = 0; i < position_; ++i) count_pass(*expected[i]->where);
+        skipped_ = position_;
     }
     const std::size_t pass = count_pass(where);
-    const auto begin = expected.begin(), end = expected.end() - 1, place = begin + static_cast<std::ptrdiff_t>(place_);
+    const auto begin = expected.begin(), end = expected.end() - 1,
+               position = begin + static_cast<std::ptrdiff_t>(position_);
     const auto is = [&](std::size_t wanted) {
         return [&where, wanted](const warp_instruction* i) { return i->where == &where && i->pass == wanted; };
     };
-    auto found = std::find_if(place, end, is(pass));
+    auto found = std::find_if(position, end, is(pass));
     if (found == end) {
-        found = std::find_if(begin + static_cast<std::ptrdiff_t>(skipped_), place, is(pass));
-        if (found == place) {
+        found = std::find_if(begin + static_cast<std::ptrdiff_t>(skipped_), position, is(pass));
+        if (found == position) {
             // Behind what this lane has just executed, and behind the site's earlier passes.
-            const auto earlier = pass > 0 ? std::find_if(place, end, is(pass - 1)) : end;
+            const auto earlier = pass > 0 ? std::find_if(position, end, is(pass - 1)) : end;
             trace_->owned.push_back(std::make_unique<warp_instruction>());
             warp_instruction* const added = trace_->owned.back().get();
             added->return_address = where.return_address;
             added->where = &where;
             added->pass = pass;
-            found = expected.insert(earlier == end ? place : earlier + 1, added);
+            found = expected.insert(earlier == end ? position : earlier + 1, added);
         }
     }
     const auto at = static_cast<std::size_t>(found - expected.begin());
     if (skipped_ == at) ++skipped_;
-    place_ = at + 1;
+    position_ = at + 1;
     running.cursor = &expects_nothing;
     trace_begin_ = expected.data();
     return **found;
@@ -149,7 +150,7 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
     counters& counts = instruction.where->counts;
     if (op == kCopied) {
         // Its load counts, at a site of its own.
-    } else if (instruction.place->space == region::global) {
+    } else if (instruction.memory->space == region::global) {
         counts.global_requests[op] += times;
         counts.global_sectors[op] += times * count_sectors(access);
     } else {
@@ -169,24 +170,24 @@ void worker::note_watched() {
         const warp_instruction& instruction = **next;
         if (instruction.active == 0) continue;
         const site& where = *instruction.where;
-        const region& place = *instruction.place;
-        const auto [last, fresh] = last_watched_.try_emplace({where.return_address, &place}, watched_->size());
+        const region& memory = *instruction.memory;
+        const auto [last, fresh] = last_watched_.try_emplace({where.return_address, &memory}, watched_->size());
         if (!fresh && watched_->size() >= kMost) {
             ++(*watched_)[last->second].times;
             continue;
         }
         last->second = watched_->size();
         const source_line line = line_of(where.return_address);
-        const bool shared = place.space == region::shared;
+        const bool shared = memory.space == region::shared;
         watched_access seen{.file = line.file,
                             .line = line.line,
-                            .place = place.name,
+                            .memory = memory.name,
                             .shared = shared,
                             .op = where.op,
                             .width = where.width,
                             .active = instruction.active};
         // Banks follow from addresses, and a row of banks is as good as another.
-        const std::uintptr_t origin = shared ? place.begin & ~std::uintptr_t{kBankRowBytes - 1} : place.begin;
+        const std::uintptr_t origin = shared ? memory.begin & ~std::uintptr_t{kBankRowBytes - 1} : memory.begin;
         for (std::uint32_t rest = seen.active; rest != 0; rest &= rest - 1) {
             const int lane = std::countr_zero(rest);
             seen.offsets[static_cast<std::size_t>(lane)] =
@@ -225,7 +226,7 @@ void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, 
         rival = cell.note_write(now);
     } else {
         if (cell.write.bits < first_interval_.bits) {
-            unwritten_.push_back({now.thread(), where.index, instruction.place, address});
+            unwritten_.push_back({now.thread(), where.index, instruction.memory, address});
         }
         if (cell.note_read(now)) rival.who = cell.write;
     }

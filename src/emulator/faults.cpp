@@ -20,7 +20,7 @@ void worker::raise_race(const warp_instruction& instruction, touch now, const sh
     const unsigned other = rival.who.thread();
     raise(hazard_kind::race, now.thread(),
           fmt::format("{}s shared memory '{}' at {} and {} {}s the same bytes at {} with no barrier between them",
-                      verb(where.op), instruction.place->name, line_of_site(where.index),
+                      verb(where.op), instruction.memory->name, line_of_site(where.index),
                       other == now.thread() ? "another thread" : "thread " + name_of(other),
                       verb(rival.wrote ? kStore : kLoad), line_of_site(rival.who.site())));
 }
@@ -63,7 +63,7 @@ void worker::check_unwritten() {
         const touch write = shadow_of(read.address).cells()[read.address].write;
         if (write.serial() == serial_ && write.thread() == read.thread) continue;
         raise(hazard_kind::uninitialised_read, read.thread,
-              fmt::format("reads shared memory '{}' at {} that no thread of the block has written", read.place->name,
+              fmt::format("reads shared memory '{}' at {} that no thread of the block has written", read.memory->name,
                           line_of_site(read.site)));
     }
     unwritten_.clear();

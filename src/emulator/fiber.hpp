@@ -1,4 +1,4 @@
-// A place to run for each emulated thread, on a stack of its own, and the switch between two of them.
+// A fiber for each emulated thread, with a stack of its own, and the switch between two of them.
 //
 // Kernels include this header and switch by themselves, inlined, since the processor predicts a return by the call that
 // came last: a switch inside a called function leaves it with another fiber's calls, and every return that follows is

@@ -314,12 +314,12 @@ private:
 
     const class_key* key_of(const std::map<class_key, block_class>& classes, tile_index tile) const {
         const tiling& tiles = *config_.tiles;
-        const sampled_tile place = footprint(tile);
+        const sampled_tile at = footprint(tile);
         class_key key;
         for (int i = 0; i < tiles.operand_count; ++i)
-            key.shift[i] = reinterpret_cast<std::uintptr_t>(place.operands[i]) % kSectorBytes;
-        key.rows = place.rows;
-        key.cols = place.cols;
+            key.shift[i] = reinterpret_cast<std::uintptr_t>(at.operands[i]) % kSectorBytes;
+        key.rows = at.rows;
+        key.cols = at.cols;
         return &classes.find(key)->first;
     }
 
@@ -345,9 +345,9 @@ private:
                 return std::tie(a.file, a.line) < std::tie(b.file, b.line);
             };
             const line_counters wanted{where.file, where.line, where.path, {}};
-            auto place = std::lower_bound(report.lines.begin(), report.lines.end(), wanted, less);
-            if (place == report.lines.end() || less(wanted, *place)) place = report.lines.insert(place, wanted);
-            place->counts.add(site.counts, times);
+            auto found = std::lower_bound(report.lines.begin(), report.lines.end(), wanted, less);
+            if (found == report.lines.end() || less(wanted, *found)) found = report.lines.insert(found, wanted);
+            found->counts.add(site.counts, times);
         }
     }
 

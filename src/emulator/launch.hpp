@@ -30,7 +30,7 @@ struct operand {
 inline constexpr int kMaxOperands = 4;
 
 // How a launch cuts a rows x cols matrix into tiles, one a block. It lets the emulator tell which blocks must count
-// alike: those whose operands begin at the same place in a 32-byte sector and whose tile has the same valid extent.
+// alike: those whose operands begin at the same offset in a 32-byte sector and whose tile has the same valid extent.
 struct tiling {
     std::int64_t rows, cols;            // elements
     std::int64_t tile_rows, tile_cols;  // elements
@@ -49,7 +49,7 @@ struct launch_config {
 
 // What a fiber runs: calls the kernel, for lane after lane, for as long as end_lane() says so. Then it leaves the fiber
 // for good by resume(leave_fiber()), out of a function called from where the kernel is: the fiber that goes on is about
-// to return from the kernel to that same place, and the processor then predicts its return.
+// to return from the kernel to that same address, and the processor then predicts its return.
 using kernel_entry = void (*)(const void* arguments);
 
 bool end_lane();  // the kernel returned; true: call it again, for the next lane

@@ -49,14 +49,14 @@ struct line_counters {
     counters counts;
 };
 
-// What one warp of a launch's first tile did at one place: each lane's access, and what they cost together.
+// What one warp of a launch's first tile did at one site in the code: each lane's access, and what they cost together.
 struct watched_access {
     std::string file;
     int line = 0;
-    std::string place;  // the buffer or the shared array
+    std::string memory;  // the buffer or the shared array
     bool shared = false;
     direction op = kLoad;
-    std::size_t times = 1;     // more: of a long loop the later ones at this place are only counted
+    std::size_t times = 1;     // more: of a long loop the later ones at this site are only counted
     unsigned width = 0;        // bytes
     std::uint32_t active = 0;  // lanes
     // Of each active lane, in bytes: from the buffer's first byte, or within a block's shared memory.

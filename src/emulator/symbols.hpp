@@ -14,7 +14,7 @@ struct source_line {
     std::string path;  // of the file; relative to the source folder for the project's own
 };
 
-// A function's `static thread_local` variable: its place in the program's thread-local segment.
+// A function's `static thread_local` variable: its offset in the program's thread-local segment.
 struct shared_variable {
     std::string name;
     std::size_t offset, bytes;

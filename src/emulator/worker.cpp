@@ -190,7 +190,7 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
         const site& where = *instruction.where;
         if (!instruction.tally.add(instruction.addresses, instruction.active)) [[unlikely]]
             tally_anew(instruction);
-        if (shadow_memory* const shadow = instruction.place->shadow; shadow != nullptr) {
+        if (shadow_memory* const shadow = instruction.memory->shadow; shadow != nullptr) {
             const touch by{interval_.bits | where.touch_bits};
             // A lane that waits at a warp-level barrier made these accesses before it.
             const touch* const touches = &touches_[first_];

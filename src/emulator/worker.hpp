@@ -52,7 +52,7 @@ struct region {
     shadow_memory* shadow;  // of shared memory
 };
 
-// A place in the kernel's code that accesses memory.
+// A location in the kernel's code that accesses memory.
 struct site {
     std::uintptr_t return_address;
     unsigned index;
@@ -72,7 +72,7 @@ struct warp_instruction {
     std::uintptr_t region_span = 0;  // largest valid offset, plus one
     site* where = nullptr;
     std::size_t pass = 0;  // of the site, by each of the lanes since their last barrier
-    const region* place = nullptr;
+    const region* memory = nullptr;
     bool scattered = false;  // over static and dynamic shared memory
     std::uint32_t active = 0;
     std::uint64_t addresses[kWarpSize] = {};
@@ -320,7 +320,7 @@ private:
     // write in it by another thread makes it a race; one by the same thread may have come first.
     struct unwritten_read {
         unsigned thread, site;
-        const region* place;
+        const region* memory;
         std::uintptr_t address;
     };
     std::vector<unwritten_read> unwritten_;
@@ -343,9 +343,9 @@ private:
     trace* trace_ = nullptr;  // that the lanes follow
     warp_instruction* const* trace_begin_ = nullptr;
     // In the trace, of a lane that has strayed from it: where it goes on, and the first that it has not executed.
-    std::size_t place_ = 0, skipped_ = 0;
+    std::size_t position_ = 0, skipped_ = 0;
     std::vector<watched_access>* watched_ = nullptr;                                // where to keep what warp 0 does
-    std::map<std::pair<std::uintptr_t, const region*>, std::size_t> last_watched_;  // there, of each place
+    std::map<std::pair<std::uintptr_t, const region*>, std::size_t> last_watched_;  // there, of each site and region
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 

@@ -44,16 +44,16 @@ public:
         CORNERTURN_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
         stream_.reset(stream);
         read = pinned_[0].get();
-        turned = pinned_[1].get();
+        transposed = pinned_[1].get();
     }
 
-    void turn(std::int64_t rows, std::int64_t cols) override {
+    void transpose(std::int64_t rows, std::int64_t cols) override {
         const auto bytes = static_cast<std::size_t>(rows * cols * element_size_);
         const auto address = [&](int i) { return reinterpret_cast<std::uintptr_t>(device_[i].get()); };
         CORNERTURN_CUDA(cudaMemcpyAsync(device_[0].get(), read, bytes, cudaMemcpyHostToDevice, stream_.get()));
         cuda::detail::transpose({address(0), rows, cols, cols, 1, 0}, {address(1), cols, rows, rows, 1, 0},
                                 element_size_, 1, stream_.get());
-        CORNERTURN_CUDA(cudaMemcpyAsync(turned, device_[1].get(), bytes, cudaMemcpyDeviceToHost, stream_.get()));
+        CORNERTURN_CUDA(cudaMemcpyAsync(transposed, device_[1].get(), bytes, cudaMemcpyDeviceToHost, stream_.get()));
         CORNERTURN_CUDA(cudaStreamSynchronize(stream_.get()));
     }
 
@@ -66,18 +66,18 @@ private:
 
 }  // namespace
 
-tile_place cuda_tiles() {
+tile_maker cuda_tiles() {
     // CUDA loads a kernel when it is first launched: 23 MB of the host's memory were measured, by the kernel.
     constexpr std::int64_t kLater = 48 << 20;
-    const tile_place place{[](std::int64_t elements, std::int64_t element_size) {
+    const tile_maker maker{[](std::int64_t elements, std::int64_t element_size) {
                                return std::make_unique<cuda_tile>(elements, element_size);
                            },
                            kLater};
-    place.make(64 * 64, 4)->turn(64, 64);
-    return place;
+    maker.make(64 * 64, 4)->transpose(64, 64);
+    return maker;
 }
 #else
-tile_place cuda_tiles() { throw unsupported("no GPU to turn tiles on: this program was built without CUDA"); }
+tile_maker cuda_tiles() { throw unsupported("no GPU to transpose tiles on: this program was built without CUDA"); }
 #endif
 
 }  // namespace cornerturn::files

@@ -1,4 +1,4 @@
-// Files read and written by position, and one that takes another's place only when it is whole.
+// Files read and written by position, and one that replaces another only when it is whole.
 #pragma once
 
 #include <cstdint>

@@ -33,13 +33,13 @@ constexpr std::int64_t kLater = 3 * kMiB;          // of the program, which is n
 constexpr std::int64_t kMostOfATile = 256 * kMiB;  // more gains nothing, and keeps threads waiting for each other
 constexpr std::int64_t kMostOfACopy = 1 * kMiB;
 constexpr std::int64_t kPage = 4096;
-constexpr std::int64_t kLongRuns = 256 * 1024;     // of bytes, which the system reads well wherever they are
-constexpr std::int64_t kAhead = kMiB / 2;          // read at a time, ahead of the tiles
-constexpr int kHigher = 8;                         // than wide: tiles, for writing costs the system more than reading
-constexpr int kMostWorkers = 2;                    // tiles at a time: one is read and turned while the other is written
-constexpr std::int64_t kStack = kMiB / 4;          // and whatever else a thread has of its own
-constexpr std::int64_t kTurnedAtOnce = 16 * kMiB;  // a smaller tile and its transpose need no more memory to be turned
-constexpr std::int64_t kTurning = 2 * kMiB;        // what a thread takes to turn its part of a tile
+constexpr std::int64_t kLongRuns = 256 * 1024;  // of bytes, which the system reads well wherever they are
+constexpr std::int64_t kAhead = kMiB / 2;       // read at a time, ahead of the tiles
+constexpr int kHigher = 8;                      // than wide: tiles, for writing costs the system more than reading
+constexpr int kMostWorkers = 2;                 // tiles at a time: one is read and transposed, one written
+constexpr std::int64_t kStack = kMiB / 4;       // and whatever else a thread has of its own
+constexpr std::int64_t kTransposedAtOnce = 16 * kMiB;  // a smaller tile and its transpose need no more memory
+constexpr std::int64_t kTransposing = 2 * kMiB;        // what a thread takes to transpose its part of a tile
 
 // Bytes of memory that the process has in use.
 std::int64_t resident_bytes() {
@@ -67,12 +67,12 @@ std::int64_t thread_bytes() {
 // What the work may take: threads, and memory for the tiles.
 struct means {
     int workers = 1;         // threads that move tiles, the caller's among them
-    int turning = 1;         // threads that turn a tile in host memory; 0: all cores
+    int transposing = 1;     // threads that transpose a tile in host memory; 0: all cores
     std::int64_t bytes = 0;  // for each worker
     bool ahead = false;      // another thread reads ahead
 };
 
-means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_size, bool turned_elsewhere) {
+means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_size, bool transposed_elsewhere) {
     const std::int64_t thread = thread_bytes(), all_cores = std::max(1u, std::thread::hardware_concurrency());
     means m;
     std::int64_t left = memory;
@@ -81,18 +81,19 @@ means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_s
     if (m.ahead && threads > 0) --threads;
     const std::int64_t cores = threads > 0 ? std::min(threads, all_cores) : all_cores;
     const std::int64_t most_workers = threads > 0 ? std::min<std::int64_t>(threads, kMostWorkers) : kMostWorkers;
-    if (!turned_elsewhere && memory / 4 >= cores * (thread + kTurning)) {
-        m.turning = 0;
-        left -= cores * (thread + kTurning);
+    if (!transposed_elsewhere && memory / 4 >= cores * (thread + kTransposing)) {
+        m.transposing = 0;
+        left -= cores * (thread + kTransposing);
     }
     // Rather fewer workers than tiles that are narrower than a page either way.
     const std::int64_t worth = 2 * std::max(element_size, kPage * kPage / element_size) + thread;
     m.workers =
         static_cast<int>(std::clamp<std::int64_t>(std::min(left / worth, memory / 4 / thread), 1, most_workers));
-    if (threads > 0 && m.turning == 0) m.turning = static_cast<int>(std::max<std::int64_t>(1, cores / m.workers));
-    if (m.workers > 1) left -= m.workers * thread + (m.turning != 1 ? (m.workers - 1) * kTurning : 0);
+    if (threads > 0 && m.transposing == 0)
+        m.transposing = static_cast<int>(std::max<std::int64_t>(1, cores / m.workers));
+    if (m.workers > 1) left -= m.workers * thread + (m.transposing != 1 ? (m.workers - 1) * kTransposing : 0);
     m.bytes = left / m.workers;
-    if (!turned_elsewhere && m.turning == 1 && m.bytes > kTurnedAtOnce) m.bytes -= kTurning;
+    if (!transposed_elsewhere && m.transposing == 1 && m.bytes > kTransposedAtOnce) m.bytes -= kTransposing;
     return m;
 }
 
@@ -240,21 +241,21 @@ public:
         : element_size_(element_size),
           threads_(threads),
           read_(memory_of(elements * element_size)),
-          turned_(memory_of(elements * element_size)) {
+          transposed_(memory_of(elements * element_size)) {
         read = read_.get();
-        turned = turned_.get();
+        transposed = transposed_.get();
     }
 
-    void turn(std::int64_t rows, std::int64_t cols) override {
+    void transpose(std::int64_t rows, std::int64_t cols) override {
         detail::transpose({reinterpret_cast<std::uintptr_t>(read), rows, cols, cols, 1, 0},
-                          {reinterpret_cast<std::uintptr_t>(turned), cols, rows, rows, 1, 0}, element_size_, 1,
+                          {reinterpret_cast<std::uintptr_t>(transposed), cols, rows, rows, 1, 0}, element_size_, 1,
                           {.threads = threads_});
     }
 
 private:
     std::int64_t element_size_;
     int threads_;
-    std::unique_ptr<unsigned char[]> read_, turned_;
+    std::unique_ptr<unsigned char[]> read_, transposed_;
 };
 
 std::int64_t copy_elements(const plan& p, const input_file& source, new_file& destination, const means& m,
@@ -364,7 +365,7 @@ void move_rows(std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch, st
 }
 
 std::int64_t transpose_elements(const plan& p, const input_file& source, new_file& destination, const means& m,
-                                const tile_place& place, interruptible& run) {
+                                const tile_maker& maker, interruptible& run) {
     const std::int64_t e = p.element_size;
     const tile_size t = tile_of(p, std::min(m.bytes / 2, kMostOfATile));
     const std::int64_t across = (p.source.cols + t.cols - 1) / t.cols, down = (p.source.rows + t.rows - 1) / t.rows;
@@ -374,7 +375,7 @@ std::int64_t transpose_elements(const plan& p, const input_file& source, new_fil
     std::mutex writing;
     run_all(across * down, m.workers, run, [&](std::int64_t i, int worker) {
         auto& tile = tiles[static_cast<std::size_t>(worker)];
-        if (!tile) tile = place.make(t.rows * t.cols, e);
+        if (!tile) tile = maker.make(t.rows * t.cols, e);
         const std::int64_t row = i / across * t.rows, col = i % across * t.cols;
         const std::int64_t rows = std::min(t.rows, p.source.rows - row), cols = std::min(t.cols, p.source.cols - col);
         if (ahead) ahead->began(i / across);
@@ -382,13 +383,13 @@ std::int64_t transpose_elements(const plan& p, const input_file& source, new_fil
                   [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
                       source.read(tile->read + at, bytes, offset);
                   });
-        tile->turn(rows, cols);
+        tile->transpose(rows, cols);
         {
             // The system lets one thread at a time write to a file, and others spin.
             const std::lock_guard lock(writing);
             move_rows(cols, rows * e, p.source.rows * e, p.destination.offset + (col * p.source.rows + row) * e, run,
                       [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
-                          destination.write(tile->turned + at, bytes, offset);
+                          destination.write(tile->transposed + at, bytes, offset);
                       });
         }
         // The last tile of these rows, or about the last: what comes after it need not wait for them at the end.
@@ -417,8 +418,8 @@ file_result transpose_file(const file_request& what) {
     interruptible run(what, p.bytes());
     file_result result{.from = p.from, .to = p.to, .bytes = p.bytes(), .copied = p.copies};
     const means m = means_of(left, what.threads, p.element_size, static_cast<bool>(what.tiles.make));
-    const tile_place in_host_memory{[&](std::int64_t elements, std::int64_t element_size) {
-        return std::make_unique<host_tile>(elements, element_size, m.turning);
+    const tile_maker in_host_memory{[&](std::int64_t elements, std::int64_t element_size) {
+        return std::make_unique<host_tile>(elements, element_size, m.transposing);
     }};
     if (p.bytes() > 0) {
         result.tiles = p.copies ? copy_elements(p, source, destination, m, run)

@@ -24,7 +24,7 @@ struct file_request {
     order layout = order::c;            // of the result
     std::int64_t memory = 1 << 30;      // bytes: what the process may use
     std::int64_t threads = 0;           // at a time, at most; 0: as many as there are cores
-    tile_place tiles = {};              // where they are turned
+    tile_maker tiles = {};              // where they are transposed
     // Called now and then, from any thread but from one at a time, with the bytes that were written.
     std::function<void(std::int64_t done, std::int64_t of)> progress = {};
     const std::atomic<bool>* stop = nullptr;  // becoming true ends it, with the error interrupted
@@ -46,7 +46,7 @@ struct file_result {
 // thread reads ahead of them for that cache.
 //
 // Throws error where a file cannot be read or written, or is not what it should be; invalid_argument where the memory
-// is too little; and what making and turning tiles throws.
+// is too little; and what making and transposing tiles throws.
 file_result transpose_file(const file_request& what);
 
 }  // namespace cornerturn::files

@@ -30,22 +30,22 @@ void copy_row(const byte* from, byte* to, std::int64_t bytes) {
 }
 
 // A small matrix.
-void turn_and_copy(const job& j, std::int64_t matrix) {
+void transpose_and_copy(const job& j, std::int64_t matrix) {
     const std::ptrdiff_t pitch = j.rows * j.size;
-    byte *const there = j.destination_at(matrix, 0, 0), *const turned = scratch(j.rows * pitch);
-    j.use.turn(there, j.source_pitch, turned, pitch, j.rows, j.rows, j.size);
-    if (j.destination_pitch == pitch) return copy(turned, there, j.rows * pitch);
+    byte *const there = j.destination_at(matrix, 0, 0), *const transposed = scratch(j.rows * pitch);
+    j.use.transpose_tile(there, j.source_pitch, transposed, pitch, j.rows, j.rows, j.size);
+    if (j.destination_pitch == pitch) return copy(transposed, there, j.rows * pitch);
     for (std::int64_t row = 0; row < j.rows; ++row)
-        copy(turned + row * pitch, there + row * j.destination_pitch, pitch);
+        copy(transposed + row * pitch, there + row * j.destination_pitch, pitch);
 }
 
-struct place {
+struct position {
     std::int64_t row, col;
 };
 
-// Place i of those on the diagonal and above of side x side, row by row: rows that are as long together as the first
+// Position i of those on the diagonal and above of side x side, row by row: rows that are as long together as the first
 // are put one behind the other.
-place upper_place(std::int64_t i, std::int64_t side) {
+position upper_position(std::int64_t i, std::int64_t side) {
     const std::int64_t length = side | 1, row = i / length, along = i % length;
     if (along < side - row) return {row, row + along};
     const std::int64_t other = side - 1 - row + side % 2;
@@ -56,10 +56,10 @@ std::int64_t tile_row_bytes(std::int64_t size) {
     return std::max(kTileBytes, std::min(kTileElements * size, kMostTileBytes));
 }
 
-// Matrices in blocks of tiles of squares. A square and the one in whose place it belongs are swapped at a time, and all
+// Matrices in blocks of tiles of squares. A square and its mirror image are swapped at a time, and all
 // along a row or two of the tiles that come next are fetched: whatever comes in bursts, memory answers late. A block's
 // tiles are taken one of its diagonals after the other, so that few follow another along a column, where rows that are
-// a power of two apart compete for the same places of the caches and banks of memory.
+// a power of two apart compete for the same sets of the caches and banks of memory.
 class square_swaps {
 public:
     explicit square_swaps(const job& j)
@@ -112,7 +112,7 @@ private:
 
     tile at(std::int64_t step) const {
         const std::int64_t matrix = step / steps_of_matrix(), within = step % steps_of_matrix();
-        const place block = upper_place(within / steps_of_block(), blocks_);
+        const position block = upper_position(within / steps_of_block(), blocks_);
         const std::int64_t down = within % tiles_, across = (down + within % steps_of_block() / tiles_) % tiles_;
         const std::int64_t row = (block.row * tiles_ + down) * side_, col = (block.col * tiles_ + across) * side_;
         return {matrix, row, col, matrix < j_.count && row <= col && col < j_.rows};
@@ -132,18 +132,19 @@ private:
         --a.rows;
     }
 
-    // A square, and straight to its place the one that is mirrored; one on the diagonal is both. So many rows are
-    // fetched, by turns of the one and the other of `ahead`.
+    // Swaps a square and the one that is mirrored, which goes straight to where it belongs; one on the diagonal is
+    // both. So many rows are fetched, by turns of the one and the other of `ahead`.
     void swap(std::int64_t matrix, std::int64_t row, std::int64_t col, rows_ahead (&ahead)[2],
               std::int64_t fetched) const {
         const std::int64_t rows = std::min(square_, j_.rows - row), cols = std::min(square_, j_.rows - col);
         const std::ptrdiff_t pitch = std::max<std::ptrdiff_t>(kLineBytes, j_.size);
         byte *const one = j_.destination_at(matrix, row, col), *const mirrored = j_.destination_at(matrix, col, row);
-        byte* const turned = scratch(square_ * pitch);
-        j_.use.turn(one, j_.source_pitch, turned, pitch, rows, cols, j_.size);
-        if (row != col) j_.use.turn(mirrored, j_.source_pitch, one, j_.destination_pitch, cols, rows, j_.size);
+        byte* const transposed = scratch(square_ * pitch);
+        j_.use.transpose_tile(one, j_.source_pitch, transposed, pitch, rows, cols, j_.size);
+        if (row != col)
+            j_.use.transpose_tile(mirrored, j_.source_pitch, one, j_.destination_pitch, cols, rows, j_.size);
         for (std::int64_t i = 0; i < std::max(cols, fetched); ++i) {
-            if (i < cols) copy_row(turned + i * pitch, mirrored + i * j_.destination_pitch, rows * j_.size);
+            if (i < cols) copy_row(transposed + i * pitch, mirrored + i * j_.destination_pitch, rows * j_.size);
             if (i < fetched) fetch(ahead[i % 2]);
         }
     }
@@ -162,7 +163,7 @@ void run_in_place(const job& j) {
     const square_swaps swaps(j);
     if (swaps.is_one_tile()) {
         share_out(
-            j.count, j.bytes(), [&](std::int64_t i) { turn_and_copy(j, i); }, task_bytes);
+            j.count, j.bytes(), [&](std::int64_t i) { transpose_and_copy(j, i); }, task_bytes);
     } else {
         share_out(
             swaps.steps(), j.bytes(), [&](std::int64_t i) { swaps.run(i); }, task_bytes);

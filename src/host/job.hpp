@@ -19,7 +19,7 @@ namespace cornerturn::host {
 // Sizes here and where they are used: docs/experiments.md has what was tried.
 inline constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 inline constexpr std::int64_t kTaskBytes = 256 * kKiB;   // at least: moved by a thread before it takes what comes next
-inline constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved straight to its place
+inline constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved directly
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -110,8 +110,8 @@ struct job {
     std::int64_t rows_before_lines() const { return to_next_line(destination) / size; }
     // Rows of the destination are made of whole lines but for their ends, and elements divide a line.
     bool in_lines() const {
-        return use.turn_lines != nullptr && in_line(destination) % size == 0 && destination_pitch % kLineBytes == 0 &&
-               (count == 1 || destination_stride % kLineBytes == 0) &&
+        return use.transpose_lines != nullptr && in_line(destination) % size == 0 &&
+               destination_pitch % kLineBytes == 0 && (count == 1 || destination_stride % kLineBytes == 0) &&
                (rows - rows_before_lines()) * size >= kLineBytes && cols * size >= kLineBytes;
     }
     // Nothing lies between the source's elements.

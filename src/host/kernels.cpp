@@ -30,8 +30,8 @@ namespace {
 
 // kSize 0: the size is known at run time alone.
 template <int kSize>
-void turn_elements(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
-                   std::int64_t cols, std::int64_t run_time_size) {
+void transpose_elements(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
+                        std::int64_t rows, std::int64_t cols, std::int64_t run_time_size) {
     const std::int64_t size = kSize > 0 ? kSize : run_time_size;
     if ((cols == 1 && from_pitch == size) || (rows == 1 && to_pitch == size)) {
         std::memcpy(to, from, static_cast<std::size_t>(rows * cols * size));
@@ -48,9 +48,9 @@ void turn_elements(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::p
 #if HWY_TARGET == HWY_SCALAR
 
 template <int kSize>
-void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
-          std::int64_t cols, std::int64_t size) {
-    turn_elements<kSize>(from, from_pitch, to, to_pitch, rows, cols, size);
+void transpose_tile(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
+                    std::int64_t cols, std::int64_t size) {
+    transpose_elements<kSize>(from, from_pitch, to, to_pitch, rows, cols, size);
 }
 
 void stream(const byte* from, byte* to, std::int64_t lines, const byte*) {
@@ -68,37 +68,37 @@ void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::p
 }
 
 template <int kSize>
-constexpr turn_lines_function turn_lines = nullptr;
+constexpr transpose_lines_function transpose_lines = nullptr;
 template <int kSize>
-constexpr turn_run_function turn_run = nullptr;
+constexpr transpose_run_function transpose_run = nullptr;
 template <int kSize>
-constexpr turn_copied_function turn_copied = nullptr;
+constexpr transpose_copied_function transpose_copied = nullptr;
 template <int kSize>
-constexpr turn_joined_function turn_joined = nullptr;
+constexpr transpose_joined_function transpose_joined = nullptr;
 
 #else
 
 // ---- In vectors: squares-inl.hpp, packed-inl.hpp --------------------------------------------------------------------
 
-// The same for all columns, kRows of them or more: the last ones may be turned twice.
+// The same for all columns, kRows of them or more: the last ones may be transposed twice.
 template <int kSize, class D>
-HWY_INLINE void turn_rows(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
-                          std::int64_t cols) {
+HWY_INLINE void transpose_rows(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
+                               std::int64_t cols) {
     constexpr int kRows = kBlockBytes / kSize;
     std::int64_t col = 0;
     for (; col + kRows <= cols; col += kRows)
-        turn_block<kSize>(d, from + col * kSize, from_pitch, to + col * to_pitch, to_pitch);
+        transpose_block<kSize>(d, from + col * kSize, from_pitch, to + col * to_pitch, to_pitch);
     if (col < cols) {
         col = cols - kRows;
-        turn_block<kSize>(d, from + col * kSize, from_pitch, to + col * to_pitch, to_pitch);
+        transpose_block<kSize>(d, from + col * kSize, from_pitch, to + col * to_pitch, to_pitch);
     }
 }
 
 // ---- All of it ------------------------------------------------------------------------------------------------------
 
 template <int kSize>
-void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
-          std::int64_t cols, std::int64_t size) {
+void transpose_tile(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
+                    std::int64_t cols, std::int64_t size) {
     constexpr int kRows = kBlockBytes / kSize;
     using T = lane_t<kSize>;
     const widest<T> d;
@@ -112,23 +112,23 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
             const byte* const source = from + row * from_pitch;
             byte* const destination = to + row * kSize;
             for (std::int64_t col = 0; col < square_cols; col += kSide) {
-                turn_square<kSize>(d, source + col * kSize, from_pitch, [&](int column, int part, auto v) {
+                transpose_square<kSize>(d, source + col * kSize, from_pitch, [&](int column, int part, auto v) {
                     hn::StoreU(v, d, at<T>(destination + (col + column) * to_pitch + part * bytes_of(d)));
                 });
             }
             if (square_cols == cols) continue;
             const std::int64_t col = std::min<std::int64_t>(square_cols, cols - kRows);
             for (int i = 0; i < kSide; i += kAtATime)
-                turn_rows<kSize>(d, source + i * from_pitch + col * kSize, from_pitch,
-                                 destination + i * kSize + col * to_pitch, to_pitch, cols - col);
+                transpose_rows<kSize>(d, source + i * from_pitch + col * kSize, from_pitch,
+                                      destination + i * kSize + col * to_pitch, to_pitch, cols - col);
         }
         for (; row + kAtATime <= rows; row += kAtATime)
-            turn_rows<kSize>(d, from + row * from_pitch, from_pitch, to + row * kSize, to_pitch, cols);
+            transpose_rows<kSize>(d, from + row * from_pitch, from_pitch, to + row * kSize, to_pitch, cols);
         for (; row + kRows <= rows; row += kRows)
-            turn_rows<kSize>(one, from + row * from_pitch, from_pitch, to + row * kSize, to_pitch, cols);
+            transpose_rows<kSize>(one, from + row * from_pitch, from_pitch, to + row * kSize, to_pitch, cols);
         if (row < rows) {
             row = rows - kRows;
-            turn_rows<kSize>(one, from + row * from_pitch, from_pitch, to + row * kSize, to_pitch, cols);
+            transpose_rows<kSize>(one, from + row * from_pitch, from_pitch, to + row * kSize, to_pitch, cols);
         }
         return;
     }
@@ -144,7 +144,7 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
                 case 4: done_rows = split<4>(d, from, to, to_pitch, rows); break;
                 default:
                     done_rows = by_halves(cols) ? split_bytes(bytes, from, to, to_pitch, rows, cols)
-                                                : turn_narrow<kSize>(d, from, to, to_pitch, rows, cols);
+                                                : transpose_narrow<kSize>(d, from, to, to_pitch, rows, cols);
             }
         } else if (rows < kRows && to_pitch == rows * kSize) {
             switch (rows) {
@@ -154,19 +154,19 @@ void turn(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t 
                 case 4: done_cols = join<4>(d, from, from_pitch, to, cols); break;
                 default:
                     done_cols = by_halves(rows) ? join_bytes(bytes, from, from_pitch, to, rows, cols)
-                                                : turn_low<kSize>(one, from, from_pitch, to, rows, cols);
+                                                : transpose_low<kSize>(one, from, from_pitch, to, rows, cols);
             }
         }
     }
-    turn_elements<kSize>(from + done_rows * from_pitch + done_cols * kSize, from_pitch,
-                         to + done_cols * to_pitch + done_rows * kSize, to_pitch, rows - done_rows, cols - done_cols,
-                         size);
+    transpose_elements<kSize>(from + done_rows * from_pitch + done_cols * kSize, from_pitch,
+                              to + done_cols * to_pitch + done_rows * kSize, to_pitch, rows - done_rows,
+                              cols - done_cols, size);
 }
 
-// Into the second-level cache: the nearest has other uses for its places, and for what waits on memory.
+// Into the second-level cache: the nearest has other uses for its lines, and for what waits on memory.
 HWY_INLINE void fetch(const byte* line) { __builtin_prefetch(line, 0, 2); }
 
-// The square's share of what comes next, a line with each column that is turned, so that memory is asked all along.
+// The square's share of what comes next, a line with each column that is transposed, so that memory is asked all along.
 // What lies side by side in a row comes soon after each other: memory gives more at a time than a line.
 template <int kSize>
 HWY_INLINE void fetch_with(int column, const square& s, std::ptrdiff_t from_pitch) {
@@ -175,11 +175,11 @@ HWY_INLINE void fetch_with(int column, const square& s, std::ptrdiff_t from_pitc
 }
 
 template <int kSize>
-void turn_lines(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
+void transpose_lines(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     using T = lane_t<kSize>;
     const widest<T> d;
     for (const square* s = squares; s != squares + count; ++s) {
-        turn_square<kSize>(d, s->from, from_pitch, [&](int column, int part, auto v) {
+        transpose_square<kSize>(d, s->from, from_pitch, [&](int column, int part, auto v) {
             if (part == 0) fetch_with<kSize>(column, *s, from_pitch);
             hn::Stream(v, d, at<T>(s->to + column * to_pitch + part * bytes_of(d)));
         });
@@ -200,22 +200,22 @@ void stream(const byte* from, byte* to, std::int64_t lines, const byte* next) {
 }
 
 template <int kSize>
-void turn_run(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
+void transpose_run(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     constexpr int kSide = kLineBytes / kSize;
     constexpr std::ptrdiff_t kSquareBytes = kSide * kLineBytes;
     const widest<lane_t<kSize>> d;
     int column = 0, its_square = 0;  // of what is streamed; of what is fetched a row and a line in it
     for (int i = 0; i < run.squares; ++i) {
         if (run.from != nullptr) {
-            turn_square<kSize>(d, run.from + i * kLineBytes, from_pitch, [&](int its_column, int part, auto v) {
+            transpose_square<kSize>(d, run.from + i * kLineBytes, from_pitch, [&](int its_column, int part, auto v) {
                 byte* const line = run.tile + i * kSquareBytes + its_column * kLineBytes;
                 hn::Store(v, d, at<lane_t<kSize>>(line + part * bytes_of(d)));
             });
         }
         for (int k = 0; k < kSide; ++k) {
             if (run.next != nullptr) fetch(run.next + column * from_pitch + its_square * kLineBytes);
-            if (run.turned != nullptr) {
-                stream_line(run.turned + its_square * kSquareBytes + column * kLineBytes,
+            if (run.transposed != nullptr) {
+                stream_line(run.transposed + its_square * kSquareBytes + column * kLineBytes,
                             run.to + (its_square * kSide + column) * to_pitch);
             }
             if (++its_square < run.squares) continue;
@@ -226,12 +226,12 @@ void turn_run(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t t
 }
 
 template <int kSize>
-void turn_copied(const copied_squares& squares, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
+void transpose_copied(const copied_squares& squares, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     constexpr int kSide = kLineBytes / kSize, kPieceBytes = kCopiedSquares * kLineBytes;
     constexpr int kAhead = 8;  // rows: they fit one set of the second-level cache, and one of the nearest
     const widest<lane_t<kSize>> d;
     for (int i = 0; i < kCopiedSquares; ++i) {
-        turn_square<kSize>(d, squares.copied + i * kLineBytes, kPieceBytes, [&](int column, int part, auto v) {
+        transpose_square<kSize>(d, squares.copied + i * kLineBytes, kPieceBytes, [&](int column, int part, auto v) {
             byte* const line = squares.to + (i * kSide + column) * to_pitch;
             hn::Stream(v, d, at<lane_t<kSize>>(line + part * bytes_of(d)));
             if (part > 0 || squares.next == nullptr) return;
@@ -301,11 +301,11 @@ HWY_INLINE hn::Vec<widest<std::uint8_t>> line_of(hn::Vec<widest<std::uint8_t>> b
 
 // Neither first nor last: straight from the registers.
 template <int kSize>
-void turn_joined_within(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
+void transpose_joined_within(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     const widest<lane_t<kSize>> d;
     const widest<std::uint8_t> bytes;
     for (const square* s = squares; s != squares + count; ++s) {
-        turn_square<kSize>(d, s->from, from_pitch, [&](int column, int, auto v) {
+        transpose_square<kSize>(d, s->from, from_pitch, [&](int column, int, auto v) {
             fetch_with<kSize>(column, *s, from_pitch);
             byte *const to = s->to + column * to_pitch, *const waiting = s->waiting + column * kLineBytes;
             const std::ptrdiff_t within = in_line(to);
@@ -317,22 +317,22 @@ void turn_joined_within(const square* squares, int count, std::ptrdiff_t from_pi
 }
 #endif
 
-// One square is streamed while the next is turned.
+// One square is streamed while the next is transposed.
 template <int kSize>
-void turn_joined(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
+void transpose_joined(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     constexpr int kSide = kLineBytes / kSize;
     using T = lane_t<kSize>;
     const widest<T> d;
 #if HWY_TARGET == HWY_AVX3_DL
     if (!squares[0].begins && !squares[count - 1].ends)
-        return turn_joined_within<kSize>(squares, count, from_pitch, to_pitch);
+        return transpose_joined_within<kSize>(squares, count, from_pitch, to_pitch);
 #endif
     // What lies before a piece, or behind it, is loaded with it.
     alignas(kLineBytes) byte tiles[2][(kSide + 2) * kLineBytes];
     for (int i = 0; i <= count; ++i) {
         if (i < count) {
             byte* const tile = tiles[i % 2] + kLineBytes;
-            turn_square<kSize>(d, squares[i].from, from_pitch, [&](int column, int part, auto v) {
+            transpose_square<kSize>(d, squares[i].from, from_pitch, [&](int column, int part, auto v) {
                 if (part == 0) fetch_with<kSize>(column, squares[i], from_pitch);
                 hn::Store(v, d, at<T>(tile + column * kLineBytes + part * bytes_of(d)));
             });
@@ -363,13 +363,15 @@ const char* target() { return hwy::TargetName(HWY_TARGET); }
 // Elements that divide a line and a block evenly.
 template <int kSize>
 kernels in_squares() {
-    constexpr turn_copied_function none = nullptr;  // 16 rows and less fit the caches, however far apart they are
-    return {turn<kSize>, turn_lines<kSize>, turn_run<kSize>, kSize <= 2 ? turn_copied<kSize> : none, turn_joined<kSize>,
-            stream,      stream_joined,     target()};
+    constexpr transpose_copied_function none = nullptr;  // 16 rows and less fit the caches, however far apart they are
+    return {transpose_tile<kSize>,   transpose_lines<kSize>,
+            transpose_run<kSize>,    kSize <= 2 ? transpose_copied<kSize> : none,
+            transpose_joined<kSize>, stream,
+            stream_joined,           target()};
 }
 template <int kSize>
 kernels by_elements() {
-    return {turn_elements<kSize>, nullptr, nullptr, nullptr, nullptr, stream, stream_joined, target()};
+    return {transpose_elements<kSize>, nullptr, nullptr, nullptr, nullptr, stream, stream_joined, target()};
 }
 
 kernels kernels_for(std::int64_t size) {

@@ -11,14 +11,14 @@ inline constexpr int kLineBytes = 64;
 
 // to[col * to_pitch + row * size] = from[row * from_pitch + col * size] for all rows and cols, each element `size`
 // bytes. Writes nothing else, and reads nothing but the rows and, where they are packed, what follows them among them.
-using turn_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
-                               std::int64_t rows, std::int64_t cols, std::int64_t size);
+using transpose_tile_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
+                                         std::int64_t rows, std::int64_t cols, std::int64_t size);
 
 // As many rows and columns as a line has elements: each row of the destination gets a line.
 struct square {
     const byte* from;
     byte* to;           // of its first column
-    const byte* fetch;  // of fetched_rows() fetched_lines() each, which will be turned a little later; null: of none
+    const byte* fetch;  // of fetched_rows() fetched_lines() each, which are transposed a little later; null: of none
     // Where lines are joined.
     byte* waiting;      // for each column the line's worth before `to`
     bool begins, ends;  // nothing waits yet; nothing will
@@ -29,25 +29,26 @@ inline constexpr int kFetchedLines = 8;
 constexpr int fetched_lines(int side) { return side < kFetchedLines ? side : kFetchedLines; }
 constexpr int fetched_rows(int side) { return side / fetched_lines(side); }
 
-// As turn_function for squares, straight past the caches: `to` and to_pitch are aligned to a line. End with
+// As transpose_tile_function for squares, straight past the caches: `to` and to_pitch are aligned to a line. End with
 // end_stream(). Null but for elements of 1, 2, 4, 8 and 16 bytes, or where it would be no quicker.
-using turn_lines_function = void (*)(const square* squares, int count, std::ptrdiff_t from_pitch,
-                                     std::ptrdiff_t to_pitch);
+using transpose_lines_function = void (*)(const square* squares, int count, std::ptrdiff_t from_pitch,
+                                          std::ptrdiff_t to_pitch);
 
 // So many squares of one strip, side by side, by way of tiles, which hold one behind the other.
 struct square_run {
-    const byte* from;  // to be turned into `tile`
+    const byte* from;  // to be transposed into `tile`
     byte* tile;
-    const byte* next;    // as many squares, to be fetched; null: there are none
-    const byte* turned;  // a tile that is streamed to `to` in the meantime; null: there is none
+    const byte* next;        // as many squares, to be fetched; null: there are none
+    const byte* transposed;  // a tile that is streamed to `to` in the meantime; null: there is none
     byte* to;
     int squares;
 };
 
-// Streams of each square a column, then of each the next. Alignment, end and null as turn_lines_function.
-using turn_run_function = void (*)(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch);
+// Streams of each square a column, then of each the next. Alignment, end and null as transpose_lines_function.
+using transpose_run_function = void (*)(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch);
 
-// So many squares of one strip, side by side, of which a copy is turned: pieces of their rows, one behind the other.
+// So many squares of one strip, side by side, of which a copy is transposed: pieces of their rows, one behind the
+// other.
 inline constexpr int kCopiedSquares = 8;
 struct copied_squares {
     const byte* copied;
@@ -57,10 +58,10 @@ struct copied_squares {
     const byte* after;  // those after that, to be fetched; null: there are none
 };
 
-// Copies a line of what comes next with each that it streams. Alignment, end and null as turn_lines_function, and null
-// for elements of more than 2 bytes.
-using turn_copied_function = void (*)(const copied_squares& squares, std::ptrdiff_t from_pitch,
-                                      std::ptrdiff_t to_pitch);
+// Copies a line of what comes next with each that it streams. Alignment, end and null as transpose_lines_function, and
+// null for elements of more than 2 bytes.
+using transpose_copied_function = void (*)(const copied_squares& squares, std::ptrdiff_t from_pitch,
+                                           std::ptrdiff_t to_pitch);
 
 // Copies whole lines past the caches. `from` and `to` are aligned to a line. End with end_stream(). As many lines are
 // fetched from `next`, one with each that is streamed, so that memory is asked all along; null: none.
@@ -73,16 +74,16 @@ using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines,
 using stream_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                         byte* waiting, std::int64_t pieces, std::int64_t lines, const byte* next);
 
-// As turn_lines_function and stream_joined_function in one: `to` is anywhere, and each row of the destination gets a
-// line of what waits for it and of what is turned.
-using turn_joined_function = turn_lines_function;
+// As transpose_lines_function and stream_joined_function in one: `to` is anywhere, and each row of the destination gets
+// a line of what waits for it and of what is transposed.
+using transpose_joined_function = transpose_lines_function;
 
 struct kernels {
-    turn_function turn;
-    turn_lines_function turn_lines;
-    turn_run_function turn_run;
-    turn_copied_function turn_copied;
-    turn_joined_function turn_joined;
+    transpose_tile_function transpose_tile;
+    transpose_lines_function transpose_lines;
+    transpose_run_function transpose_run;
+    transpose_copied_function transpose_copied;
+    transpose_joined_function transpose_joined;
     stream_function stream;
     stream_joined_function stream_joined;
     const char* target;  // the instructions that they use, in Highway's words

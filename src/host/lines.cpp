@@ -8,9 +8,9 @@ namespace {
 constexpr std::int64_t kUnitBytes = 1 * kMiB;     // at most: of a strip
 constexpr std::int64_t kAlignedBytes = 1 * kKiB;  // of a row of the source, at least, for its first columns to go alone
 
-// Far apart along strips of so many rows, at which squares are turned by turns. Elements of 4 bytes are a little
+// Far apart along strips of so many rows, at which squares are transposed by turns. Elements of 4 bytes are a little
 // quicker with twice as many pieces of rows at a time as others.
-std::int64_t places_at_a_time(const job& j, std::int64_t rows) { return j.size == 4 ? 4 : kRowsAtATime / rows; }
+std::int64_t positions_at_a_time(const job& j, std::int64_t rows) { return j.size == 4 ? 4 : kRowsAtATime / rows; }
 
 // Of the source, before the first one whose elements begin a line in each row, if one does: squares from there on are
 // read a line at a time, and not two parts of lines.
@@ -25,8 +25,8 @@ std::int64_t cols_before_lines(const job& j) {
 // Straight from the source to the destination, whose rows are whole lines but for their ends.
 void run_lines(const job& j) {
     const std::int64_t side = j.side();
-    const turn_strip_function turn_strip = turn_strip_for(j);
-    const std::int64_t most_rows = (turn_strip != nullptr ? 1 : strips_at_a_time(side, j.source_pitch)) * side;
+    const transpose_strip_function transpose_strip = transpose_strip_for(j);
+    const std::int64_t most_rows = (transpose_strip != nullptr ? 1 : strips_at_a_time(side, j.source_pitch)) * side;
     const std::int64_t rows_before = j.rows_before_lines(), cols_before = cols_before_lines(j);
     const std::int64_t rows_in_squares = (j.rows - rows_before) / side * side, end = rows_before + rows_in_squares;
     const std::int64_t cols_behind = j.cols - cols_before;
@@ -43,40 +43,41 @@ void run_lines(const job& j) {
         const std::int64_t rows = std::min(most_rows, end - row), cols = std::min(most_cols, j.cols - col);
         const std::int64_t strips = rows / side, squares = cols / side;
         const bool follows = narrow && row + 2 * most_rows <= end;
-        const auto turn = [&](std::int64_t first, std::int64_t along, std::int64_t places) {
-            turn_squares(j, {.source = j.source_at(matrix, row, col + first),
-                             .destination = j.destination_at(matrix, col + first, row),
-                             .strips = strips,
-                             .squares = along,
-                             .places = places,
-                             .apart = along * side,
-                             .next = follows ? j.source_at(matrix, row + most_rows, col + first) : nullptr});
+        const auto transpose_patch = [&](std::int64_t first, std::int64_t along, std::int64_t positions) {
+            transpose_squares(j, {.source = j.source_at(matrix, row, col + first),
+                                  .destination = j.destination_at(matrix, col + first, row),
+                                  .strips = strips,
+                                  .squares = along,
+                                  .positions = positions,
+                                  .apart = along * side,
+                                  .next = follows ? j.source_at(matrix, row + most_rows, col + first) : nullptr});
         };
         std::int64_t done = 0;
-        if (turn_strip != nullptr)
-            done = turn_strip(j, j.source_at(matrix, row, col), j.destination_at(matrix, col, row), squares);
+        if (transpose_strip != nullptr)
+            done = transpose_strip(j, j.source_at(matrix, row, col), j.destination_at(matrix, col, row), squares);
         const std::int64_t left = squares - done;
         if (left > 0) {
-            const std::int64_t places = std::min(left, places_at_a_time(j, most_rows));
-            const std::int64_t along = left / places;
-            turn(done * side, along, places);
-            turn((done + places * along) * side, left % places, 1);
+            const std::int64_t positions = std::min(left, positions_at_a_time(j, most_rows));
+            const std::int64_t along = left / positions;
+            transpose_patch(done * side, along, positions);
+            transpose_patch((done + positions * along) * side, left % positions, 1);
         }
         // What is less than a square, into parts of lines.
-        const auto turn_rest = [&](std::int64_t its_row, std::int64_t its_col, std::int64_t its_rows,
-                                   std::int64_t its_cols) {
+        const auto transpose_rest = [&](std::int64_t its_row, std::int64_t its_col, std::int64_t its_rows,
+                                        std::int64_t its_cols) {
             if (its_rows == 0 || its_cols == 0) return;
-            j.use.turn(j.source_at(matrix, its_row, its_col), j.source_pitch,
-                       j.destination_at(matrix, its_col, its_row), j.destination_pitch, its_rows, its_cols, j.size);
+            j.use.transpose_tile(j.source_at(matrix, its_row, its_col), j.source_pitch,
+                                 j.destination_at(matrix, its_col, its_row), j.destination_pitch, its_rows, its_cols,
+                                 j.size);
         };
         const bool is_first = col == cols_before;
-        if (is_first) turn_rest(row, 0, rows, cols_before);
-        turn_rest(row, col + squares * side, rows, cols - squares * side);
+        if (is_first) transpose_rest(row, 0, rows, cols_before);
+        transpose_rest(row, col + squares * side, rows, cols - squares * side);
         // Above and below all squares: a share for each task, since these lines are fetched before they are written.
         const std::int64_t from = is_first ? 0 : col, width = col + cols - from;
         const std::int64_t share = from + width * (i % down) / down, next = from + width * (i % down + 1) / down;
-        turn_rest(0, share, rows_before, next - share);
-        turn_rest(end, share, j.rows - end, next - share);
+        transpose_rest(0, share, rows_before, next - share);
+        transpose_rest(end, share, j.rows - end, next - share);
     });
 }
 

@@ -109,13 +109,13 @@ HWY_INLINE std::int64_t join_bytes(D d, const byte* from, std::ptrdiff_t from_pi
         for (int row = 0; row < kHalfBytes; ++row)
             v[row] = row < rows ? hn::LoadU(d, from + row * from_pitch + col) : hn::Zero(d);
         interleave<kHalfBytes>(d, v);
-        alignas(kLineBytes) byte turned[kHalfBytes][kAtATime];
+        alignas(kLineBytes) byte transposed[kHalfBytes][kAtATime];
         HWY_UNROLL(8)
-        for (int i = 0; i < kHalfBytes; ++i) hn::Store(v[i], d, turned[i]);
+        for (int i = 0; i < kHalfBytes; ++i) hn::Store(v[i], d, transposed[i]);
         for (int block = 0; block < kAtATime; block += kBlockBytes) {
             HWY_UNROLL(16)
             for (int i = 0; i < kBlockBytes; ++i)
-                std::memcpy(to + (col + block + i) * rows, turned[i / 2] + block + i % 2 * kHalfBytes, kHalfBytes);
+                std::memcpy(to + (col + block + i) * rows, transposed[i / 2] + block + i % 2 * kHalfBytes, kHalfBytes);
         }
     }
     if constexpr (kAtATime > kBlockBytes)
@@ -127,16 +127,16 @@ HWY_INLINE std::int64_t join_bytes(D d, const byte* from, std::ptrdiff_t from_pi
 
 // Rows of the source that are packed: a block holds one of them and what follows. Returns how many it did.
 template <int kSize, class D>
-HWY_INLINE std::int64_t turn_narrow(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
-                                    std::int64_t cols) {
+HWY_INLINE std::int64_t transpose_narrow(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
+                                         std::int64_t cols) {
     constexpr int kRows = kBlockBytes / kSize, kAtATime = kRows * bytes_of(D()) / kBlockBytes;
     const std::ptrdiff_t pitch = cols * kSize;
-    alignas(kLineBytes) byte turned[kRows][kLineBytes];
+    alignas(kLineBytes) byte transposed[kRows][kLineBytes];
     std::int64_t row = 0;
     for (; (row + kAtATime - 1) * pitch + kBlockBytes <= rows * pitch; row += kAtATime) {
-        turn_block<kSize>(d, from + row * pitch, pitch, turned[0], kLineBytes);
+        transpose_block<kSize>(d, from + row * pitch, pitch, transposed[0], kLineBytes);
         for (std::int64_t col = 0; col < cols; ++col)
-            std::memcpy(to + col * to_pitch + row * kSize, turned[col], bytes_of(D()));
+            std::memcpy(to + col * to_pitch + row * kSize, transposed[col], bytes_of(D()));
     }
     return row;
 }
@@ -144,18 +144,18 @@ HWY_INLINE std::int64_t turn_narrow(D d, const byte* from, byte* to, std::ptrdif
 // Rows of the destination that are packed: a block is stored over what follows, which comes next. Returns how many it
 // did.
 template <int kSize, class D>
-HWY_INLINE std::int64_t turn_low(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t rows,
-                                 std::int64_t cols) {
+HWY_INLINE std::int64_t transpose_low(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t rows,
+                                      std::int64_t cols) {
     static_assert(bytes_of(D()) == kBlockBytes);
     constexpr int kCols = kBlockBytes / kSize;
     const std::ptrdiff_t pitch = rows * kSize;
-    alignas(kLineBytes) byte missing[kBlockBytes * kCols] = {}, turned[kBlockBytes * kCols];
+    alignas(kLineBytes) byte missing[kBlockBytes * kCols] = {}, transposed[kBlockBytes * kCols];
     std::int64_t col = 0;
     for (; (col + kCols - 1) * pitch + kBlockBytes <= cols * pitch; col += kCols) {
         for (std::int64_t row = 0; row < rows; ++row)
             std::memcpy(missing + row * kBlockBytes, from + row * from_pitch + col * kSize, kBlockBytes);
-        turn_block<kSize>(d, missing, kBlockBytes, turned, kBlockBytes);
-        for (int i = 0; i < kCols; ++i) std::memcpy(to + (col + i) * pitch, turned + i * kBlockBytes, kBlockBytes);
+        transpose_block<kSize>(d, missing, kBlockBytes, transposed, kBlockBytes);
+        for (int i = 0; i < kCols; ++i) std::memcpy(to + (col + i) * pitch, transposed + i * kBlockBytes, kBlockBytes);
     }
     return col;
 }

@@ -9,7 +9,7 @@ constexpr std::int64_t kStreamFrom = 8 * kMiB;   // of the destination: what is 
 constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
 constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
 constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
-constexpr std::int64_t kImageAhead = 8 * kKiB;   // from what is turned next to what is fetched
+constexpr std::int64_t kImageAhead = 8 * kKiB;   // from what is transposed next to what is fetched
 constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
 constexpr std::int64_t kLeastRow = 256;          // of the destination: what is shorter is not streamed alone
 constexpr std::int64_t kFewCols = 128;           // of a packed source, or less: strips of them are read in order
@@ -41,13 +41,13 @@ void run_direct(const job& j) {
     share_out(j.count * across, j.bytes(), [&](std::int64_t i) {
         const std::int64_t matrix = i / across, col = i % across * side, cols = std::min(side, j.cols - col);
         for (std::int64_t row = 0; row < j.rows; row += side) {
-            j.use.turn(j.source_at(matrix, row, col), j.source_pitch, j.destination_at(matrix, col, row),
-                       j.destination_pitch, std::min(side, j.rows - row), cols, j.size);
+            j.use.transpose_tile(j.source_at(matrix, row, col), j.source_pitch, j.destination_at(matrix, col, row),
+                                 j.destination_pitch, std::min(side, j.rows - row), cols, j.size);
         }
     });
 }
 
-// Whole rows of a packed destination, across its matrices: turned into an image of it, which is streamed.
+// Whole rows of a packed destination, across its matrices: transposed into an image of it, which is streamed.
 void run_image(const job& j) {
     const std::int64_t row_bytes = j.rows * j.size, all = j.count * j.cols;
     // Whole matrices take the same bytes of the source as of the destination.
@@ -62,8 +62,8 @@ void run_image(const job& j) {
         for (std::int64_t row = first; row < last;) {
             const std::int64_t matrix = row / j.cols, col = row % j.cols;
             const std::int64_t cols = std::min(last - row, j.cols - col);
-            j.use.turn(j.source_at(matrix, 0, col), j.source_pitch, image + (row - first) * row_bytes, row_bytes,
-                       j.rows, cols, j.size);
+            j.use.transpose_tile(j.source_at(matrix, 0, col), j.source_pitch, image + (row - first) * row_bytes,
+                                 row_bytes, j.rows, cols, j.size);
             row += cols;
         }
         const std::int64_t fetched = last + ahead;

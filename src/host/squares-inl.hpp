@@ -1,4 +1,4 @@
-// Elements turned within registers. Compiled once for each set of instructions, as what includes it.
+// Elements transposed within registers. Compiled once for each set of instructions, as what includes it.
 #if defined(CORNERTURN_HOST_SQUARES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CORNERTURN_HOST_SQUARES_INL
 #undef CORNERTURN_HOST_SQUARES_INL
@@ -31,7 +31,7 @@ const T* at(const byte* address) {
 
 // ---- Blocks of 16 bytes ---------------------------------------------------------------------------------------------
 // A vector is one block or several. kRows rows of kRows elements are 16 bytes wide: interleaving vector i with vector
-// i + kRows / 2, log2(kRows) times, turns them. A vector of several blocks holds the same row of as many groups of
+// i + kRows / 2, log2(kRows) times, transposes them. A vector of several blocks holds the same row of as many groups of
 // kRows rows, and ends up with as long a piece of a row of the destination.
 
 constexpr int kBlockBytes = 16;
@@ -76,7 +76,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const byte* from, std::ptrdiff_t step) {
     }
 }
 
-// Turns kRows rows, of which vectors hold one in each block, or two, half a block each.
+// Transposes kRows rows, of which vectors hold one in each block, or two, half a block each.
 template <int kRows, class D, int kVectors>
 HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kVectors]) {
     hn::Vec<D> other[kVectors];
@@ -88,18 +88,18 @@ HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kVectors]) {
             y[2 * i] = hn::InterleaveLower(d, x[i], x[i + kVectors / 2]);
             y[2 * i + 1] = hn::InterleaveUpper(d, x[i], x[i + kVectors / 2]);
         }
-        hn::Vec<D>* const turned = y;
+        hn::Vec<D>* const transposed = y;
         y = x;
-        x = turned;
+        x = transposed;
     }
     if (x == rows) return;
     HWY_UNROLL(16)
     for (int i = 0; i < kVectors; ++i) rows[i] = other[i];
 }
 
-// Turns groups of kRows rows, as many as a vector has blocks, and kRows columns of them.
+// Transposes groups of kRows rows, as many as a vector has blocks, and kRows columns of them.
 template <int kSize, class D>
-HWY_INLINE void turn_block(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch) {
+HWY_INLINE void transpose_block(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch) {
     constexpr int kRows = kBlockBytes / kSize;
     using T = hn::TFromD<D>;
     hn::Vec<D> rows[kRows];
@@ -128,26 +128,27 @@ HWY_INLINE void join_blocks(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2, hn
 
 // Vectors of a line: a row each.
 template <int kSize, class D, class F>
-HWY_INLINE void turn_square_of_rows(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
+HWY_INLINE void transpose_square_of_rows(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
     constexpr int kRows = kBlockBytes / kSize, kGroups = kLineBytes / kBlockBytes;
     using T = hn::TFromD<D>;
-    hn::Vec<D> turned[kGroups][kRows];
+    hn::Vec<D> transposed[kGroups][kRows];
     HWY_UNROLL(4)
     for (int group = 0; group < kGroups; ++group) {
         HWY_UNROLL(16)
-        for (int i = 0; i < kRows; ++i) turned[group][i] = hn::LoadU(d, at<T>(from + (group * kRows + i) * from_pitch));
-        interleave<kRows>(d, turned[group]);
+        for (int i = 0; i < kRows; ++i)
+            transposed[group][i] = hn::LoadU(d, at<T>(from + (group * kRows + i) * from_pitch));
+        interleave<kRows>(d, transposed[group]);
     }
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
-        join_blocks(d, turned[0][i], turned[1][i], turned[2][i], turned[3][i],
+        join_blocks(d, transposed[0][i], transposed[1][i], transposed[2][i], transposed[3][i],
                     [&](int block, auto line) { store(block * kRows + i, 0, line); });
     }
 }
 
 // Shorter ones: of blocks that are joined when they are loaded.
 template <int kSize, class D, class F>
-HWY_INLINE void turn_square_of_blocks(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
+HWY_INLINE void transpose_square_of_blocks(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
     constexpr int kRows = kBlockBytes / kSize, kVectorBytes = bytes_of(D()), kParts = kLineBytes / kVectorBytes;
     constexpr int kSide = kLineBytes / kSize, kFewRows = 16;  // which are quicker without a copy
     using T = hn::TFromD<D>;
@@ -161,30 +162,30 @@ HWY_INLINE void turn_square_of_blocks(D d, const byte* from, std::ptrdiff_t from
         from_pitch = kLineBytes;
     }
     for (int across = 0; across < kLineBytes; across += kBlockBytes) {
-        hn::Vec<D> turned[kParts][kRows];
+        hn::Vec<D> transposed[kParts][kRows];
         HWY_UNROLL(4)
         for (int part = 0; part < kParts; ++part) {
             const byte* const first = from + across + part * (kSide / kParts) * from_pitch;
             HWY_UNROLL(16)
             for (int i = 0; i < kRows; ++i)
-                turned[part][i] = load_blocks(d, first + i * from_pitch, kRows * from_pitch);
-            interleave<kRows>(d, turned[part]);
+                transposed[part][i] = load_blocks(d, first + i * from_pitch, kRows * from_pitch);
+            interleave<kRows>(d, transposed[part]);
         }
         HWY_UNROLL(16)
         for (int i = 0; i < kRows; ++i) {
             HWY_UNROLL(4)
-            for (int part = 0; part < kParts; ++part) store(across / kSize + i, part, turned[part][i]);
+            for (int part = 0; part < kParts; ++part) store(across / kSize + i, part, transposed[part][i]);
         }
     }
 }
 
 // store(column, part, vector) gets each row of the destination vector by vector.
 template <int kSize, class D, class F>
-HWY_INLINE void turn_square(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
+HWY_INLINE void transpose_square(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
     if constexpr (bytes_of(D()) == kLineBytes) {
-        turn_square_of_rows<kSize>(d, from, from_pitch, store);
+        transpose_square_of_rows<kSize>(d, from, from_pitch, store);
     } else {
-        turn_square_of_blocks<kSize>(d, from, from_pitch, store);
+        transpose_square_of_blocks<kSize>(d, from, from_pitch, store);
     }
 }
 

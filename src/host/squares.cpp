@@ -6,19 +6,19 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr int kLeastTogether = 64;         // elements along a row, turned before what comes next
+constexpr int kLeastTogether = 64;         // elements along a row, transposed before what comes next
 constexpr std::int64_t kRunCols = 512;     // of a row of the source
 constexpr std::int64_t kLeastCols = 4096;  // of the source, for runs or copies to be worth it
 constexpr std::int64_t kCacheWayBytes = 128 * kKiB, kCacheWays = 16;  // of the second-level cache
 
-// What was fetched of so many rows stays in that cache until all of it is turned.
+// What was fetched of so many rows stays in that cache until all of it is transposed.
 bool fit_cache(std::int64_t rows, std::ptrdiff_t pitch) {
     return rows <= kCacheWays * (kCacheWayBytes / std::gcd(std::int64_t{pitch}, kCacheWayBytes));
 }
 
 // Runs of squares, in which the same line of all is written by turns: for squares whose lines lie a MiB or several
 // apart in all, and share few of memory's banks.
-std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std::int64_t squares) {
+std::int64_t transpose_runs(const job& j, const byte* source, byte* destination, std::int64_t squares) {
     const std::int64_t squares_of_run = kRunCols / j.side(), runs = squares / squares_of_run;
     if (runs == 0) return 0;
     constexpr std::int64_t kTileBytes = kRunCols * kLineBytes;
@@ -26,19 +26,19 @@ std::int64_t turn_runs(const job& j, const byte* source, byte* destination, std:
     const auto from = [&](std::int64_t i) { return i < runs ? source + i * squares_of_run * kLineBytes : nullptr; };
     for (std::int64_t i = 0; i <= runs; ++i) {
         byte *const tile = tiles + i % 2 * kTileBytes, *const other = tiles + (i + 1) % 2 * kTileBytes;
-        j.use.turn_run({.from = from(i),
-                        .tile = tile,
-                        .next = from(i + 1),
-                        .turned = i > 0 ? other : nullptr,
-                        .to = i > 0 ? destination + (i - 1) * kRunCols * j.destination_pitch : nullptr,
-                        .squares = static_cast<int>(squares_of_run)},
-                       j.source_pitch, j.destination_pitch);
+        j.use.transpose_run({.from = from(i),
+                             .tile = tile,
+                             .next = from(i + 1),
+                             .transposed = i > 0 ? other : nullptr,
+                             .to = i > 0 ? destination + (i - 1) * kRunCols * j.destination_pitch : nullptr,
+                             .squares = static_cast<int>(squares_of_run)},
+                            j.source_pitch, j.destination_pitch);
     }
     return runs * squares_of_run;
 }
 
 // By way of copies of their rows, of which few are fetched at a time: for rows that do not fit the cache.
-std::int64_t turn_copies(const job& j, const byte* source, byte* destination, std::int64_t squares) {
+std::int64_t transpose_copies(const job& j, const byte* source, byte* destination, std::int64_t squares) {
     const std::int64_t side = j.side(), lists = squares / kCopiedSquares;
     if (lists == 0) return 0;
     constexpr std::int64_t kPieceBytes = kCopiedSquares * kLineBytes;
@@ -47,12 +47,12 @@ std::int64_t turn_copies(const job& j, const byte* source, byte* destination, st
     for (std::int64_t row = 0; row < side; ++row)
         copy(source + row * j.source_pitch, copies + row * kPieceBytes, kPieceBytes);
     for (std::int64_t i = 0; i < lists; ++i) {
-        j.use.turn_copied({.copied = copies + i % 2 * side * kPieceBytes,
-                           .to = destination + i * kCopiedSquares * side * j.destination_pitch,
-                           .next = from(i + 1),
-                           .copy = copies + (i + 1) % 2 * side * kPieceBytes,
-                           .after = from(i + 2)},
-                          j.source_pitch, j.destination_pitch);
+        j.use.transpose_copied({.copied = copies + i % 2 * side * kPieceBytes,
+                                .to = destination + i * kCopiedSquares * side * j.destination_pitch,
+                                .next = from(i + 1),
+                                .copy = copies + (i + 1) % 2 * side * kPieceBytes,
+                                .after = from(i + 2)},
+                               j.source_pitch, j.destination_pitch);
     }
     return lists * kCopiedSquares;
 }
@@ -64,23 +64,23 @@ std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch) {
 }
 
 // Who writes one row of the destination after the other keeps few of memory's banks busy where rows are a power of two
-// apart. So squares of all strips, whose lines lie side by side, and of all places are turned by turns.
-void turn_squares(const job& j, const patch& p) {
-    const auto turn = p.waiting == nullptr ? j.use.turn_lines : j.use.turn_joined;
+// apart. So squares of all strips, whose lines lie side by side, and of all positions are transposed by turns.
+void transpose_squares(const job& j, const patch& p) {
+    const auto transpose = p.waiting == nullptr ? j.use.transpose_lines : j.use.transpose_joined;
     const int side = static_cast<int>(j.side()), fetched = fetched_lines(side);
     const std::int64_t rows = p.strips * side;
-    assert(p.strips * p.places * fetched <= kMostSquares);
-    const std::int64_t along = std::clamp<std::int64_t>(kMostSquares / (p.strips * p.places), fetched,
+    assert(p.strips * p.positions * fetched <= kMostSquares);
+    const std::int64_t along = std::clamp<std::int64_t>(kMostSquares / (p.strips * p.positions), fetched,
                                                         std::max(kFetchedLines, kLeastTogether / side));
     square list[kMostSquares];
     for (std::int64_t first = 0; first < p.squares; first += along) {
-        // What is turned after this list: of each row a piece as long as the list, a part for each square.
-        const byte* next_place = first + along < p.squares ? p.source + (first + along) * kLineBytes : p.next;
+        // What is transposed after this list: of each row a piece as long as the list, a part for each square.
+        const byte* next_position = first + along < p.squares ? p.source + (first + along) * kLineBytes : p.next;
         std::int64_t next_row = 0, next_line = 0;
         int count = 0;
         for (std::int64_t i = first; i < std::min(first + along, p.squares); ++i) {
-            for (std::int64_t place = 0; place < p.places; ++place) {
-                const std::int64_t col = place * p.apart + i * side;
+            for (std::int64_t position = 0; position < p.positions; ++position) {
+                const std::int64_t col = position * p.apart + i * side;
                 for (std::int64_t strip = 0; strip < p.strips; ++strip) {
                     square& s = list[count++];
                     s.from = p.source + strip * side * j.source_pitch + col * j.size;
@@ -89,26 +89,26 @@ void turn_squares(const job& j, const patch& p) {
                     s.waiting = p.waiting == nullptr ? nullptr : p.waiting + col * kLineBytes;
                     s.begins = p.begins && strip == 0;
                     s.ends = p.ends && strip == p.strips - 1;
-                    if (next_place == nullptr) continue;
-                    s.fetch = next_place + next_row * j.source_pitch + next_line * kLineBytes;
+                    if (next_position == nullptr) continue;
+                    s.fetch = next_position + next_row * j.source_pitch + next_line * kLineBytes;
                     next_line += fetched;
                     if (next_line < along) continue;
                     next_line = 0;
                     next_row += fetched_rows(side);
                     if (next_row < rows) continue;
                     next_row = 0;
-                    next_place += p.apart * j.size;
+                    next_position += p.apart * j.size;
                 }
             }
         }
-        turn(list, count, j.source_pitch, j.destination_pitch);
+        transpose(list, count, j.source_pitch, j.destination_pitch);
     }
 }
 
-turn_strip_function turn_strip_for(const job& j) {
+transpose_strip_function transpose_strip_for(const job& j) {
     if (j.cols < kLeastCols) return nullptr;
-    if (j.side() * j.destination_pitch % kMiB == 0) return turn_runs;
-    return j.use.turn_copied == nullptr || fit_cache(j.side(), j.source_pitch) ? nullptr : turn_copies;
+    if (j.side() * j.destination_pitch % kMiB == 0) return transpose_runs;
+    return j.use.transpose_copied == nullptr || fit_cache(j.side(), j.source_pitch) ? nullptr : transpose_copies;
 }
 
 }  // namespace cornerturn::host

@@ -8,27 +8,28 @@ namespace cornerturn::host {
 inline constexpr std::int64_t kRowsAtATime = 64;  // of the source: pieces of them, wherever they are
 inline constexpr int kMostSquares = 64;           // in a list
 
-// Squares of one or two strips under each other, of which there are so many side by side at each of a few places.
+// Squares of one or two strips under each other, of which there are so many side by side at each of a few positions.
 struct patch {
     const byte* source;
     byte* destination;
-    std::int64_t strips, squares, places;
-    std::int64_t apart;  // columns, from one place to the next
+    std::int64_t strips, squares, positions;
+    std::int64_t apart;  // columns, from one position to the next
     const byte* next;    // the patch that comes next, of the same form; null: it is another thread's, or far off
     // Where lines are joined.
     byte* waiting = nullptr;            // of all columns; null: they are not
     bool begins = false, ends = false;  // the first strip is the first of all, the last one the last
 };
 
-// How many strips of so many rows each had better be turned together.
+// How many strips of so many rows each had better be transposed together.
 std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch);
 
-void turn_squares(const job& j, const patch& p);
+void transpose_squares(const job& j, const patch& p);
 
-// Turns as many squares of one strip, from its first on, as are whole groups of them. Returns how many those were.
-using turn_strip_function = std::int64_t (*)(const job& j, const byte* source, byte* destination, std::int64_t squares);
+// Transposes as many squares of one strip, from its first on, as are whole groups of them. Returns how many those were.
+using transpose_strip_function = std::int64_t (*)(const job& j, const byte* source, byte* destination,
+                                                  std::int64_t squares);
 
-// What is quicker than turn_squares() where rows lie badly; null: nothing is.
-turn_strip_function turn_strip_for(const job& j);
+// What is quicker than transpose_squares() where rows lie badly; null: nothing is.
+transpose_strip_function transpose_strip_for(const job& j);
 
 }  // namespace cornerturn::host

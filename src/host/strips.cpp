@@ -11,10 +11,10 @@ constexpr std::int64_t kPageBytes = 4 * kKiB;
 constexpr std::int64_t kPanelCols = 512;  // of the source: what waits for its line stays in the nearest cache
 constexpr std::int64_t kLeastPanelBytes = 1 * kKiB, kMostPanelBytes = 4 * kKiB;  // of a row of the source
 constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at most where that is whole lines
-constexpr std::int64_t kStepBytes = 4 * kKiB;     // turned at a time
-constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is turned to what is fetched
-constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are turned at a time, at most, the same
-constexpr int kPanelStrips = 16;                  // at least: the one before is turned once more
+constexpr std::int64_t kStepBytes = 4 * kKiB;     // transposed at a time
+constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is transposed to what is fetched
+constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are transposed at a time, at most, the same
+constexpr int kPanelStrips = 16;                  // at least: the one before is transposed once more
 constexpr int kTasksPerThread = 8;                // where what it costs to begin one matters
 
 // How far ahead to fetch of so many rows at a time.
@@ -30,10 +30,10 @@ struct panel {
     bool first, last;  // of those that share the columns
 };
 
-// A strip of the source is turned into a tile, in which each row of the destination has its piece, as far into a line
-// as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the next strip, or with the
-// next panel, which turns the strip before its own for that. So a line within a row is written by one thread. Squares
-// of lines need no tile: turn_squares() streams them.
+// A strip of the source is transposed into a tile, in which each row of the destination has its piece, as far into a
+// line as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the next strip, or with
+// the next panel, which transposes the strip before its own for that. So a line within a row is written by one thread.
+// Squares of lines need no tile: transpose_squares() streams them.
 class strip_stream {
 public:
     strip_stream(const job& j, const panel& p, std::int64_t strip_rows)
@@ -48,32 +48,32 @@ public:
           tile_(waiting_ + (p.cols + 1) * kLineBytes) {}
 
     void run() {
-        const bool in_squares = j_.use.turn_joined != nullptr && piece_ == kLineBytes;
+        const bool in_squares = j_.use.transpose_joined != nullptr && piece_ == kLineBytes;
         const std::int64_t squares = in_squares ? p_.cols / strip_rows_ : 0, in_square_cols = squares * strip_rows_;
         // Two where rows of the destination begin alike: others are written to different banks of memory as it is.
         const bool alike = in_squares && j_.destination_pitch % kPageBytes == 0;
         const std::int64_t at_a_time = alike ? strips_at_a_time(strip_rows_, j_.source_pitch) : 1;
-        if (!p_.first) turn_before();
+        if (!p_.first) transpose_before();
         for (std::int64_t row = 0; row < p_.rows;) {
             const std::int64_t strips = std::min(at_a_time, (p_.rows - row) / strip_rows_);
             const std::int64_t end = row + std::max<std::int64_t>(1, strips) * strip_rows_;
             if (strips > 0 && squares > 0) {
-                turn_squares(j_, {.source = source_at(row),
-                                  .destination = destination_at(row, 0),
-                                  .strips = strips,
-                                  .squares = squares,
-                                  .places = 1,
-                                  .apart = 0,
-                                  .next = end + strips * strip_rows_ <= p_.rows ? source_at(end) : nullptr,
-                                  .waiting = waiting_,
-                                  .begins = p_.first && row == 0,
-                                  .ends = p_.last && end == p_.rows});
+                transpose_squares(j_, {.source = source_at(row),
+                                       .destination = destination_at(row, 0),
+                                       .strips = strips,
+                                       .squares = squares,
+                                       .positions = 1,
+                                       .apart = 0,
+                                       .next = end + strips * strip_rows_ <= p_.rows ? source_at(end) : nullptr,
+                                       .waiting = waiting_,
+                                       .begins = p_.first && row == 0,
+                                       .ends = p_.last && end == p_.rows});
             }
             for (; row < end; row += strip_rows_) {
                 const std::int64_t rows = std::min(strip_rows_, p_.rows - row);
                 const std::int64_t first = rows == strip_rows_ ? in_square_cols : 0;
                 if (first == p_.cols) continue;
-                turn(row, rows, first);
+                transpose_strip(row, rows, first);
                 flush(row, rows, first);
             }
         }
@@ -99,21 +99,21 @@ private:
     }
 
     // What waits for the panel's first lines.
-    void turn_before() {
-        turn(-strip_rows_, strip_rows_, 0);
+    void transpose_before() {
+        transpose_strip(-strip_rows_, strip_rows_, 0);
         const byte* const last = in_tile(0) + piece_ - kLineBytes;
         for (std::int64_t col = 0; col < p_.cols; ++col)
             copy(last + col * pitch_, waiting_ + col * kLineBytes, kLineBytes);
     }
 
     // The strip's columns from `first` on.
-    void turn(std::int64_t row, std::int64_t rows, std::int64_t first) {
+    void transpose_strip(std::int64_t row, std::int64_t rows, std::int64_t first) {
         const byte* const from = source_at(row);
         byte* const tile = in_tile(first);
         for (std::int64_t col = first; col < p_.cols; col += step_cols_) {
             fetch(from + col * j_.size, (p_.cols - col) * j_.size);
-            j_.use.turn(from + col * j_.size, j_.source_pitch, tile + (col - first) * pitch_, pitch_, rows,
-                        std::min(step_cols_, p_.cols - col), j_.size);
+            j_.use.transpose_tile(from + col * j_.size, j_.source_pitch, tile + (col - first) * pitch_, pitch_, rows,
+                                  std::min(step_cols_, p_.cols - col), j_.size);
         }
     }
 
@@ -126,7 +126,7 @@ private:
         fetch_tile(ahead, j_.source_pitch, strip_rows_, step_cols_ * j_.size);
     }
 
-    // Streams what turn() turned.
+    // Streams what transpose_strip() transposed.
     void flush(std::int64_t row, std::int64_t rows, std::int64_t first) {
         const bool begins = p_.first && row == 0, ends = p_.last && row + rows == p_.rows;
         byte *to = destination_at(row, first), *from = in_tile(first);
@@ -159,7 +159,7 @@ private:
 void run_strips(const job& j) {
     const std::int64_t panel_bytes = std::clamp(kPanelCols * j.size, kLeastPanelBytes, kMostPanelBytes);
     const std::int64_t across = divide_up(j.cols * j.size, panel_bytes);
-    const std::int64_t whole = j.use.turn_joined != nullptr ? j.side() : 1;
+    const std::int64_t whole = j.use.transpose_joined != nullptr ? j.side() : 1;
     const std::int64_t cols = divide_up(divide_up(j.cols, across), whole) * whole;
     const std::int64_t strip_rows = strip_stream::rows_of(j, std::min(cols, j.cols));
     const std::int64_t strips = divide_up(j.rows, strip_rows);

@@ -13,7 +13,7 @@ namespace cornerturn::detail {
 
 void transpose(const any_batch& source, const any_batch& destination, std::int64_t element_size,
                std::int64_t element_alignment, host_options options) {
-    const transpose_layout layout = checked_layout(source, destination, element_size, element_alignment);
+    const transpose_layout layout = checked_layout(source.layout, destination.layout, element_size, element_alignment);
     if (options.threads < 0)
         refuse("options.threads", std::to_string(options.threads), "it must be 1 or more, or 0 for all cores");
     if (is_empty(layout)) return;

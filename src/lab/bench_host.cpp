@@ -10,6 +10,7 @@
 #include <immintrin.h>
 #endif
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -44,10 +45,10 @@ std::int64_t cache_bytes() {
 }
 
 // Arrays of numbers get huge pages where the system grants them to those who ask (numpy asks).
-void ask_for_huge_pages(const guarded_buffer& buffer) {
+void ask_for_huge_pages(const unsigned char* data, std::int64_t bytes) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto begin = reinterpret_cast<std::uintptr_t>(buffer.data()) / page * page;
-    madvise(reinterpret_cast<void*>(begin), static_cast<std::size_t>(buffer.room()), MADV_HUGEPAGE);
+    const auto begin = reinterpret_cast<std::uintptr_t>(data) / page * page;
+    madvise(reinterpret_cast<void*>(begin), static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
 }
 
 using flush_function = void (*)(const void* line);
@@ -70,34 +71,10 @@ flush_function quickest_flush() {
     return hwy::FlushCacheline;
 }
 
-struct contestant {
-    const kernel& k;
-    problem_shape shape;
-    host_problem& problem;
-    bench_entry& entry;
-    matrix_work moved = {};
-
-    void work() const { k.run(backend::host)(moved); }
-
-    // Runs it, and checks every element. False, and its entry says why, where it cannot or is wrong.
-    bool verify() {
-        try {
-            problem.reshape(shape);
-            problem.prepare();
-            moved = problem.work();
-            work();
-            entry.fault = problem.check().fault;
-        } catch (const unsupported& why) {
-            entry.skipped = why.what();
-        }
-        return entry.timed();
-    }
-};
-
 class host_bench : public bencher {
 public:
     host_bench() : flushed_with_(2 * cache_bytes()) {
-        ask_for_huge_pages(flushed_with_);
+        ask_for_huge_pages(flushed_with_.data(), flushed_with_.room());
         // Memory that nobody wrote is one page of zeros, again and again.
         parallel_ranges(flushed_with_.size(), kPiece, [&](std::int64_t begin, std::int64_t end) {
             std::fill(flushed_with_.data() + begin, flushed_with_.data() + end, 1);
@@ -110,36 +87,34 @@ public:
     }
 
     void expect(const std::vector<bench_cell>& grid, const bench_request& what) override {
-        std::vector<problem_shape> all;
+        std::vector<workload_pointer> all;
         for (const bench_cell& cell : grid) {
-            if (cell.bytes() > kMostBytes) continue;
-            const bench_shapes moved = shapes_of(cell, what);
-            all.push_back(moved.matrix);
-            all.push_back(moved.copy);
+            if (cell.work->bytes() <= kMostBytes) all.push_back(cell.work->among(what.kernels(), what.seed));
         }
-        if (!all.empty()) place(all);
+        if (!all.empty()) reserve(all, what);
     }
 
     bench_result run(const bench_cell& cell, const bench_request& what) override {
         bench_result r = begin_bench(cell, what);
-        if (cell.bytes() > kMostBytes) {
+        if (cell.work->bytes() > kMostBytes) {
             r.skipped = "more than 2 GiB are not measured on a host";
             return r;
         }
-        const bench_shapes moved = shapes_of(cell, what);
-        if (!problem_ || !problem_->reshape(moved.matrix) || !problem_->reshape(moved.copy))
-            place({moved.matrix, moved.copy});
+        const workload_pointer work = cell.work->among(what.kernels(), what.seed);
+        const std::vector<const kernel*> kernels = what.kernels();
+        const auto takes = [&](const kernel* k) { return problem_->take(*work, *k); };
+        if (!problem_ || !std::all_of(kernels.begin(), kernels.end(), takes)) reserve({work}, what);
+        const std::vector<bench_entry*> entries = r.entries();
         std::vector<contestant> all;
-        const auto enter = [&](const kernel& k, bench_entry& entry) {
-            if (entry.skipped.empty() && k.run(backend::host) == nullptr) entry.skipped = "is not in this program";
-            contestant c{k, k.does == operation::copy ? moved.copy : moved.matrix, *problem_, entry};
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            bench_entry& entry = *entries[i];
+            if (entry.skipped.empty() && !kernels[i]->is_built_for(backend::host))
+                entry.skipped = "is not in this program";
+            contestant c(*kernels[i], *work, *problem_, entry);
             if (entry.skipped.empty() && c.verify()) all.push_back(c);
-        };
-        enter(*what.yardstick, r.yardstick);
-        enter(*what.subject, r.subject);
-        for (std::size_t i = 0; i < what.peers.size(); ++i) enter(*what.peers[i], r.peers[i]);
+        }
         // What was verified last may have left other bytes: to some, numbers are not as quick as any bits.
-        problem_->reshape(moved.matrix);
+        problem_->take(*work, *what.subject);
         problem_->prepare();
         r.method = what.warm ? "warm, single calls" : "caches flushed, single calls";
         const std::vector<timing> times = sample_in_turn(
@@ -147,35 +122,35 @@ public:
             [&](std::size_t i) {
                 if (!what.warm) flush();
                 const auto start = std::chrono::steady_clock::now();
-                all[i].work();
+                all[i].work()();
                 return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
             },
             std::max(what.seconds, kPatience));
         for (std::size_t i = 0; i < all.size(); ++i) {
-            all[i].entry.time = times[i];
+            all[i].entry().time = times[i];
             all[i].verify();
         }
         return r;
     }
 
 private:
-    // Memory for any of them.
-    void place(const std::vector<problem_shape>& shapes) {
+    // Memory for any of the work.
+    void reserve(const std::vector<workload_pointer>& all, const bench_request& what) {
+        std::vector<const workload*> work;
+        for (const workload_pointer& w : all) work.push_back(w.get());
         problem_.reset();
-        problem_ = std::make_unique<host_problem>(shapes.front(), shapes);
-        ask_for_huge_pages(problem_->source());
-        ask_for_huge_pages(problem_->destination());
+        problem_ = what.does->make(backend::host, work, what.kernels(), false);
+        for (const problem::buffer& b : problem_->buffers()) ask_for_huge_pages(b.data, b.room);
     }
 
     // What is measured leaves the caches line by line, where the processor can be told so: they may keep what was asked
     // for more than once, however much is read after it. Then they are filled with other bytes.
     void flush() {
-        for (const guarded_buffer* buffer : {&problem_->source(), &problem_->destination()})
-            for_each_line(buffer->data(), buffer->size(), flush_line_);
+        for (const problem::buffer& b : problem_->buffers()) for_each_line(b.data, b.bytes, flush_line_);
         for_each_line(flushed_with_.data(), flushed_with_.size(), [](const volatile unsigned char* line) { *line; });
     }
 
-    // On TBB's threads, as a program that does more than transpose: others would have them sleep, and wake up to cores
+    // On TBB's threads, as a program that does more than this: others would have them sleep, and wake up to cores
     // that are taken.
     template <class Body>
     static void for_each_line(const unsigned char* from, std::int64_t bytes, Body body) {
@@ -186,7 +161,7 @@ private:
 
     guarded_buffer flushed_with_;
     flush_function flush_line_ = quickest_flush();
-    std::unique_ptr<host_problem> problem_;  // everything that is measured lies in its place
+    std::unique_ptr<problem> problem_;  // everything that is measured lies in its memory
 };
 
 }  // namespace

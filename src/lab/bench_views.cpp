@@ -12,48 +12,64 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr double kMustReach[] = {0.90, 0.98};
-
-std::string yardstick_text(const bench_report& report) {
-    const char* const copy = report.device.kind == "cuda" ? "memcpy" : "memcpy on all cores";
-    return fmt::format("{} of half the bytes in the 32-byte sectors that must be read and written", copy);
-}
-
 // What a peer is called in tables: its id without its family.
 std::string short_name(const kernel& k) { return k.id.substr(k.id.find('/') + 1); }
 
-bool compared(const bench_result& r, const bench_entry& e) { return e.timed() && r.yardstick.timed(); }
+const operation_facts& facts_of(const bench_report& report) { return report.what.does->facts(); }
+bool of_sizes(const bench_report& report) { return !facts_of(report).element_sizes.empty(); }
+
+std::string yardstick_text(const bench_report& report) {
+    return report.what.does->yardstick_text(report.device.kind == "cuda" ? backend::cuda : backend::host);
+}
+
+// "8192 x 8192 of 4 bytes", or without the bytes where all elements are alike.
+std::string where_text(const bench_report& report, const bench_result& r, const char* unit = " bytes") {
+    const std::string shape = r.cell.work->text();
+    return of_sizes(report) ? fmt::format("{} of {}{}", shape, r.cell.work->type().size, unit) : shape;
+}
 
 std::string ratio_text(const bench_result& r, const bench_entry& e) {
     if (!r.skipped.empty()) return "-";
     if (!e.fault.empty()) return "WRONG";
-    return compared(r, e) ? fmt::format("{:.3f}", r.ratio(e)) : "-";
+    return r.compared(e) ? fmt::format("{:.3f}", r.ratio(e)) : "-";
 }
 
-std::string gbps_text(const bench_result& r, const bench_entry& e) {
-    return r.skipped.empty() && e.timed() ? fmt::format("{:.1f}", e.bandwidth_gbps()) : "-";
+// Arithmetic in TFLOP/s.
+std::string rate_text(const bench_report& report, const bench_result& r, const bench_entry& e) {
+    if (!r.skipped.empty() || !e.skipped.empty()) return "-";
+    if (!e.fault.empty()) return facts_of(report).rate.arithmetic ? "WRONG" : "-";
+    return facts_of(report).rate.arithmetic ? fmt::format("{:.2f}", e.rate() / 1e3) : fmt::format("{:.1f}", e.rate());
+}
+
+std::string comparison_text(const bench_result& r, const bench_comparison& by) {
+    if (!r.compared(r.subject)) return "-";
+    const auto value = [&](const bench_entry& e) { return e.more[by.object][by.member].get<double>(); };
+    const double theirs = value(r.yardstick);
+    return theirs == 0 ? "-" : fmt::format("{:.2f}", value(r.subject) / theirs);
 }
 
 table cells_table(const bench_report& report) {
-    table t{{{"group"},
-             {"shape", true},
-             {"bytes", true},
-             {"us", true},
-             {"GB/s", true},
-             {"copy GB/s", true},
-             {"ratio", true}},
-            {}};
+    const operation_facts& facts = facts_of(report);
+    const char* const rate = facts.rate.arithmetic ? "TFLOP/s" : facts.rate.name;
+    table t{{{"group"}, {facts.shape_heading, of_sizes(report)}}, {}};
+    if (of_sizes(report)) t.columns.push_back({"bytes", true});
+    t.columns.insert(t.columns.end(), {{"us", true}, {rate, true}});
+    if (report.peak_flops > 0) t.columns.push_back({"of peak", true});
+    t.columns.insert(t.columns.end(), {{fmt::format("{} {}", facts.bench_yardstick, rate), true}, {"ratio", true}});
+    for (const bench_comparison& by : facts.comparisons) t.columns.push_back({by.heading, true});
     for (const kernel* peer : report.what.peers) t.columns.push_back({short_name(*peer), true});
     t.columns.push_back({"timed"});
     for (const bench_result& r : report.results) {
         const bool timed = r.skipped.empty() && r.subject.timed();
-        std::vector<std::string> row = {r.cell.group,
-                                        r.cell.text(),
-                                        std::to_string(r.cell.shape.element_size),
-                                        timed ? fmt::format("{:.2f}", r.subject.time.median_s * 1e6) : "-",
-                                        gbps_text(r, r.subject),
-                                        gbps_text(r, r.yardstick),
-                                        ratio_text(r, r.subject)};
+        std::vector<std::string> row = {r.cell.group, r.cell.work->text()};
+        if (of_sizes(report)) row.push_back(std::to_string(r.cell.work->type().size));
+        row.push_back(timed ? fmt::format("{:.2f}", r.subject.time.median_s * 1e6) : "-");
+        row.push_back(rate_text(report, r, r.subject));
+        if (report.peak_flops > 0)
+            row.push_back(timed ? fmt::format("{:.3f}", r.subject.rate() * 1e9 / report.peak_flops) : "-");
+        row.push_back(rate_text(report, r, r.yardstick));
+        row.push_back(ratio_text(r, r.subject));
+        for (const bench_comparison& by : facts.comparisons) row.push_back(comparison_text(r, by));
         for (const bench_entry& peer : r.peers) row.push_back(ratio_text(r, peer));
         row.push_back(r.skipped.empty() ? r.method : "skipped");
         t.rows.push_back(std::move(row));
@@ -61,10 +77,10 @@ table cells_table(const bench_report& report) {
     return t;
 }
 
-// A transpose among the peers is faster. Copies are a ceiling, not a peer to beat.
+// A peer that does the work is faster.
 bool behind_a_peer(const bench_report& report, const bench_result& r) {
     for (std::size_t i = 0; i < r.peers.size(); ++i) {
-        if (report.what.peers[i]->does == operation::copy || !compared(r, r.peers[i])) continue;
+        if (report.what.does->is_ceiling(*report.what.peers[i]) || !r.compared(r.peers[i])) continue;
         if (r.peers[i].time.median_s < r.subject.time.median_s) return true;
     }
     return false;
@@ -81,27 +97,29 @@ std::vector<std::string> group_row(const bench_report& report, const std::string
         behind += behind_a_peer(report, *r);
     }
     std::vector<std::string> row = {name, std::to_string(cells.size()),
-                                    fmt::format("{:.3f}", worst->ratio(worst->subject)),
-                                    fmt::format("{} of {}", worst->cell.text(), worst->cell.shape.element_size),
+                                    fmt::format("{:.3f}", worst->ratio(worst->subject)), where_text(report, *worst, ""),
                                     fmt::format("{:.3f}", percentile(ratios, 0.5))};
-    for (double least : kMustReach) {
+    for (double least : facts_of(report).must_reach) {
         row.push_back(std::to_string(std::count_if(ratios.begin(), ratios.end(), [&](double x) { return x < least; })));
     }
-    row.push_back(std::to_string(behind));
+    if (!report.what.peers.empty()) row.push_back(std::to_string(behind));
     return row;
 }
 
 table groups_table(const bench_report& report) {
-    table t{{{"group"}, {"cells", true}, {"worst", true}, {"at (bytes an element)"}, {"median", true}}, {}};
-    for (double least : kMustReach) t.columns.push_back({fmt::format("< {:.2f}", least), true});
-    t.columns.push_back({"behind a peer", true});
+    const operation_facts& facts = facts_of(report);
+    const std::string at = of_sizes(report) ? "bytes an element" : facts.shape_heading;
+    table t{{{"group"}, {"cells", true}, {"worst", true}, {fmt::format("at ({})", at)}, {"median", true}}, {}};
+    for (double least : facts.must_reach)
+        t.columns.push_back({least == 1 ? "< 1" : fmt::format("< {:.2f}", least), true});
+    if (!report.what.peers.empty()) t.columns.push_back({"behind a peer", true});
     std::map<std::string, std::vector<const bench_result*>> by_group;
     for (const bench_result& r : report.results) {
-        if (!r.skipped.empty() || !compared(r, r.subject)) continue;
+        if (!r.compared(r.subject)) continue;
         by_group[r.cell.group].push_back(&r);
         by_group["all"].push_back(&r);
     }
-    for (const std::string& name : bench_groups()) {
+    for (const std::string& name : report.what.does->bench_groups()) {
         if (by_group.contains(name)) t.rows.push_back(group_row(report, name, by_group[name]));
     }
     if (by_group.size() > 2) t.rows.push_back(group_row(report, "all", by_group["all"]));
@@ -114,15 +132,13 @@ std::string remarks(const bench_report& report) {
     std::string failures;
     for (const bench_result& r : report.results) {
         if (!r.skipped.empty()) {
-            ++skips[fmt::format("{} of {} bytes: {}", r.cell.text(), r.cell.shape.element_size, r.skipped)];
+            ++skips[fmt::format("{}: {}", where_text(report, r), r.skipped)];
             continue;
         }
         for (const bench_entry* e : r.entries()) {
             if (!e->skipped.empty()) ++skips[fmt::format("{}: {}", e->kernel, e->skipped)];
-            if (!e->fault.empty()) {
-                failures += fmt::format("FAILED {}, {} of {} bytes: {}\n", e->kernel, r.cell.text(),
-                                        r.cell.shape.element_size, e->fault);
-            }
+            if (!e->fault.empty())
+                failures += fmt::format("FAILED {}, {}: {}\n", e->kernel, where_text(report, r), e->fault);
         }
     }
     std::string out;
@@ -132,68 +148,68 @@ std::string remarks(const bench_report& report) {
     return out + failures;
 }
 
-ordered_json entry_json(const bench_result& r, const bench_entry& e) {
-    ordered_json out = outcome_json(e.kernel, e.skipped, e.fault);
-    if (!e.timed()) return out;
+// What became of a kernel in a cell, and its time.
+ordered_json entry_json(const bench_report& report, const bench_result& r, const bench_entry& e) {
+    ordered_json out = {{"kernel", e.kernel}, {"status", e.skipped.empty() ? "ran" : "skipped"}};
+    if (!e.skipped.empty()) {
+        out["reason"] = e.skipped;
+        return out;
+    }
+    out["verified"] = e.fault.empty();
+    if (!e.fault.empty()) {
+        out["fault"] = e.fault;
+        return out;
+    }
     out["time"] = to_json(e.time);
-    out["bandwidth_gbps"] = e.bandwidth_gbps();
-    if (r.yardstick.timed()) out["ratio"] = r.ratio(e);
+    out[facts_of(report).rate.json] = e.rate();
+    if (&e != &r.yardstick && r.yardstick.timed()) out["ratio"] = r.ratio(e);
+    out.update(e.more);
     return out;
 }
 
 ordered_json cell_json(const bench_report& report, const bench_result& r) {
-    const problem_shape s = r.cell.shape.checked();
-    ordered_json out = {{"group", r.cell.group},
-                        {"shape", r.cell.text()},
-                        {"rows", s.rows},
-                        {"cols", s.cols},
-                        {"element_size", s.element_size},
-                        {"source_ld", s.source_ld},
-                        {"destination_ld", s.destination_ld},
-                        {"source_offset", s.source_offset},
-                        {"destination_offset", s.destination_offset},
-                        {"count", s.count},
-                        {"bytes", r.cell.bytes()},
-                        {"sector_bytes", r.cell.sector_bytes()}};
-    if (s.in_place) out["in_place"] = true;
+    ordered_json out = {{"group", r.cell.group}, {"shape", r.cell.work->text()}};
+    r.cell.work->describe(out);
+    out["status"] = r.skipped.empty() ? "ran" : "skipped";
     if (!r.skipped.empty()) {
-        out["status"] = "skipped";
         out["reason"] = r.skipped;
         return out;
     }
-    out["status"] = "ran";
     out["method"] = r.method;
-    out["yardstick"] = entry_json(r, r.yardstick);
-    out["yardstick"].erase("ratio");
-    out["subject"] = entry_json(r, r.subject);
+    out["yardstick"] = entry_json(report, r, r.yardstick);
+    out["subject"] = entry_json(report, r, r.subject);
+    if (r.compared(r.subject)) out["ratio"] = r.ratio(r.subject);
     out["peers"] = ordered_json::object();
     for (std::size_t i = 0; i < r.peers.size(); ++i) {
-        out["peers"][short_name(*report.what.peers[i])] = entry_json(r, r.peers[i]);
+        out["peers"][short_name(*report.what.peers[i])] = entry_json(report, r, r.peers[i]);
     }
     return out;
-}
-
-std::string print_json(const bench_report& report) {
-    ordered_json document = to_json(report);
-    const ordered_json cells = document["cells"];
-    document.erase("cells");
-    return print_cells(document, cells);
 }
 
 }  // namespace
 
-ordered_json outcome_json(const std::string& kernel, const std::string& skipped, const std::string& fault) {
-    ordered_json out = {{"kernel", kernel}, {"status", skipped.empty() ? "ran" : "skipped"}};
-    if (!skipped.empty()) {
-        out["reason"] = skipped;
-        return out;
-    }
-    out["verified"] = fault.empty();
-    if (!fault.empty()) out["fault"] = fault;
+ordered_json to_json(const bench_report& report) {
+    ordered_json out = {{"bench", report.what.does->name()},
+                        {"subject", report.what.subject->id},
+                        {"yardstick", yardstick_text(report)},
+                        {"device", to_json(report.device)}};
+    if (report.peak_flops > 0) out[std::string("peak_") + facts_of(report).rate.json] = report.peak_flops / 1e9;
+    out["seed"] = report.what.seed;
+    out["seconds"] = report.what.seconds;
+    if (report.what.placement != 0) out["placement"] = report.what.placement;
+    if (!report.provenance.is_null()) out["provenance"] = report.provenance;
+    out["cells"] = ordered_json::array();
+    for (const bench_result& r : report.results) out["cells"].push_back(cell_json(report, r));
     return out;
 }
 
-std::string print_cells(const ordered_json& document, const ordered_json& cells) {
+namespace {
+
+// The document with its cells, one a line: small, and readable in a diff.
+std::string print_json(const bench_report& report) {
+    ordered_json document = to_json(report);
+    const ordered_json cells = document["cells"];
+    document.erase("cells");
     std::string out = document.dump();
     out.back() = ',';
     out += " \"cells\": [";
@@ -201,19 +217,7 @@ std::string print_cells(const ordered_json& document, const ordered_json& cells)
     return out + "\n]}\n";
 }
 
-ordered_json to_json(const bench_report& report) {
-    ordered_json out = {{"bench", "transpose"},
-                        {"subject", report.what.subject->id},
-                        {"yardstick", yardstick_text(report)},
-                        {"device", to_json(report.device)},
-                        {"seed", report.what.seed},
-                        {"seconds", report.what.seconds}};
-    if (report.what.placement != 0) out["placement"] = report.what.placement;
-    if (!report.provenance.is_null()) out["provenance"] = report.provenance;
-    out["cells"] = ordered_json::array();
-    for (const bench_result& r : report.results) out["cells"].push_back(cell_json(report, r));
-    return out;
-}
+}  // namespace
 
 std::string show_bench(const bench_report& report, format as) {
     if (as == format::json) return print_json(report);

@@ -13,6 +13,7 @@ namespace cornerturn::lab {
 
 struct bench_report {
     device_info device = {};
+    double peak_flops = 0;  // a second, where the operation's rate counts them; 0: not known
     bench_request what = {};
     std::vector<bench_result> results = {};
     nlohmann::ordered_json provenance = nullptr;  // what a stored result needs to be made again
@@ -23,11 +24,5 @@ struct bench_report {
 std::string show_bench(const bench_report& report, format as);
 
 nlohmann::ordered_json to_json(const bench_report& report);
-
-// What became of a kernel in a cell, before its time.
-nlohmann::ordered_json outcome_json(const std::string& kernel, const std::string& skipped, const std::string& fault);
-
-// The document with its cells, one a line: small, and readable in a diff.
-std::string print_cells(const nlohmann::ordered_json& document, const nlohmann::ordered_json& cells);
 
 }  // namespace cornerturn::lab

@@ -57,9 +57,9 @@ cuda_machine::cuda_machine() {
 }
 
 std::string cuda_machine::cannot_run(const kernel& k) const {
-    if (k.needs.compute_capability > capability_) {
-        return fmt::format("needs {} (compute capability {}.{}), but {} has {}.{}", k.needs.feature,
-                           k.needs.compute_capability / 10, k.needs.compute_capability % 10, info_.name,
+    if (k.facts.needs.compute_capability > capability_) {
+        return fmt::format("needs {} (compute capability {}.{}), but {} has {}.{}", k.facts.needs.feature,
+                           k.facts.needs.compute_capability / 10, k.facts.needs.compute_capability % 10, info_.name,
                            capability_ / 10, capability_ % 10);
     }
     return !k.is_built_for(backend::cuda) ? "is not a kernel for the GPU" : "";
@@ -68,7 +68,7 @@ std::string cuda_machine::cannot_run(const kernel& k) const {
 std::string cuda_machine::lacks_memory(std::int64_t bytes) const {
     std::size_t free = 0, total = 0;
     CORNERTURN_CUDA(cudaMemGetInfo(&free, &total));
-    if (static_cast<std::size_t>(bytes) <= free) return {};
+    if (bytes <= static_cast<std::int64_t>(free)) return {};
     return fmt::format("{} has {:.1f} GB of memory free, and this run needs {:.1f} GB", info_.name,
                        static_cast<double>(free) / 1e9, static_cast<double>(bytes) / 1e9);
 }

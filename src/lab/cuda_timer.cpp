@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "device/cuda_check.hpp"
+#include "device/cuda_memory.hpp"
 #include "lab/statistics.hpp"
 
 namespace cornerturn::lab {
@@ -15,9 +16,6 @@ constexpr int kGraphLaunches = 100;
 constexpr std::int64_t kLaunchBoundBytes = 8 << 20;
 
 }  // namespace
-
-device_memory::device_memory(std::int64_t bytes) { CORNERTURN_CUDA(cudaMalloc(&get, static_cast<std::size_t>(bytes))); }
-device_memory::~device_memory() { cudaFree(get); }
 
 std::string timing_method::text() const {
     if (launches > 1) return fmt::format("warm, CUDA graph of {} launches", launches);
@@ -70,7 +68,7 @@ void cuda_timer::flush(void* memory) const {
 
 std::vector<timing> cuda_timer::measure(const std::vector<work_function>& prepared, const timing_method& how,
                                         double seconds, std::uint64_t seed) const {
-    const device_memory cold(how.flush ? flush_bytes_ : 1);
+    const device::device_memory cold(how.flush ? flush_bytes_ : 1);
     const auto sample = [&](const work_function& work) {
         if (how.flush) flush(cold.get);
         CORNERTURN_CUDA(cudaEventRecord(begin_, stream_));

@@ -12,15 +12,6 @@
 
 namespace cornerturn::lab {
 
-// Device memory that ends with its scope. Throws cuda_error.
-struct device_memory {
-    void* get = nullptr;
-    explicit device_memory(std::int64_t bytes);
-    ~device_memory();
-    device_memory(const device_memory&) = delete;
-    device_memory& operator=(const device_memory&) = delete;
-};
-
 // What one sample is.
 struct timing_method {
     int launches = 1;   // in one CUDA graph, if more than one

@@ -120,7 +120,7 @@ bool read_number(const std::string& text, double& value) {
     return status == std::errc{} && end == digits.data() + digits.size();
 }
 
-// The mark that a launch was made under, of "transpose/padded@32x8/void cornerturn::dialect::...": an id has one slash.
+// The mark that a launch was made under, of "family/rung@variant/void cornerturn::...": an id has one slash.
 std::string marked_as(const std::string& kernel_name) {
     return kernel_name.substr(0, kernel_name.find('/', std::min(kernel_name.find('/'), kernel_name.size() - 1) + 1));
 }

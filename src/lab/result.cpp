@@ -73,13 +73,11 @@ std::string device_info::text() const {
 }
 
 ordered_json to_json(const result& r) {
+    const operation_facts& facts = r.work->does().facts();
     ordered_json out = {{"kernel", r.kernel}};
-    if (r.k) {
-        out.update({{"m", r.rows}, {"n", r.cols}, {"k", *r.k}});
-    } else {
-        out.update({{"rows", r.rows}, {"cols", r.cols}});
-    }
-    out["dtype"] = r.dtype;
+    const std::vector<std::int64_t> sizes = r.work->sizes();
+    for (std::size_t i = 0; i < sizes.size(); ++i) out[key_of(facts.sizes[i])] = sizes[i];
+    out["dtype"] = r.work->type().name;
     out["device"] = to_json(r.device);
     if (r.placement != 0) out["placement"] = r.placement;
     if (!r.ran()) {
@@ -131,7 +129,7 @@ ordered_json to_json(const result& r) {
                             {r.time->unit.json, r.time->yardstick_rate()}};
         out["ratio"] = r.time->ratio();
     }
-    if (r.noted_gflops > 0) out["noted"] = {{"gflops", r.noted_gflops}, {"source", kNoted}};
+    if (r.noted_rate > 0) out["noted"] = {{facts.rate.json, r.noted_rate}, {"source", facts.noted_source}};
     return out;
 }
 

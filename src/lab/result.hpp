@@ -3,13 +3,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "device/operation.hpp"
 #include "emulator/counters.hpp"
 #include "emulator/session.hpp"
 #include "lab/hardware.hpp"
@@ -33,36 +33,25 @@ struct timing {
     bool apart_from(const timing& other) const { return p90_s < other.p10_s || other.p90_s < p10_s; }
 };
 
-// What a rate counts.
-struct rate_unit {
-    const char *name, *json;  // "GB/s", "bandwidth_gbps"
-};
-inline constexpr rate_unit kBandwidth{"GB/s", "bandwidth_gbps"}, kArithmetic{"GFLOP/s", "gflops"};
-
 struct measured_time {
     timing kernel, yardstick;
     std::string yardstick_what;  // "memcpy"
     std::string method;          // how it was timed, in words
-    double amount = 0;           // by the kernel: bytes read plus written, or floating-point operations
+    double amount = 0;           // by the kernel, of what its operation's rate counts
     rate_unit unit = kBandwidth;
-    double peak = 0;  // floating-point operations a second that the device can do; 0: not known
+    double peak = 0;  // of what the rate counts, a second, that the device can do; 0: not known
 
     double rate() const { return amount / kernel.median_s / 1e9; }
     double yardstick_rate() const { return amount / yardstick.median_s / 1e9; }
     double ratio() const { return yardstick.median_s / kernel.median_s; }
 };
 
-// Where the notes' figures for products are from.
-inline constexpr const char* kNoted = "note 002, RTX 3060 Laptop, 4096 x 4096 x 4096";
-
 enum class verification { failed, sampled, passed };
 
 struct result {
-    std::string kernel, origin, dtype;
-    std::int64_t rows = 0, cols = 0;  // of the source; of a product m and n
-    int placement = 0;                // of the matrices in a GPU's memory
-    std::optional<std::int64_t> k;    // of a product
-    int element_size = 0;
+    std::string kernel, origin;
+    workload_pointer work;
+    int placement = 0;  // of the matrices in a GPU's memory
     device_info device;
     std::string skipped;  // the reason; empty where it ran
 
@@ -79,10 +68,8 @@ struct result {
     std::vector<emulator::watched_access> watched;
     std::optional<hardware_counters> hardware;
     std::optional<measured_time> time;
-    double noted_gflops = 0;  // in note 002; 0 where it has none
+    double noted_rate = 0;  // in the notes; 0 where they have none
 
-    // Elements moved, or multiply-adds.
-    std::int64_t work() const { return checked_of * std::max<std::int64_t>(k.value_or(1), 1); }
     bool ran() const { return skipped.empty(); }
     bool failed() const { return ran() && verified == verification::failed; }
 };

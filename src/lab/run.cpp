@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "cornerturn/error.hpp"
-#include "emulator/session.hpp"
 
 namespace cornerturn::lab {
 namespace {
 
 // Why the emulator cannot run the kernel; empty where it can.
 std::string emulator_cannot(const kernel& k) {
-    if (k.needs.feature != nullptr) return fmt::format("needs {}, which the emulator does not model", k.needs.feature);
+    if (k.facts.needs.feature != nullptr)
+        return fmt::format("needs {}, which the emulator does not model", k.facts.needs.feature);
     if (!k.is_built_for(backend::emulator)) return "is not a kernel that the emulator can run";
     return {};
 }
@@ -34,10 +34,12 @@ void note(const emulated& found, result& r) {
 }
 
 emulated run_on_emulator(const kernel& k, const request& what, bool every_block) {
-    emulator::options how{.every_block = every_block, .lines = what.lines, .seed = what.seed, .watch = what.watch};
-    if (k.does != operation::multiply) return emulate(k, shape_of(k, what), how);
-    how.witnesses = 4;  // a block of a product takes as long as thousands that move a tile
-    return emulate(k, product_of(what), how);
+    return emulate(k, *what.work,
+                   {.every_block = every_block,
+                    .lines = what.lines,
+                    .seed = what.work->seed(),
+                    .witnesses = what.work->witnesses(),
+                    .watch = what.watch});
 }
 
 class emulator_run : public runner {
@@ -47,7 +49,7 @@ public:
         result r = begin_result(k, what);
         r.skipped = emulator_cannot(k);
         if (!r.ran()) return r;
-        const emulated found = run_on_emulator(k, what, what.full || r.work() <= kEveryBlockUpTo);
+        const emulated found = run_on_emulator(k, what, what.full || what.work->steps() <= kEveryBlockUpTo);
         if (found.refused) {
             r.skipped = found.found.fault;
         } else {
@@ -63,14 +65,14 @@ public:
     result run(const kernel& k, const request& what) override {
         result r = begin_result(k, what);
         r.device = device();
-        if (k.run(backend::host) == nullptr) {
+        if (!k.is_built_for(backend::host)) {
             r.skipped = "does not run on the host";
             return r;
         }
-        host_problem problem(shape_of(k, what));
-        problem.prepare();
-        k.run(backend::host)(problem.work());
-        const verdict found = problem.check();
+        const auto problem = what.work->does().make(backend::host, {what.work.get()}, {&k}, false);
+        problem->prepare();
+        problem->bind(k)();
+        const verdict found = problem->check();
         r.fault = found.fault;
         r.checked_elements = found.elements;
         if (found.passed()) r.verified = verification::passed;
@@ -81,103 +83,53 @@ public:
 }  // namespace
 
 result begin_result(const kernel& k, const request& what) {
-    if (!k.takes(what.dtype.size)) {
+    const workload& work = *what.work;
+    if (k.does != &work.does())
+        throw invalid_argument(fmt::format("{} does not do the work of {}", k.id, work.does().name()));
+    if (const dtype& type = work.type(); !k.takes(type.size)) {
         std::string sizes;
         for (int size : {1, 2, 4, 8, 16}) {
             if (k.takes(size)) sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", size);
         }
         throw invalid_argument(
             fmt::format("{} does not take dtype {} ({} bytes an element): it takes elements of {} bytes", k.id,
-                        what.dtype.name, what.dtype.size, sizes));
+                        type.name, type.size, sizes));
     }
-    if (k.does == operation::multiply && what.dtype.name != std::string_view("f32"))
-        throw invalid_argument(fmt::format("{} does not take dtype {}: it multiplies f32", k.id, what.dtype.name));
     result r;
     r.kernel = k.id;
-    r.origin = k.origin;
-    r.dtype = what.dtype.name;
-    r.rows = what.rows;
-    r.cols = what.cols;
-    if (k.does == operation::multiply) r.k = what.k;
-    r.element_size = what.dtype.size;
+    r.origin = k.facts.origin;
+    r.work = what.work;
     r.placement = what.placement;
-    r.checked_of =
-        k.does == operation::multiply ? product_of(what).checked().elements() : shape_of(k, what).checked().elements();
-    r.noted_gflops = k.noted_gflops;
+    r.checked_of = work.outputs();
+    r.noted_rate = k.facts.noted_rate;
     return r;
 }
 
-gemm_shape product_of(const request& what) {
-    return {.m = what.rows,
-            .n = what.cols,
-            .k = what.k,
-            .values = gemm_values::integers,  // exact: no error hides behind what rounding may cost
-            .seed = what.seed};
-}
-
-problem_shape shape_of(const kernel& k, const request& what) {
-    return {.does = k.does,
-            .rows = what.rows,
-            .cols = what.cols,
-            .element_size = what.dtype.size,
-            .seed = what.seed,
-            .numbers = k.arithmetic};
-}
-
-namespace {
-
-// Problems, as emulate_case() wants them.
-struct matrices_to_move {
-    const kernel& k;
-    host_problem problem;
-
-    void add_to(emulator::session& session) const {
-        const auto add = [&](const char* name, const guarded_buffer& buffer, bool writable) {
-            session.add_buffer(name, buffer.data(), static_cast<std::size_t>(buffer.size()), writable);
-        };
-        add("source", problem.source(), false);
-        add("destination", problem.destination(), true);
-    }
-    std::int64_t elements() const { return problem.shape().elements(); }
-    static constexpr int kOfTile = 0;  // of a tile's operands, the one that tells which it is
-    void prepare_for_tiles() {}
-    void run() const { k.run(backend::emulator)(problem.work()); }
-};
-struct product_to_compute {
-    const kernel& k;
-    host_gemm problem;
-
-    void add_to(emulator::session& session) const {
-        for (const host_gemm::named_buffer& b : problem.buffers())
-            session.add_buffer(b.name, b.buffer->data(), static_cast<std::size_t>(b.buffer->size()), b.writable);
-    }
-    std::int64_t elements() const { return problem.shape().elements(); }
-    static constexpr int kOfTile = 2;
-    void prepare_for_tiles() { problem.prepare_inputs(); }
-    void run() const { k.multiply(backend::emulator)(problem.work()); }
-};
-
-template <class Case>
-emulated emulate_case(Case& of, const emulator::options& options) {
-    emulator::session session(options);
-    of.add_to(session);
+emulated emulate(const kernel& k, const workload& work, const emulator::options& options) {
+    if (!k.is_built_for(backend::emulator)) throw invalid_argument(k.id + " is not built for the emulator");
+    const auto problem = work.does().make(backend::emulator, {&work}, {&k}, false);
     emulated result;
-    result.every_block = options.every_block || of.elements() == 0;
+    result.every_block = options.every_block || k.facts.whole_only || !problem->has_tiles() || work.outputs() == 0;
+    emulator::options blocks = options;
+    blocks.every_block = options.every_block || k.facts.whole_only || !problem->has_tiles();
+    emulator::session session(blocks);
+    for (const problem::buffer& b : problem->buffers())
+        session.add_buffer(b.name, b.data, static_cast<std::size_t>(b.bytes), b.writable);
     // Where only classes run, each launch's tiles are prepared just before it and checked at the end.
     std::vector<tile> tiles;
     session.on_sample([&](std::span<const emulator::sampled_tile> touched) {
         std::vector<tile> now;
-        for (const auto& t : touched) now.push_back(of.problem.tile_at(t.operands[Case::kOfTile], t.rows, t.cols));
-        of.problem.prepare(now);
+        for (const auto& t : touched) now.push_back(problem->tile_of(t));
+        problem->prepare(now);
         tiles.insert(tiles.end(), now.begin(), now.end());
     });
     if (result.every_block) {
-        of.problem.prepare();
+        problem->prepare();
     } else {
-        of.prepare_for_tiles();
+        problem->prepare_inputs();
     }
     try {
-        of.run();
+        problem->bind(k)();
         result.finished = true;
     } catch (const error& broken) {
         result.found.fault = broken.what();
@@ -189,24 +141,8 @@ emulated emulate_case(Case& of, const emulator::options& options) {
     if (!result.finished) return result;
     std::sort(tiles.begin(), tiles.end());
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
-    result.found = result.every_block ? of.problem.check() : of.problem.check(tiles);
+    result.found = result.every_block ? problem->check() : problem->check(tiles);
     return result;
-}
-
-}  // namespace
-
-emulated emulate(const kernel& k, problem_shape shape, const emulator::options& options) {
-    shape.does = k.does;
-    matrices_to_move move{k, host_problem(shape)};
-    return emulate_case(move, options);
-}
-
-emulated emulate(const kernel& k, const gemm_shape& shape, const emulator::options& options) {
-    const gemm_work sizes = shape.checked().work(nullptr, nullptr, nullptr, nullptr);
-    product_to_compute product{k, host_gemm(shape, k.workspace(backend::emulator, sizes))};
-    emulator::options blocks = options;
-    blocks.every_block = options.every_block || k.whole_only;
-    return emulate_case(product, blocks);
 }
 
 void count_on_emulator(const kernel& k, const request& what, result& r) {

@@ -6,9 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/dtype.hpp"
-#include "core/gemm_problem.hpp"
-#include "core/problem.hpp"
+#include "device/operation.hpp"
 #include "device/registry.hpp"
 #include "emulator/session.hpp"
 #include "lab/result.hpp"
@@ -16,10 +14,7 @@
 namespace cornerturn::lab {
 
 struct request {
-    std::int64_t rows = 0, cols = 0;  // of the source; of a product's C, which are m and n
-    std::int64_t k = 0;               // of a product
-    cornerturn::dtype dtype{"f32", 4};
-    std::uint64_t seed = 1;
+    workload_pointer work;
     bool full = false;    // emulator: run every block, however many
     bool lines = false;   // emulator: counters for each source line
     bool watch = false;   // emulator: keep what the first tile's warp 0 accesses
@@ -29,8 +24,9 @@ struct request {
     bool counted = true;  // cuda: in the emulator too, where it can run the kernel
 };
 
-// The emulator runs every block, and so checks every element, up to this size; one block of each class above it.
-inline constexpr std::int64_t kEveryBlockUpTo = std::int64_t{1} << 24;  // elements, or multiply-adds: a second or two
+// The emulator runs every block, and so checks every element, up to so many steps; one block of each class above that.
+// A second or two.
+inline constexpr std::int64_t kEveryBlockUpTo = std::int64_t{1} << 24;
 
 // Where kernels run. Holds what is worth keeping from one run to the next, such as the GPU's buffers.
 class runner {
@@ -38,7 +34,8 @@ public:
     virtual ~runner() = default;
     virtual device_info device() const = 0;
     // Never throws for what the kernel did wrong: that is in the result. Throws for what cannot be run at all:
-    // invalid_argument (a dtype that the kernel does not take, a size that overflows), error (no memory), cuda_error.
+    // invalid_argument (another operation's work, a dtype that the kernel does not take), error (no memory),
+    // cuda_error.
     virtual result run(const kernel& k, const request& what) = 0;
 };
 
@@ -61,18 +58,15 @@ struct emulated {
     std::optional<emulator::hazard_kind> hazard;
 };
 
-// Prepares a matrix, runs the kernel and checks what it wrote. Throws for what cannot be run at all, as runner::run
+// Prepares the work, runs the kernel and checks what it wrote. Throws for what cannot be run at all, as runner::run
 // does.
-emulated emulate(const kernel& k, problem_shape shape, const emulator::options& options);
-emulated emulate(const kernel& k, const gemm_shape& shape, const emulator::options& options);
+emulated emulate(const kernel& k, const workload& work, const emulator::options& options);
 
 // Fills in the launch and the counters of a kernel that runs elsewhere, from one block of each class. Leaves `r` as it
 // is where the emulator cannot run the kernel; a fault that it finds is a fault of `r`.
 void count_on_emulator(const kernel& k, const request& what, result& r);
 
-// The fields that are known before anything runs. Throws invalid_argument where the kernel does not take the dtype.
+// The fields that are known before anything runs. Throws invalid_argument where the kernel does not take the work.
 result begin_result(const kernel& k, const request& what);
-problem_shape shape_of(const kernel& k, const request& what);
-gemm_shape product_of(const request& what);
 
 }  // namespace cornerturn::lab

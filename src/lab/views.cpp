@@ -55,19 +55,20 @@ const char* direction_word(emulator::direction op) { return op == kLoad ? "read"
 std::string read_requests(const result& r, emulator::direction op) {
     const std::uint64_t requests = r.counts->global_requests[op];
     if (requests == 0) return fmt::format("no global {}s", direction_word(op));
-    const bool products = r.k && op == kLoad;
-    const double each = static_cast<double>(products ? r.work() : r.checked_of) / static_cast<double>(requests);
-    return plural(number(each), products ? "multiply-add" : "element") + " a request";
+    // What is loaded is told by what comes of it, what is stored by its elements.
+    const bool loads = op == kLoad;
+    const double each = static_cast<double>(loads ? r.work->steps() : r.checked_of) / static_cast<double>(requests);
+    return plural(number(each), loads ? r.work->does().facts().step : "element") + " a request";
 }
 
 std::string read_sectors(const result& r, emulator::direction op) {
     const std::uint64_t requests = r.counts->global_requests[op], sectors = r.counts->global_sectors[op];
     if (requests == 0) return fmt::format("no global {}s", direction_word(op));
-    // A product's inputs are read again and again, as often as its tiles are small.
-    if (r.k)
+    // What is read again and again has no fewest sectors.
+    if (!r.work->does().facts().reads_once)
         return plural(number(static_cast<double>(sectors) / static_cast<double>(requests)), "sector") + " a request";
     // The fewest sectors that hold the bytes moved.
-    const double least = static_cast<double>(r.checked_of) * r.element_size / 32;
+    const double least = static_cast<double>(r.checked_of) * r.work->type().size / 32;
     const double excess = static_cast<double>(sectors) / std::max(least, 1.0);
     const double each = static_cast<double>(sectors) / static_cast<double>(requests);
     const char* const verdict = excess <= 1.3               ? "coalesced"
@@ -97,8 +98,8 @@ std::string time_range(const timing& t) {
 }
 
 std::string work_text(const result& r) {
-    return r.k ? fmt::format("{} x {} x {} (m x n x k) {}", r.rows, r.cols, *r.k, r.dtype)
-               : fmt::format("{} x {} {}", r.rows, r.cols, r.dtype);
+    return fmt::format("{}{} {}", sizes_text(r.work->sizes()), r.work->does().facts().sizes_legend,
+                       r.work->type().name);
 }
 
 std::string device_text(const result& r) {
@@ -134,9 +135,9 @@ nlohmann::ordered_json to_json(const kernel& k) {
             {"bytes", k.notes->bytes},
             {"limit", k.notes->limit},
             {"source", k.notes->source},
-            {"origin", k.origin},
+            {"origin", k.facts.origin},
             {"element_sizes", sizes},
-            {"needs", k.needs.feature != nullptr ? nlohmann::ordered_json(k.needs.feature) : nullptr},
+            {"needs", k.facts.needs.feature != nullptr ? nlohmann::ordered_json(k.facts.needs.feature) : nullptr},
             {"file", k.file}};
 }
 
@@ -152,7 +153,8 @@ std::string show_list(const std::vector<kernel>& all, format as) {
         for (int size : {1, 2, 4, 8, 16}) {
             if (k.takes(size)) sizes += fmt::format("{}{}", sizes.empty() ? "" : " ", size);
         }
-        t.rows.push_back({k.id, k.origin, sizes, k.needs.feature != nullptr ? k.needs.feature : "-", k.notes->idea});
+        const char* const feature = k.facts.needs.feature;
+        t.rows.push_back({k.id, k.facts.origin, sizes, feature != nullptr ? feature : "-", k.notes->idea});
     }
     return t.print(as);
 }
@@ -233,10 +235,14 @@ std::string show_ladder(const std::vector<result>& all, format as) {
                          {{"us median (p10-p90)", true}, {any.unit.name, true}, {"of " + any.yardstick_what, true}});
         if (any.peak > 0) t.columns.push_back({"of peak", true});
     }
-    double noted_yardstick = 0;  // cuBLAS's: nothing is quicker there
-    for (const result& r : all) noted_yardstick = std::max(noted_yardstick, r.noted_gflops);
+    double noted_yardstick = 0;  // nothing is quicker there
+    for (const result& r : all) noted_yardstick = std::max(noted_yardstick, r.noted_rate);
     const bool noted = timed && noted_yardstick > 0;
-    if (noted) t.columns.insert(t.columns.end(), {{"noted GFLOP/s", true}, {"of its cublasSgemm", true}});
+    if (noted) {
+        const operation_facts& facts = all.front().work->does().facts();
+        t.columns.insert(t.columns.end(), {{fmt::format("noted {}", facts.rate.name), true},
+                                           {fmt::format("of its {}", facts.yardstick), true}});
+    }
     std::size_t ran = 0, verified = 0, sampled = 0, failed = 0, skipped = 0;
     std::string reasons;
     for (const result& r : all) {
@@ -269,8 +275,8 @@ std::string show_ladder(const std::vector<result>& all, format as) {
                 row.push_back(r.time ? fmt::format("{:.3f}", r.time->rate() * 1e9 / r.time->peak) : "-");
         }
         if (noted) {
-            row.push_back(r.noted_gflops > 0 ? fmt::format("{:.1f}", r.noted_gflops) : "-");
-            row.push_back(r.noted_gflops > 0 ? fmt::format("{:.3f}", r.noted_gflops / noted_yardstick) : "-");
+            row.push_back(r.noted_rate > 0 ? fmt::format("{:.1f}", r.noted_rate) : "-");
+            row.push_back(r.noted_rate > 0 ? fmt::format("{:.3f}", r.noted_rate / noted_yardstick) : "-");
         }
         t.rows.push_back(std::move(row));
         ran += r.ran();
@@ -297,7 +303,7 @@ std::string show_ladder(const std::vector<result>& all, format as) {
     if (read != all.end())
         heading += fmt::format("; from the hardware, by Nsight Compute {}: instructions and what follows",
                                read->hardware->ncu);
-    if (noted) heading += fmt::format("; noted: {}", kNoted);
+    if (noted) heading += fmt::format("; noted: {}", any.work->does().facts().noted_source);
     return heading + "\n\n" + out +
            fmt::format("\n{} ran, {} verified, {}{} failed, {} skipped\n", ran, verified,
                        sampled > 0 ? fmt::format("{} sampled, ", sampled) : "", failed, skipped) +

@@ -14,7 +14,7 @@ namespace {
 
 std::string grouped(double value) { return lab::grouped(static_cast<std::uint64_t>(std::llround(value))); }
 
-// The rungs that hand the library's own kernels to the lab, by their place in the tree.
+// The rungs that hand the library's own kernels to the lab, by their names.
 bool is_production(const std::string& kernel) { return kernel.ends_with("/production"); }
 bool is_copy(const std::string& contestant) { return contestant.starts_with("copy"); }
 
@@ -50,19 +50,20 @@ std::vector<int> element_sizes(const bench& b) {
     return {sizes.begin(), sizes.end()};
 }
 
-// Group and name of every place, in the order in which they are stored.
-std::vector<std::pair<std::string, std::string>> places_of(const bench& b) {
-    std::vector<std::pair<std::string, std::string>> places;
+// Group and name of every shape, in the order in which they are stored.
+std::vector<std::pair<std::string, std::string>> rows_of(const bench& b) {
+    std::vector<std::pair<std::string, std::string>> rows;
     for (const cell& c : b.cells) {
-        const std::pair<std::string, std::string> place(c.group, place_name(c));
-        if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+        const std::pair<std::string, std::string> row(c.group, row_name(c));
+        if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
     }
-    return places;
+    return rows;
 }
 
-std::string hint_of(const cell& c, const entry& e) {
-    return fmt::format("{} of {}: {} GB/s, {:.3f} of memcpy", c.shape, bytes_text(c.element_size), grouped(e.rate),
-                       e.ratio);
+std::string hint_of(const bench& b, const cell& c, const entry& e) {
+    const std::string shape = b.of_sizes() ? fmt::format("{} of {}", c.shape, bytes_text(c.element_size)) : c.shape;
+    return fmt::format("{}: {} {}, {:.3f} of {}", shape, grouped(e.rate), b.facts().rate.name, e.ratio,
+                       b.facts().yardstick);
 }
 
 // What ends the names of what one of lab::metrics() counts, and how the chart calls it.
@@ -116,10 +117,10 @@ std::vector<std::string> contestants(const bench& b) {
     return all;
 }
 
-std::string place_name(const cell& c) {
-    if (c.group == "skinny")
-        return c.rows < c.cols ? fmt::format("{} x many", c.rows) : fmt::format("many x {}", c.cols);
-    if (c.count > 1) return fmt::format("many {} x {}", c.rows, c.cols);
+std::string row_name(const cell& c) {
+    if (c.group == "skinny" && c.sizes.size() == 2)
+        return c.sizes[0] < c.sizes[1] ? fmt::format("{} x many", c.sizes[0]) : fmt::format("many x {}", c.sizes[1]);
+    if (c.count > 1) return fmt::format("many {}", sizes_text(c.sizes));
     return c.shape;
 }
 
@@ -134,7 +135,7 @@ drawing staircase(const ladder& l) {
         if (r.failed) chart.bars.push_back({.label = r.kernel, .value = "WRONG", .value_style = "bad strong"});
         if (!r.time) continue;
         const std::string hint = fmt::format("{}: {:.2f} us, {} {}, {:.3f} of {}", r.kernel, r.time->median_s * 1e6,
-                                             grouped(r.rate), l.rate, r.ratio, l.yardstick);
+                                             grouped(r.rate), l.does->facts().rate.name, r.ratio, l.yardstick);
         chart.bars.push_back(
             {.label = r.kernel,
              .parts = {{r.ratio, rung_style(r, l), hint}},
@@ -145,18 +146,18 @@ drawing staircase(const ladder& l) {
 }
 
 std::optional<drawing> costs(const ladder& l) {
-    const char* const what = l.k ? "multiply-adds" : "elements";
+    const std::string what = fmt::format("{}s", l.does->facts().step);
     bar_chart chart{.title = fmt::format("{}: sectors and wavefronts of each rung", l.work()),
                     .axis = fmt::format("for each 32 {} (fewer is better)", what)};
     for (const cost& c : kCosts) chart.keys.push_back({c.name, c.style});
-    if (l.elements() <= 0) return std::nullopt;
+    if (l.steps() <= 0) return std::nullopt;
     for (const rung& r : l.rungs) {
         if (!r.ran() || r.counted().empty()) continue;
         bar_chart::bar bar{.label = r.kernel, .parts = {}, .value = {}};
         double sum = 0;
         for (const cost& c : kCosts) {
             const auto at = r.counted().find(c.metric);
-            const double each = at == r.counted().end() ? 0 : at->second * 32 / l.elements();
+            const double each = at == r.counted().end() ? 0 : at->second * 32 / l.steps();
             sum += each;
             if (each > 0)
                 bar.parts.push_back(
@@ -175,7 +176,7 @@ std::optional<drawing> ratios_by_size(const std::vector<const ladder*>& ladders)
     std::vector<std::string> order;
     line_chart chart{.title = fmt::format("{} {}: ratio to {} against size", ladders.front()->family,
                                           ladders.front()->dtype, ladders.front()->yardstick),
-                     .x_axis = ladders.front()->k ? "bytes of A, B and C, by size" : "bytes of the matrix, by size",
+                     .x_axis = fmt::format("bytes of {}, by size", ladders.front()->does->facts().operands),
                      .y_axis = fmt::format("ratio to {}", ladders.front()->yardstick),
                      .rule = 1.0};
     for (const ladder* l : ladders) {
@@ -203,13 +204,14 @@ std::optional<drawing> ratios_by_size(const std::vector<const ladder*>& ladders)
 
 drawing heat(const bench& b) {
     const std::vector<int> sizes = element_sizes(b);
-    heat_map map{.title = fmt::format("{}: ratio to memcpy by shape and element size", b.subject),
+    const char* const yardstick = b.facts().yardstick;
+    heat_map map{.title = fmt::format("{}: ratio to {} by shape and element size", b.subject, yardstick),
                  .column_axis = "bytes an element"};
     for (int size : sizes) map.columns.push_back(std::to_string(size));
-    for (const auto& [group, place] : places_of(b)) {
-        heat_map::row row{group, place, std::vector<heat_map::spot>(sizes.size(), {0, "not measured"})};
+    for (const auto& [group, name] : rows_of(b)) {
+        heat_map::row row{group, name, std::vector<heat_map::spot>(sizes.size(), {0, "not measured"})};
         for (const cell& c : b.cells) {
-            if (c.group != group || place_name(c) != place) continue;
+            if (c.group != group || row_name(c) != name) continue;
             heat_map::spot& spot = row.spots[static_cast<std::size_t>(
                 std::find(sizes.begin(), sizes.end(), c.element_size) - sizes.begin())];
             const std::string& why = c.skipped.empty() ? c.subject.skipped : c.skipped;
@@ -218,8 +220,8 @@ drawing heat(const bench& b) {
             else if (!why.empty())
                 spot = {0, "skipped: " + why};
             else if (c.subject.ratio > 0)
-                spot = {c.subject.ratio,
-                        fmt::format("{}; memcpy {} GB/s", hint_of(c, c.subject), grouped(c.yardstick.rate))};
+                spot = {c.subject.ratio, fmt::format("{}; {} {} {}", hint_of(b, c, c.subject), yardstick,
+                                                     grouped(c.yardstick.rate), b.facts().rate.name)};
         }
         map.rows.push_back(std::move(row));
     }
@@ -230,14 +232,14 @@ drawing beside_peers(const bench& b) {
     constexpr std::pair<mark, const char*> kMarks[] = {{mark::square, "s1"},  {mark::down, "s3"},   {mark::up, "s4"},
                                                        {mark::diamond, "s6"}, {mark::square, "s5"}, {mark::up, "s7"}};
     const std::vector<std::string> all = contestants(b);
-    panel_chart chart{.title = fmt::format("{} beside its peers: ratios to memcpy", b.subject),
-                      .axis = "ratio to memcpy, by bytes an element",
-                      .places = places_of(b)};
+    panel_chart chart{.title = fmt::format("{} beside its peers: ratios to {}", b.subject, b.facts().yardstick),
+                      .axis = fmt::format("ratio to {}, by bytes an element", b.facts().yardstick),
+                      .rows = rows_of(b)};
     std::size_t peers = 0;
     for (const std::string& who : all) {
         if (who == "subject") {
             chart.keys.push_back({subject_name(b), "s0", mark::disc});
-        } else if (is_copy(who)) {  // what no transpose can pass by much, no peer
+        } else if (is_copy(who)) {  // what nobody can pass by much, no peer
             chart.keys.push_back({contestant_name(who), "soft", mark::bar});
         } else {
             const auto& [shape, style] = kMarks[peers++ % std::size(kMarks)];
@@ -251,10 +253,9 @@ drawing beside_peers(const bench& b) {
             for (const cell& c : b.cells) {
                 const entry* const e = find_entry(c, all[i]);
                 if (c.element_size != size || e == nullptr || !e->timed() || e->ratio <= 0) continue;
-                const auto place =
-                    std::find(chart.places.begin(), chart.places.end(), std::pair(c.group, place_name(c)));
-                series.points.push_back({static_cast<double>(place - chart.places.begin()), e->ratio,
-                                         fmt::format("{}, {}", chart.keys[i].name, hint_of(c, *e))});
+                const auto row = std::find(chart.rows.begin(), chart.rows.end(), std::pair(c.group, row_name(c)));
+                series.points.push_back({static_cast<double>(row - chart.rows.begin()), e->ratio,
+                                         fmt::format("{}, {}", chart.keys[i].name, hint_of(b, c, *e))});
             }
             panel.push_back(std::move(series));
         }
@@ -264,23 +265,20 @@ drawing beside_peers(const bench& b) {
 }
 
 std::optional<drawing> squares(const bench& b) {
-    const bool product = b.family == "gemm";
-    const std::string yardstick = product ? "cublasSgemm" : "memcpy";
+    const std::string yardstick = b.facts().yardstick;
     line_chart chart{.title = fmt::format("{}: ratio to {} of square matrices", b.subject, yardstick),
                      .x_axis = "n, of n x n matrices",
                      .y_axis = "ratio to " + yardstick,
                      .rule = 1.0};
     std::map<double, std::string> ticks;
     for (int size : element_sizes(b)) {
-        line_chart::series series{.name = product ? subject_name(b) : bytes_text(size),
+        line_chart::series series{.name = b.of_sizes() ? bytes_text(size) : subject_name(b),
                                   .style = series_style(chart.lines.size())};
         for (const cell& c : b.cells) {
-            if (c.group != "squares" || c.element_size != size || c.subject.ratio <= 0 || c.rows <= 0) continue;
-            const auto n = static_cast<double>(c.rows);
-            ticks[n] = std::to_string(c.rows);
-            series.points.push_back(
-                {n, c.subject.ratio,
-                 product ? fmt::format("{}: {:.3f} of cublasSgemm", c.shape, c.subject.ratio) : hint_of(c, c.subject)});
+            if (c.group != "squares" || c.element_size != size || c.subject.ratio <= 0 || c.sizes[0] <= 0) continue;
+            const auto n = static_cast<double>(c.sizes[0]);
+            ticks[n] = std::to_string(c.sizes[0]);
+            series.points.push_back({n, c.subject.ratio, hint_of(b, c, c.subject)});
         }
         std::sort(series.points.begin(), series.points.end(), [](const point& a, const point& z) { return a.x < z.x; });
         if (!series.points.empty()) chart.lines.push_back(std::move(series));
@@ -290,11 +288,13 @@ std::optional<drawing> squares(const bench& b) {
     return draw(chart);
 }
 
-drawing product_ratios(const bench& b) {
-    bar_chart chart{.title = fmt::format("{}: ratio to cublasSgemm by shape", b.subject),
-                    .axis = "ratio to cublasSgemm (more is better); over a bar's end: 10th to 90th percentile",
-                    .keys = {{"at least as quick", "s0"}, {"slower", "s1"}},
-                    .rule = {{1.0, "cublasSgemm"}}};
+drawing ratios_by_shape(const bench& b) {
+    const char *const yardstick = b.facts().yardstick, *const unit = b.facts().rate.name;
+    bar_chart chart{
+        .title = fmt::format("{}: ratio to {} by shape", b.subject, yardstick),
+        .axis = fmt::format("ratio to {} (more is better); over a bar's end: 10th to 90th percentile", yardstick),
+        .keys = {{"at least as quick", "s0"}, {"slower", "s1"}},
+        .rule = {{1.0, yardstick}}};
     for (const cell& c : b.cells) {
         const entry& e = c.subject;
         if (!e.fault.empty()) chart.bars.push_back({.label = c.shape, .value = "WRONG", .value_style = "bad strong"});
@@ -302,8 +302,8 @@ drawing product_ratios(const bench& b) {
         chart.bars.push_back(
             {.label = c.shape,
              .parts = {{e.ratio, e.ratio < 1 ? "s1" : "s0",
-                        fmt::format("{}: {} GFLOP/s, cublasSgemm {} GFLOP/s", c.shape, grouped(e.rate),
-                                    grouped(c.yardstick.rate))}},
+                        fmt::format("{}: {} {}, {} {} {}", c.shape, grouped(e.rate), unit, yardstick,
+                                    grouped(c.yardstick.rate), unit)}},
              .spread = {{c.yardstick.time->median_s / e.time->p90_s, c.yardstick.time->median_s / e.time->p10_s}},
              .value = fmt::format("{:.3f}", e.ratio)});
     }
@@ -311,36 +311,38 @@ drawing product_ratios(const bench& b) {
 }
 
 drawing roofline(const bench& b, std::optional<double> bandwidth) {
-    line_chart chart{.title = fmt::format("{} and cublasSgemm beneath the roofline", b.subject),
-                     .x_axis = "arithmetic intensity: operations a byte of A, B and C",
-                     .y_axis = "GFLOP/s",
+    const operation_facts& facts = b.facts();
+    line_chart chart{.title = fmt::format("{} and {} beneath the roofline", b.subject, facts.yardstick),
+                     .x_axis = fmt::format("arithmetic intensity: operations a byte of {}", facts.operands),
+                     .y_axis = facts.rate.name,
                      .y_log = true};
     line_chart::series subject{
         .name = subject_name(b), .style = "s0", .shape = mark::disc, .points = {}, .line = false};
-    line_chart::series cublas{.name = "cublasSgemm", .style = "s1", .shape = mark::square, .points = {}, .line = false};
+    line_chart::series theirs{
+        .name = facts.yardstick, .style = "s1", .shape = mark::square, .points = {}, .line = false};
     double least = 1e300, most = 0;
-    const auto roof_at = [&](double x) { return bandwidth ? std::min(b.peak_gflops, *bandwidth * x) : b.peak_gflops; };
+    const auto roof_at = [&](double x) { return bandwidth ? std::min(b.peak, *bandwidth * x) : b.peak; };
     for (const cell& c : b.cells) {
-        const double x = c.intensity();
+        const double x = b.does->operations_per_byte(c.sizes, c.element_size);
         if (!(x > 0)) continue;
-        for (auto [series, e] : {std::pair(&cublas, &c.yardstick), std::pair(&subject, &c.subject)}) {
+        for (auto [series, e] : {std::pair(&theirs, &c.yardstick), std::pair(&subject, &c.subject)}) {
             if (!e->timed()) continue;
             series->points.push_back({x, e->rate,
-                                      fmt::format("{}, {}: {} GFLOP/s, {:.2f} of the roof", series->name, c.shape,
-                                                  grouped(e->rate), e->rate / roof_at(x))});
+                                      fmt::format("{}, {}: {} {}, {:.2f} of the roof", series->name, c.shape,
+                                                  grouped(e->rate), facts.rate.name, e->rate / roof_at(x))});
             least = std::min(least, x);
             most = std::max(most, x);
         }
     }
     if (most <= 0) least = most = 1;
-    if (bandwidth) least = std::min(least, b.peak_gflops / *bandwidth / 2);
+    if (bandwidth) least = std::min(least, b.peak / *bandwidth / 2);
     line_chart::series roof{
-        .name = fmt::format("{} GFLOP/s", grouped(b.peak_gflops)), .style = "ink", .shape = mark::none};
+        .name = fmt::format("{} {}", grouped(b.peak), facts.rate.name), .style = "ink", .shape = mark::none};
     roof.points.push_back({least / 1.3, roof_at(least / 1.3)});
-    if (bandwidth) roof.points.push_back({b.peak_gflops / *bandwidth, b.peak_gflops});
+    if (bandwidth) roof.points.push_back({b.peak / *bandwidth, b.peak});
     roof.points.push_back({most * 1.3, roof_at(most * 1.3)});
     std::sort(roof.points.begin(), roof.points.end(), [](const point& a, const point& z) { return a.x < z.x; });
-    chart.lines = {roof, cublas, subject};
+    chart.lines = {roof, theirs, subject};
     return draw(chart);
 }
 

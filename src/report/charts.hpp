@@ -19,7 +19,7 @@ std::vector<std::string> contestants(const bench& b);
 // Null where it is not among the cell's.
 const entry* find_entry(const cell& c, const std::string& contestant);
 // A cell's shape, named alike for all element sizes.
-std::string place_name(const cell& c);
+std::string row_name(const cell& c);
 
 // Of a ladder with times: the ratio of each rung.
 drawing staircase(const ladder& l);
@@ -32,9 +32,9 @@ drawing heat(const bench& b);
 drawing beside_peers(const bench& b);
 // Squares alone: ratio against n, a line an element size. Nothing where there are not two.
 std::optional<drawing> squares(const bench& b);
-// A product's cells one by one.
-drawing product_ratios(const bench& b);
-// bandwidth: that memcpy reached on the same device, in GB/s, if anybody measured it.
+// Its cells one by one, where elements are of one size.
+drawing ratios_by_shape(const bench& b);
+// Where its rate counts operations. bandwidth: that a copy reached on the same device, in GB/s, if anybody measured it.
 drawing roofline(const bench& b, std::optional<double> bandwidth);
 
 }  // namespace cornerturn::report

@@ -28,7 +28,7 @@ std::vector<measured> all_of(const document& d) {
     for (const cell& c : b.cells) {
         // The same shape stands in more than one group.
         std::string name = fmt::format("{}: {}", c.group, c.shape);
-        if (b.family == "transpose") name += fmt::format(" of {}", c.element_size);
+        if (b.of_sizes()) name += fmt::format(" of {}", c.element_size);
         if (c.subject.timed()) all.push_back({name, false, &*c.subject.time, c.subject.ratio});
     }
     return all;
@@ -36,16 +36,16 @@ std::vector<measured> all_of(const document& d) {
 
 }  // namespace
 
-verdict judge(const lab::timing& before, const lab::timing& after) {
-    if (!before.apart_from(after)) return verdict::within;
-    return after.p90_s < before.p10_s ? verdict::faster : verdict::slower;
+judgement judge(const lab::timing& before, const lab::timing& after) {
+    if (!before.apart_from(after)) return judgement::within;
+    return after.p90_s < before.p10_s ? judgement::faster : judgement::slower;
 }
 
 std::string work_of(const document& d) {
     if (const ladder* const l = d.as_ladder())
         return l->timed() ? fmt::format("ladder of {}, {}", l->family, l->work()) : "";
     const bench& b = std::get<bench>(d.what);
-    return fmt::format("bench of {}{}", b.family, d.device.kind == "host" ? " on the host" : "");
+    return fmt::format("bench of {}{}", b.does->name(), d.device.kind == "host" ? " on the host" : "");
 }
 
 std::vector<change> changes(const document& before, const document& after) {

@@ -8,10 +8,10 @@
 
 namespace cornerturn::report {
 
-enum class verdict { within, faster, slower };
+enum class judgement { within, faster, slower };
 
 // A change counts where the ranges from the 10th to the 90th percentile do not meet.
-verdict judge(const lab::timing& before, const lab::timing& after);
+judgement judge(const lab::timing& before, const lab::timing& after);
 
 struct change {
     std::string what;  // a kernel's id, or a cell's shape
@@ -19,7 +19,7 @@ struct change {
     lab::timing before, after;
     double ratio_before, ratio_after;  // to the yardstick of their own run
 
-    verdict beyond() const { return judge(before, after); }
+    judgement beyond() const { return judge(before, after); }
     double percent() const { return (after.median_s / before.median_s - 1) * 100; }
 };
 

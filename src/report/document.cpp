@@ -89,19 +89,19 @@ void read_time(const field& from, ladder& of, rung& r) {
     if (!time) return;
     r.time = read_timing(*time);
     r.method = time->text_of("method");
-    const char* const rate = of.k ? "gflops" : "bandwidth_gbps";
+    const char* const rate = of.does->facts().rate.json;
     r.rate = from[rate].positive();
     const field yardstick = from["yardstick"];
     const std::string what = yardstick["what"].text();
     if (!of.yardstick.empty() && what != of.yardstick)
         yardstick["what"].fail(fmt::format("is not the one before it, {}: a ladder has one yardstick", of.yardstick));
     of.yardstick = what;
-    if (of.elements() <= 0) time->fail("cannot be: an empty matrix takes none");
+    if (of.steps() <= 0) time->fail("cannot be: an empty matrix takes none");
     r.yardstick = read_timing(yardstick);
     r.yardstick_rate = yardstick[rate].positive();
     r.ratio = from["ratio"].positive();
     if (const auto share = from.find("of_peak")) r.of_peak = share->positive();
-    if (const auto noted = from.find("noted")) r.noted = (*noted)["gflops"].positive();
+    if (const auto noted = from.find("noted")) r.noted = (*noted)[rate].positive();
 }
 
 rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
@@ -132,17 +132,31 @@ rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
     return r;
 }
 
-void read_work(const field& from, ladder& into) {
-    if (from.find("k")) {
-        into.rows = from["m"].count();
-        into.cols = from["n"].count();
-        into.k = from["k"].count();
-        into.dtype = from.find("dtype") ? from["dtype"].text() : "f32";  // products are of nothing else
-    } else {
-        into.rows = from["rows"].count();
-        into.cols = from["cols"].count();
-        into.dtype = from["dtype"].text();
+// By the kernel, or else by which sizes it has.
+const operation& read_operation(const field& from) {
+    const operation* known = operation_of_kernel(from["kernel"].text());
+    for (const operation* o : operations()) {
+        const auto& sizes = o->facts().sizes;
+        const bool all = std::all_of(sizes.begin(), sizes.end(),
+                                     [&](const option& size) { return from.find(key_of(size).c_str()).has_value(); });
+        if (known == nullptr && all) known = o;
     }
+    if (known == nullptr) from["kernel"].fail("is a kernel of no operation that this program has");
+    return *known;
+}
+
+std::vector<std::int64_t> read_sizes(const field& from, const operation& does) {
+    std::vector<std::int64_t> sizes;
+    for (const option& size : does.facts().sizes) sizes.push_back(from[key_of(size).c_str()].count());
+    return sizes;
+}
+
+void read_work(const field& from, ladder& into) {
+    into.does = &read_operation(from);
+    into.sizes = read_sizes(from, *into.does);
+    // Where elements are of one size, files of old do not say of which type.
+    const bool one_size = into.does->facts().element_sizes.empty();
+    into.dtype = one_size && !from.find("dtype") ? "f32" : from["dtype"].text();
     try {
         into.element_size = find_dtype(into.dtype).size;
     } catch (const invalid_argument&) {
@@ -168,34 +182,30 @@ ladder read_ladder(const std::vector<field>& results, lab::device_info& device) 
     }
     const std::string& last = all.rungs.back().kernel;
     all.family = last.substr(0, last.find('/'));
-    all.rate = all.k ? "GFLOP/s" : "GB/s";
     return all;
 }
 
-entry read_entry(const field& from, const char* rate, bool peer) {
+entry read_entry(const field& from, const operation_facts& facts) {
     entry e;
     bool failed = false;
     e.kernel = from["kernel"].text();
     if (!read_outcome(from, e.skipped, e.fault, failed)) return e;
     e.time = read_timing(from["time"]);
-    e.rate = from[rate].positive();
-    if (peer) {
-        if (const auto ratio = from.find("ratio")) e.ratio = ratio->positive();
+    e.rate = from[facts.rate.json].positive();
+    if (const auto ratio = from.find("ratio")) e.ratio = ratio->positive();
+    for (const bench_comparison& by : facts.comparisons) {
+        const auto object = from.find(by.object);
+        e.compared.push_back(object ? (*object)[by.member].number(0, kLargest) : 0);
     }
-    if (const auto off = from.find("error")) e.error = (*off)["frobenius"].number(0, kLargest);
     return e;
 }
 
 cell read_cell(const field& from, const bench& of) {
-    const bool product = of.family == "gemm";
     cell c;
     c.group = from["group"].text();
     c.shape = from["shape"].text();
-    c.rows = from[product ? "m" : "rows"].count();
-    c.cols = from[product ? "n" : "cols"].count();
-    if (product) {
-        c.k = from["k"].count();
-    } else {
+    c.sizes = read_sizes(from, *of.does);
+    if (of.of_sizes()) {
         c.element_size = static_cast<int>(from["element_size"].number(1, 1 << 20));
         c.count = from["count"].count();
         c.bytes = from["bytes"].positive();
@@ -206,24 +216,27 @@ cell read_cell(const field& from, const bench& of) {
         return c;
     }
     c.method = from["method"].text();
-    const char* const rate = product ? "gflops" : "bandwidth_gbps";
-    c.yardstick = read_entry(from["yardstick"], rate, false);
-    c.subject = read_entry(from["subject"], rate, !product);
-    // Without the yardstick there is no ratio, and nothing to say of anybody.
-    if (product && c.subject.timed() && c.yardstick.timed()) c.subject.ratio = from["ratio"].positive();
+    c.yardstick = read_entry(from["yardstick"], of.facts());
+    c.yardstick.ratio = 0;
+    c.subject = read_entry(from["subject"], of.facts());
+    // Without the yardstick there is no ratio, and nothing to say of anybody. Files of old have it in one or the other.
+    if (c.subject.timed() && c.yardstick.timed() && c.subject.ratio == 0) c.subject.ratio = from["ratio"].positive();
     if (const auto peers = from.find("peers")) {
-        for (const auto& [name, peer] : peers->members()) c.peers.emplace_back(name, read_entry(peer, rate, true));
+        for (const auto& [name, peer] : peers->members()) c.peers.emplace_back(name, read_entry(peer, of.facts()));
     }
     return c;
 }
 
 bench read_bench(const field& top) {
     bench b;
-    b.family = top["bench"].text();
-    if (b.family != "transpose" && b.family != "gemm") top["bench"].fail("must be \"transpose\" or \"gemm\"");
+    try {
+        b.does = &find_operation(top["bench"].text());
+    } catch (const invalid_argument&) {
+        top["bench"].fail("must be one of " + operation_names());
+    }
     b.subject = top["subject"].text();
     b.yardstick = top["yardstick"].text();
-    if (b.family == "gemm") b.peak_gflops = top["peak_gflops"].positive();
+    if (b.facts().rate.arithmetic) b.peak = top[(std::string("peak_") + b.facts().rate.json).c_str()].positive();
     if (const auto frameworks = top.find("frameworks")) {
         for (const auto& [name, runs] : frameworks->members()) {
             for (const field& run : runs.items())
@@ -241,31 +254,16 @@ bool ladder::timed() const {
     return std::any_of(rungs.begin(), rungs.end(), [](const rung& r) { return r.time.has_value(); });
 }
 
-std::string ladder::work() const {
-    return k ? fmt::format("{} x {} x {} {}", rows, cols, *k, dtype) : fmt::format("{} x {} {}", rows, cols, dtype);
-}
+std::string ladder::work() const { return fmt::format("{} {}", sizes_text(sizes), dtype); }
+double ladder::steps() const { return does->steps(sizes); }
+double ladder::bytes() const { return does->bytes(sizes, element_size); }
 
-double ladder::elements() const {
-    return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(k.value_or(1));
-}
-
-double ladder::bytes() const {
-    const auto m = static_cast<double>(rows), n = static_cast<double>(cols), depth = static_cast<double>(k.value_or(0));
-    return element_size * (m * n + m * depth + depth * n);
+std::string bench::where(const cell& c) const {
+    return of_sizes() ? fmt::format("{} of {} bytes", c.shape, c.element_size) : c.shape;
 }
 
 std::vector<std::string> ladder::methods() const { return once(rungs); }
 std::vector<std::string> bench::methods() const { return once(cells); }
-
-double cell::intensity() const {
-    const auto m = static_cast<double>(rows), n = static_cast<double>(cols), depth = static_cast<double>(k);
-    return 2 * m * n * depth / (4 * (m * depth + depth * n + m * n));
-}
-
-const bench* document::as_bench(const char* family) const {
-    const bench* const b = std::get_if<bench>(&what);
-    return b != nullptr && b->family == family ? b : nullptr;
-}
 
 document read_document(const std::string& file, const std::string& text) {
     const nlohmann::ordered_json parsed = parse(file, text);

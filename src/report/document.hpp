@@ -40,16 +40,16 @@ struct rung {
 };
 
 struct ladder {
-    std::string family, dtype, yardstick, rate;  // "transpose", "f32", "memcpy", "GB/s"
-    std::int64_t rows = 0, cols = 0;             // of a product m and n
-    std::optional<std::int64_t> k;
+    const operation* does = nullptr;
+    std::string family, dtype, yardstick;  // of ids; "f32", "memcpy"
+    std::vector<std::int64_t> sizes;       // as its operation names them
     int element_size = 0;
     std::vector<rung> rungs;
 
     bool timed() const;
     std::string work() const;                  // "4096 x 4096 f32"
-    double elements() const;                   // moved, or multiply-adds
-    double bytes() const;                      // of the matrix, or of A, B and C
+    double steps() const;                      // elements moved, multiply-adds
+    double bytes() const;                      // of all operands
     std::vector<std::string> methods() const;  // each once
 };
 
@@ -58,7 +58,7 @@ struct entry {
     std::string kernel, skipped, fault;
     std::optional<lab::timing> time;
     double rate = 0, ratio = 0;
-    double error = 0;  // of a product, Frobenius
+    std::vector<double> compared = {};  // by its operation's comparisons; 0: not told
 
     bool timed() const { return time.has_value(); }
 };
@@ -66,12 +66,11 @@ struct entry {
 struct cell {
     std::string group, shape, skipped, method;
     int element_size = 4;
-    std::int64_t rows = 0, cols = 0, k = 0, count = 1;  // of a product m, n and k
-    double bytes = 0;                                   // read and written, of a transpose
+    std::vector<std::int64_t> sizes;  // as its operation names them
+    std::int64_t count = 1;
+    double bytes = 0;  // read and written; 0: not told
     entry yardstick, subject;
     std::vector<std::pair<std::string, entry>> peers;
-
-    double intensity() const;  // of a product: operations a byte, where each of A, B and C moves once
 };
 
 struct framework {
@@ -79,12 +78,16 @@ struct framework {
 };
 
 struct bench {
-    std::string family, subject, yardstick;
-    double peak_gflops = 0;
+    const operation* does = nullptr;
+    std::string subject, yardstick;
+    double peak = 0;  // of what its rate counts, a second and by the billion; 0: not told
     std::vector<framework> frameworks;
     std::vector<cell> cells;
 
-    std::vector<std::string> methods() const;  // each once
+    const operation_facts& facts() const { return does->facts(); }
+    bool of_sizes() const { return !facts().element_sizes.empty(); }  // of elements
+    std::string where(const cell& c) const;                           // "8192 x 8192 of 4 bytes"
+    std::vector<std::string> methods() const;                         // each once
 };
 
 struct document {
@@ -94,7 +97,7 @@ struct document {
     std::variant<ladder, bench> what;
 
     const ladder* as_ladder() const { return std::get_if<ladder>(&what); }
-    const bench* as_bench(const char* family) const;
+    const bench* as_bench() const { return std::get_if<bench>(&what); }
 };
 
 // Throws error that names the file, and the field at fault.

@@ -78,12 +78,12 @@ double keys_height(const std::vector<key>& keys, double left, double right) {
 }
 
 // Labels beside the ends of lines: pushed apart until none lies on another, in their order.
-void push_apart(std::vector<double>& places, double gap, double top, double bottom) {
-    for (std::size_t i = 0; i < places.size(); ++i) places[i] = std::max(places[i], i == 0 ? top : places[i - 1] + gap);
+void push_apart(std::vector<double>& rows, double gap, double top, double bottom) {
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = std::max(rows[i], i == 0 ? top : rows[i - 1] + gap);
     double limit = bottom;
-    for (std::size_t i = places.size(); i-- > 0;) {
-        places[i] = std::min(places[i], limit);
-        limit = places[i] - gap;
+    for (std::size_t i = rows.size(); i-- > 0;) {
+        rows[i] = std::min(rows[i], limit);
+        limit = rows[i] - gap;
     }
 }
 
@@ -236,15 +236,15 @@ void draw_axes(drawing& art, const plot_area& area, const line_chart& chart) {
 
 void draw_names(drawing& art, const plot_area& area, std::vector<const line_chart::series*> named) {
     std::sort(named.begin(), named.end(), [](auto* a, auto* b) { return a->points.back().y > b->points.back().y; });
-    std::vector<double> places;
-    for (const auto* s : named) places.push_back(area.y_of(s->points.back().y));
-    push_apart(places, 16, area.top + 6, area.bottom() - 4);
+    std::vector<double> rows;
+    for (const auto* s : named) rows.push_back(area.y_of(s->points.back().y));
+    push_apart(rows, 16, area.top + 6, area.bottom() - 4);
     for (std::size_t i = 0; i < named.size(); ++i) {
         const point& end = named[i]->points.back();
         const double x = area.x_of(end.x), from = area.right() + 10;
-        art.path({{x + 6, area.y_of(end.y)}, {from, places[i]}, {from + 6, places[i]}}, named[i]->style + " quiet", 1);
-        draw_mark(art, named[i]->shape, from + 12, places[i], 4, named[i]->style);
-        art.text(from + 21, places[i] + 4, shortened(named[i]->name), "ink", anchor::start, kText);
+        art.path({{x + 6, area.y_of(end.y)}, {from, rows[i]}, {from + 6, rows[i]}}, named[i]->style + " quiet", 1);
+        draw_mark(art, named[i]->shape, from + 12, rows[i], 4, named[i]->style);
+        art.text(from + 21, rows[i] + 4, shortened(named[i]->name), "ink", anchor::start, kText);
     }
 }
 
@@ -344,31 +344,31 @@ drawing draw(const heat_map& map) {
 }
 
 drawing draw(const panel_chart& chart) {
-    constexpr double kLeft = 76, kPlace = 27, kHeight = 104, kBetween = 22;
+    constexpr double kLeft = 76, kRow = 27, kHeight = 104, kBetween = 22;
     double most = 1, labels = 0;
     for (const auto& [name, all] : chart.panels) {
         for (const auto& s : all) {
             for (const point& p : s.points) most = std::max(most, p.y);
         }
     }
-    for (const auto& [group, label] : chart.places) labels = std::max(labels, width_of(shortened(label)));
-    const double width = kPlace * static_cast<double>(chart.places.size()), right = kLeft + width;
+    for (const auto& [group, label] : chart.rows) labels = std::max(labels, width_of(shortened(label)));
+    const double width = kRow * static_cast<double>(chart.rows.size()), right = kLeft + width;
     const double head = 12 + keys_height(chart.keys, kLeft, right), groups = 20;
     const double tall = head + groups + (kHeight + kBetween) * static_cast<double>(chart.panels.size());
     drawing art(right + 16, tall + labels * 0.76 + 12, chart.title);
     draw_keys(art, chart.keys, kLeft, right, 8);
-    const auto x_of = [&](double place) { return kLeft + kPlace * (place + 0.5); };
-    // The group's name above its places, where there is room for it.
+    const auto x_of = [&](double row) { return kLeft + kRow * (row + 0.5); };
+    // The group's name above its rows, where there is room for it.
     std::vector<std::size_t> begins;
-    for (std::size_t i = 0; i < chart.places.size(); ++i) {
-        if (i == 0 || chart.places[i].first != chart.places[i - 1].first) begins.push_back(i);
+    for (std::size_t i = 0; i < chart.rows.size(); ++i) {
+        if (i == 0 || chart.rows[i].first != chart.rows[i - 1].first) begins.push_back(i);
     }
-    begins.push_back(chart.places.size());
+    begins.push_back(chart.rows.size());
     for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-        const std::string& group = chart.places[begins[i]].first;
-        const auto room = kPlace * static_cast<double>(begins[i + 1] - begins[i]);
+        const std::string& group = chart.rows[begins[i]].first;
+        const auto room = kRow * static_cast<double>(begins[i + 1] - begins[i]);
         if (width_of(group) < room + 8)
-            art.text(kLeft + kPlace * static_cast<double>(begins[i]) + room / 2, head + 12, group, "ink strong",
+            art.text(kLeft + kRow * static_cast<double>(begins[i]) + room / 2, head + 12, group, "ink strong",
                      anchor::middle, kSmall);
     }
     const axis_range range{0, most * 1.08, false};
@@ -381,7 +381,7 @@ drawing draw(const panel_chart& chart) {
             art.text(kLeft - 6, y_of(i * step) + 4, tick_text(i * step), "ink", anchor::end, kSmall);
         }
         for (std::size_t i = 1; i + 1 < begins.size(); ++i) {
-            const double x = kLeft + kPlace * static_cast<double>(begins[i]);
+            const double x = kLeft + kRow * static_cast<double>(begins[i]);
             art.line(x, top, x, top + kHeight, "soft quiet");
         }
         art.line(kLeft, y_of(1), right, y_of(1), "ink", 1.2);
@@ -393,8 +393,8 @@ drawing draw(const panel_chart& chart) {
         }
         top += kHeight + kBetween;
     }
-    for (std::size_t i = 0; i < chart.places.size(); ++i)
-        art.text(x_of(static_cast<double>(i)) + 4, tall - 4, shortened(chart.places[i].second), "ink", anchor::end,
+    for (std::size_t i = 0; i < chart.rows.size(); ++i)
+        art.text(x_of(static_cast<double>(i)) + 4, tall - 4, shortened(chart.rows[i].second), "ink", anchor::end,
                  kSmall, -60);
     art.text(14, head + groups + (tall - head - groups) / 2, chart.axis, "ink", anchor::middle, kText, -90);
     return art;

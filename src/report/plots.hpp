@@ -59,7 +59,7 @@ struct line_chart {
 };
 drawing draw(const line_chart& chart);
 
-// Ratios as coloured cells, a row a place.
+// Ratios as coloured cells.
 struct heat_map {
     struct spot {
         double ratio;  // 0: nothing there
@@ -75,15 +75,15 @@ struct heat_map {
 };
 drawing draw(const heat_map& map);
 
-// Panels above each other which share their places and their scale.
+// Panels above each other which share their rows and their scale.
 struct panel_chart {
     struct series {
         std::size_t key;
-        std::vector<point> points = {};  // x: the number of the place
+        std::vector<point> points = {};  // x: the number of the row
     };
     std::string title = {}, axis = {};
-    std::vector<key> keys = {};                                    // the last one drawn is the first one listed
-    std::vector<std::pair<std::string, std::string>> places = {};  // group and label
+    std::vector<key> keys = {};                                  // the last one drawn is the first one listed
+    std::vector<std::pair<std::string, std::string>> rows = {};  // group and label
     std::vector<std::pair<std::string, std::vector<series>>> panels = {};
 };
 drawing draw(const panel_chart& chart);

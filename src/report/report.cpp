@@ -31,7 +31,7 @@ std::string title_of(const document& d) {
                                     : fmt::format("Ladder of {}, {}", l->family, l->work());
     }
     const bench& b = std::get<bench>(d.what);
-    return fmt::format("{} beside {}", b.subject, b.family == "gemm" ? "cuBLAS" : "its peers");
+    return fmt::format("{} beside {}", b.subject, b.of_sizes() ? "its peers" : b.facts().yardstick);
 }
 
 facts provenance_of(const document& d) {
@@ -116,7 +116,7 @@ void add_counters(section& s, const std::string& name, const ladder& l, const la
             fmt::format(
                 "32-byte sectors that global loads and stores touch, and passes through shared memory, for each 32 "
                 "{}. {}",
-                l.k ? "multiply-adds" : "elements of the matrix", from),
+                l.does->facts().step + std::string("s"), from),
             std::move(*drawn)});
         s.blocks.push_back(counters(l));
     }
@@ -173,7 +173,7 @@ section of_ladder(const document& d, const std::string& name) {
 void add_cell_remarks(section& s, const bench& b) {
     remarks left;
     for (const cell& c : b.cells) {
-        const std::string where = b.family == "gemm" ? c.shape : fmt::format("{} of {} bytes", c.shape, c.element_size);
+        const std::string where = b.where(c);
         if (!c.skipped.empty()) left.skip(where, c.skipped);
         const auto note = [&](const entry& e) {
             if (!e.skipped.empty()) left.skip(e.kernel, e.skipped);
@@ -187,7 +187,7 @@ void add_cell_remarks(section& s, const bench& b) {
 }
 
 // Median, worst and where.
-std::string summary_of(const bench& b, const char* yardstick) {
+std::string summary_of(const bench& b) {
     std::vector<double> ratios;
     const cell* worst = nullptr;
     for (const cell& c : b.cells) {
@@ -198,19 +198,18 @@ std::string summary_of(const bench& b, const char* yardstick) {
     if (worst == nullptr) return "Nothing was measured.";
     std::sort(ratios.begin(), ratios.end());
     const double median = (ratios[(ratios.size() - 1) / 2] + ratios[ratios.size() / 2]) / 2;
-    return fmt::format("{}: {}; the median ratio to {} is {:.3f}, the worst {:.3f}, at {}{}.", subject_name(b),
-                       plural(ratios.size(), "shape"), yardstick, median, worst->subject.ratio, worst->shape,
-                       b.family == "gemm" ? ""
-                                          : fmt::format(" ({} an element)",
-                                                        plural(static_cast<std::size_t>(worst->element_size), "byte")));
+    return fmt::format(
+        "{}: {}; the median ratio to {} is {:.3f}, the worst {:.3f}, at {}{}.", subject_name(b),
+        plural(ratios.size(), "shape"), b.facts().yardstick, median, worst->subject.ratio, worst->shape,
+        b.of_sizes() ? fmt::format(" ({} an element)", plural(static_cast<std::size_t>(worst->element_size), "byte"))
+                     : "");
 }
 
-section of_transposes(const document& d, const std::string& name) {
-    const bench& b = *d.as_bench("transpose");
-    section s{title_of(d), {}};
+// Of shapes in several element sizes.
+void add_sizes_of_elements(section& s, const document& d, const std::string& name) {
+    const bench& b = *d.as_bench();
     const bool host = d.device.kind == "host";
-    s.blocks.push_back(paragraph{summary_of(b, "memcpy")});
-    s.blocks.push_back(provenance_of(d));
+    const char* const yardstick = b.facts().yardstick;
     s.blocks.push_back(heading{"Beside its peers"});
     s.blocks.push_back(
         figure{name, fmt::format("Each mark is one shape: its speed as a share of {}.", b.yardstick), beside_peers(b)});
@@ -219,61 +218,51 @@ section of_transposes(const document& d, const std::string& name) {
     const bool large_alone = host && !groups.rows.empty();
     if (groups.rows.empty()) groups = by_group(b, false);
     s.blocks.push_back(
-        paragraph{fmt::format("Ratios to memcpy by shapes and bytes an element, worst / median{}.",
+        paragraph{fmt::format("Ratios to {} by shapes and bytes an element, worst / median{}.", yardstick,
                               large_alone ? ", of matrices of 64 MB and more: smaller ones stay in the caches" : "")});
     s.blocks.push_back(std::move(groups));
     s.blocks.push_back(paragraph{measured_where(d)});
     s.blocks.push_back(heading{"Shape by shape"});
-    s.blocks.push_back(
-        figure{name + "_heat",
-               fmt::format("{}: ratio to memcpy. White is as quick, red slower, blue quicker.", b.subject), heat(b)});
-    if (auto drawn = squares(b)) {
-        s.blocks.push_back(heading{"Against size"});
-        s.blocks.push_back(figure{name + "_squares",
-                                  fmt::format("{}: square matrices, a line an element size.", b.subject),
-                                  std::move(*drawn)});
-    }
-    add_cell_remarks(s, b);
-    return s;
+    s.blocks.push_back(figure{
+        name + "_heat",
+        fmt::format("{}: ratio to {}. White is as quick, red slower, blue quicker.", b.subject, yardstick), heat(b)});
 }
 
-// The best that memcpy did on the same device, in any of the files, and in which.
+// Of elements of one size.
+void add_shapes(section& s, const document& d, const std::string& name) {
+    const bench& b = *d.as_bench();
+    const char* const yardstick = b.facts().yardstick;
+    s.blocks.push_back(heading{fmt::format("Beside {}", yardstick)});
+    s.blocks.push_back(figure{
+        name, fmt::format("Each shape's speed as a share of {}'s, which was measured in turn with it.", yardstick),
+        ratios_by_shape(b)});
+    s.blocks.push_back(by_shape(b));
+    s.blocks.push_back(paragraph{measured_where(d)});
+}
+
+// The best that a copy did on the same device, in any of the files, and in which.
 std::optional<std::pair<double, std::string>> bandwidth_beside(const document& d, const std::vector<document>& all) {
     std::optional<std::pair<double, std::string>> best;
-    const auto take = [&](double rate, const std::string& file) {
-        if (!best || rate > best->first) best.emplace(rate, file);
+    const auto take = [&](double rate, const std::string& method, const std::string& file) {
+        if (method.find("flushed") != std::string::npos && (!best || rate > best->first)) best.emplace(rate, file);
     };
     for (const document& other : all) {
         if (other.device.kind != "cuda" || other.device.name != d.device.name) continue;
-        if (const bench* const b = other.as_bench("transpose")) {
+        if (const bench* const b = other.as_bench(); b != nullptr && !b->facts().rate.arithmetic) {
             for (const cell& c : b->cells) {
-                if (c.yardstick.timed() && c.method.find("flushed") != std::string::npos)
-                    take(c.yardstick.rate, other.file);
+                if (c.yardstick.timed()) take(c.yardstick.rate, c.method, other.file);
             }
-        } else if (const ladder* const l = other.as_ladder(); l != nullptr && !l->k) {
+        } else if (const ladder* const l = other.as_ladder(); l != nullptr && !l->does->facts().rate.arithmetic) {
             for (const rung& r : l->rungs) {
-                if (r.time && r.method.find("flushed") != std::string::npos) take(r.yardstick_rate, other.file);
+                if (r.time) take(r.yardstick_rate, r.method, other.file);
             }
         }
     }
     return best;
 }
 
-section of_products(const document& d, const std::string& name, const std::vector<document>& all) {
-    const bench& b = *d.as_bench("gemm");
-    section s{title_of(d), {}};
-    s.blocks.push_back(paragraph{summary_of(b, "cublasSgemm")});
-    s.blocks.push_back(provenance_of(d));
-    s.blocks.push_back(heading{"Beside cuBLAS"});
-    s.blocks.push_back(figure{name,
-                              "Each shape's speed as a share of cublasSgemm's, which was measured in turn with it.",
-                              product_ratios(b)});
-    s.blocks.push_back(products(b));
-    s.blocks.push_back(paragraph{measured_where(d)});
-    if (auto drawn = squares(b)) {
-        s.blocks.push_back(heading{"Against size"});
-        s.blocks.push_back(figure{name + "_squares", "Products of square matrices.", std::move(*drawn)});
-    }
+void add_roofline(section& s, const document& d, const std::string& name, const std::vector<document>& all) {
+    const bench& b = *d.as_bench();
     const auto bandwidth = bandwidth_beside(d, all);
     s.blocks.push_back(heading{"Against the roofline"});
     s.blocks.push_back(figure{
@@ -282,11 +271,30 @@ section of_products(const document& d, const std::string& name, const std::vecto
             ? fmt::format("The roof is the peak of {:.1f} TFLOP/s in FP32, and left of its edge what the {:.0f} GB/s "
                           "that memcpy reached ({}) can feed. What L2 holds, such as small shapes timed warm, may pass "
                           "the slope.",
-                          b.peak_gflops / 1e3, bandwidth->first, bandwidth->second)
+                          b.peak / 1e3, bandwidth->first, bandwidth->second)
             : fmt::format("The roof is the peak of {:.1f} TFLOP/s in FP32. It has no slope: no file beside this one "
-                          "says what memcpy reaches on this device; give a bench or a ladder of transposes too.",
-                          b.peak_gflops / 1e3),
+                          "says what memcpy reaches on this device; give a bench or a ladder beside memcpy too.",
+                          b.peak / 1e3),
         roofline(b, bandwidth ? std::optional(bandwidth->first) : std::nullopt)});
+}
+
+section of_bench(const document& d, const std::string& name, const std::vector<document>& all) {
+    const bench& b = *d.as_bench();
+    section s{title_of(d), {}};
+    s.blocks.push_back(paragraph{summary_of(b)});
+    s.blocks.push_back(provenance_of(d));
+    if (b.of_sizes())
+        add_sizes_of_elements(s, d, name);
+    else
+        add_shapes(s, d, name);
+    if (auto drawn = squares(b)) {
+        s.blocks.push_back(heading{"Against size"});
+        s.blocks.push_back(
+            figure{name + "_squares",
+                   fmt::format("{}: square matrices{}.", b.subject, b.of_sizes() ? ", a line an element size" : ""),
+                   std::move(*drawn)});
+    }
+    if (b.facts().rate.arithmetic) add_roofline(s, d, name, all);
     add_cell_remarks(s, b);
     return s;
 }
@@ -314,12 +322,12 @@ section of_same_work(const std::vector<const document*>& all) {
                                                       first.device.text(), after, other.device.text()),
                                           tone::bad}});
         }
-        const auto count = [&](verdict v) {
+        const auto count = [&](judgement v) {
             return std::count_if(changed.begin(), changed.end(), [&](const change& c) { return c.beyond() == v; });
         };
         s.blocks.push_back(
             paragraph{fmt::format("{} in both: {} faster, {} slower, {} within the spread.", changed.size(),
-                                  count(verdict::faster), count(verdict::slower), count(verdict::within))});
+                                  count(judgement::faster), count(judgement::slower), count(judgement::within))});
         if (!changed.empty()) s.blocks.push_back(side_by_side(changed));
         constexpr std::size_t kNamed = 8;
         std::vector<std::string> alone = not_in_both(first, other);
@@ -394,8 +402,7 @@ page make_page(const std::vector<document>& documents) {
     for (const document& d : documents) {
         const std::string name = file_name(d.stem);
         if (d.as_ladder() != nullptr) p.sections.push_back(of_ladder(d, name));
-        if (d.as_bench("transpose") != nullptr) p.sections.push_back(of_transposes(d, name));
-        if (d.as_bench("gemm") != nullptr) p.sections.push_back(of_products(d, name, documents));
+        if (d.as_bench() != nullptr) p.sections.push_back(of_bench(d, name, documents));
         p.sections.back().title = titled(d);
     }
     // Files of the same name may come from two folders.

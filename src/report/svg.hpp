@@ -34,7 +34,7 @@ public:
     // Filled, around these corners.
     void polygon(const std::vector<std::pair<double, double>>& corners, std::string_view style,
                  std::string_view hint = {});
-    // degrees: turned about its anchor, clockwise.
+    // degrees: rotated about its anchor, clockwise.
     void text(double x, double y, std::string_view text, std::string_view style = "ink", anchor where = anchor::start,
               double size = 11, double degrees = 0);
 

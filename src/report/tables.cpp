@@ -86,13 +86,16 @@ std::vector<double> yardstick_rates(const document& d) {
 
 text_table times(const ladder& l) {
     const bool peak = std::any_of(l.rungs.begin(), l.rungs.end(), [](const rung& r) { return r.of_peak > 0; });
-    double noted = 0;  // cuBLAS's: nothing was quicker there
+    const operation_facts& facts = l.does->facts();
+    const std::string unit = facts.rate.name;
+    double noted = 0;  // the yardstick's: nothing was quicker there
     for (const rung& r : l.rungs) noted = std::max(noted, r.noted);
-    text_table t{{{"id"}, {"median us", true}, {"p10-p90", true}, {l.rate, true}, {"of " + l.yardstick, true}}, {}};
+    text_table t{{{"id"}, {"median us", true}, {"p10-p90", true}, {unit, true}, {"of " + l.yardstick, true}}, {}};
     if (peak) t.columns.push_back({"of peak", true});
     if (noted > 0) {
-        t.columns.push_back({"note 002: GFLOP/s", true});
-        t.columns.push_back({"of its cublasSgemm", true});
+        const std::string source = facts.noted_source;
+        t.columns.push_back({fmt::format("{}: {}", source.substr(0, source.find(',')), unit), true});
+        t.columns.push_back({fmt::format("of its {}", facts.yardstick), true});
     }
     for (const rung& r : l.rungs) {
         if (!r.time && !r.failed) continue;
@@ -237,22 +240,29 @@ text_table by_group(const bench& b, bool host) {
     return t;
 }
 
-text_table products(const bench& b) {
-    text_table t{{{"m x n x k"},
-                  {"TFLOP/s", true},
-                  {"of peak", true},
-                  {"cublasSgemm", true},
-                  {"ratio", true},
-                  {"error, of cuBLAS's", true}},
-                 {}};
-    const auto tera = [](const entry& e) { return e.timed() ? fmt::format("{:.1f}", e.rate / 1e3) : std::string("-"); };
+text_table by_shape(const bench& b) {
+    const operation_facts& facts = b.facts();
+    const bool tera = facts.rate.arithmetic;
+    text_table t{{{facts.shape_heading}, {tera ? "TFLOP/s" : facts.rate.name, true}}, {}};
+    if (b.peak > 0) t.columns.push_back({"of peak", true});
+    t.columns.push_back({facts.yardstick, true});
+    t.columns.push_back({"ratio", true});
+    for (const bench_comparison& by : facts.comparisons) t.columns.push_back({by.heading, true});
+    const auto rate = [&](const entry& e) {
+        return e.timed() ? fmt::format("{:.1f}", tera ? e.rate / 1e3 : e.rate) : std::string("-");
+    };
     for (const cell& c : b.cells) {
         if (!c.skipped.empty()) continue;
         const entry &e = c.subject, &theirs = c.yardstick;
-        t.rows.push_back({c.shape, e.fault.empty() ? text(tera(e)) : text("WRONG", tone::bad),
-                          e.timed() ? fmt::format("{:.2f}", e.rate / b.peak_gflops) : "-", tera(theirs),
-                          e.ratio > 0 ? fmt::format("{:.3f}", e.ratio) : "-",
-                          e.timed() && theirs.error > 0 ? fmt::format("{:.2f}", e.error / theirs.error) : "-"});
+        std::vector<text> row = {c.shape, e.fault.empty() ? text(rate(e)) : text("WRONG", tone::bad)};
+        if (b.peak > 0) row.push_back(e.timed() ? fmt::format("{:.2f}", e.rate / b.peak) : "-");
+        row.push_back(rate(theirs));
+        row.push_back(e.ratio > 0 ? fmt::format("{:.3f}", e.ratio) : "-");
+        for (std::size_t i = 0; i < facts.comparisons.size(); ++i) {
+            const bool told = e.timed() && theirs.timed() && theirs.compared[i] > 0;
+            row.push_back(told ? fmt::format("{:.2f}", e.compared[i] / theirs.compared[i]) : "-");
+        }
+        t.rows.push_back(std::move(row));
     }
     return t;
 }
@@ -267,12 +277,12 @@ text_table side_by_side(const std::vector<change>& all) {
                   {"after", true}},
                  {}};
     for (const change& c : all) {
-        const verdict found = c.beyond();
+        const judgement found = c.beyond();
         const auto ratio = [](double value) { return value > 0 ? fmt::format("{:.3f}", value) : std::string("-"); };
         t.rows.push_back({{c.what, c.kernel ? tone::code : tone::plain},
-                          found == verdict::faster   ? text("▲ faster", tone::good)
-                          : found == verdict::slower ? text("▼ slower", tone::bad)
-                                                     : text("within the spread"),
+                          found == judgement::faster   ? text("▲ faster", tone::good)
+                          : found == judgement::slower ? text("▼ slower", tone::bad)
+                                                       : text("within the spread"),
                           fmt::format("{:+.1f} %", c.percent()),
                           microseconds(c.before.median_s),
                           microseconds(c.after.median_s),
@@ -291,15 +301,12 @@ std::string measured_where(const document& d) {
     if (!d.made.commit.empty()) parts.push_back("commit " + d.made.commit);
     const std::vector<double> rates = yardstick_rates(d);
     const ladder* const l = d.as_ladder();
-    const bool product = l != nullptr ? l->k.has_value() : d.as_bench("gemm") != nullptr;
+    const operation_facts& facts = l != nullptr ? l->does->facts() : d.as_bench()->facts();
     std::string out = fmt::format("{}", fmt::join(parts, ", "));
     if (!rates.empty()) {
         const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
-        out += fmt::format("; {} {} to {} {}",
-                           l != nullptr ? l->yardstick
-                           : product    ? "cublasSgemm"
-                                        : "memcpy",
-                           grouped(*least), grouped(*most), product ? "GFLOP/s" : "GB/s");
+        out += fmt::format("; {} {} to {} {}", l != nullptr ? l->yardstick : facts.yardstick, grouped(*least),
+                           grouped(*most), facts.rate.name);
     }
     out += ".";
     if (l != nullptr) return out;

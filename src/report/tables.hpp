@@ -21,7 +21,8 @@ text_table hardware_only(const ladder& l);
 // Worst and median ratio of everyone, by group and element size. In host memory caches hold the small matrices: those
 // are left out.
 text_table by_group(const bench& b, bool host);
-text_table products(const bench& b);
+// Shape by shape, where elements are of one size.
+text_table by_shape(const bench& b);
 
 text_table side_by_side(const std::vector<change>& all);
 

@@ -45,21 +45,21 @@ std::map<std::int64_t, std::uint32_t> sectors_of(const watched_access& a) {
 }
 
 // Where each sector is drawn: four that follow one another in a row, a gap begins a new one.
-std::vector<std::pair<std::size_t, std::size_t>> places_of(const std::map<std::int64_t, std::uint32_t>& sectors) {
+std::vector<std::pair<std::size_t, std::size_t>> cells_of(const std::map<std::int64_t, std::uint32_t>& sectors) {
     constexpr std::size_t kInRow = 4;
-    std::vector<std::pair<std::size_t, std::size_t>> places;  // row, column
+    std::vector<std::pair<std::size_t, std::size_t>> cells;  // row, column
     std::int64_t expected = 0;
     for (const auto& [offset, lanes] : sectors) {
-        if (places.empty()) {
-            places.emplace_back(0, 0);
+        if (cells.empty()) {
+            cells.emplace_back(0, 0);
         } else {
-            const auto [row, column] = places.back();
+            const auto [row, column] = cells.back();
             const bool goes_on = offset == expected && column + 1 < kInRow;
-            places.emplace_back(goes_on ? row : row + 1, goes_on ? column + 1 : 0);
+            cells.emplace_back(goes_on ? row : row + 1, goes_on ? column + 1 : 0);
         }
         expected = offset + kSectorBytes;
     }
-    return places;
+    return cells;
 }
 
 // One pass over the banks: the lanes that each serves in it, by bank.
@@ -122,7 +122,7 @@ constexpr double kByte = (kBanks * kCell - 3 * kGap) / (4 * kSectorBytes);  // s
 double height_of(const watched_access& a) {
     if (a.shared)
         return kHeading + kRow * static_cast<double>(std::min(kMostPasses, passes_of(a).size()) + 1) + kBelow - kGap;
-    return kHeading + (kRow + kGap) * static_cast<double>(places_of(sectors_of(a)).back().first + 1) + kBelow - kGap;
+    return kHeading + (kRow + kGap) * static_cast<double>(cells_of(sectors_of(a)).back().first + 1) + kBelow - kGap;
 }
 
 // A cell in the colour of the first of the lanes, with its number, or how many there are.
@@ -159,11 +159,11 @@ void draw_passes(drawing& d, double y, const watched_access& a) {
 
 void draw_sectors(drawing& d, double top, const watched_access& a) {
     const auto sectors = sectors_of(a);
-    const auto places = places_of(sectors);
+    const auto cells = cells_of(sectors);
     const std::int64_t begin = sectors.begin()->first;
-    auto place = places.begin();
+    auto cell = cells.begin();
     for (const auto& [sector, touching] : sectors) {
-        const auto [row, column] = *place++;
+        const auto [row, column] = *cell++;
         const double x = kLeft + kLabels + static_cast<double>(column) * (kSectorBytes * kByte + kGap);
         const double y = top + static_cast<double>(row) * (kRow + kGap);
         if (column == 0) d.text(kLeft, y + 14, fmt::format("+{}", sector - begin), "soft", anchor::start, kSmall);
@@ -184,7 +184,7 @@ std::vector<warp_step> steps_of(const std::vector<watched_access>& watched) {
     for (const watched_access& a : watched) {
         const auto same = std::find_if(steps.begin(), steps.end(), [&](const warp_step& s) {
             const watched_access& b = *s.access;
-            return a.file == b.file && a.line == b.line && a.op == b.op && a.place == b.place && a.width == b.width;
+            return a.file == b.file && a.line == b.line && a.op == b.op && a.memory == b.memory && a.width == b.width;
         });
         if (same == steps.end()) {
             steps.push_back({&a, a.times});
@@ -198,8 +198,8 @@ std::vector<warp_step> steps_of(const std::vector<watched_access>& watched) {
 std::string step_text(const watched_access& a) {
     const char* const does = a.op == emulator::kLoad ? "reads" : a.op == emulator::kStore ? "writes" : "copies into";
     const int lanes = std::popcount(a.active);
-    std::string text = fmt::format("{} {}, {} bytes a lane", does, a.place, a.width);
-    if (a.width == 1) text = fmt::format("{} {}, 1 byte a lane", does, a.place);
+    std::string text = fmt::format("{} {}, {} bytes a lane", does, a.memory, a.width);
+    if (a.width == 1) text = fmt::format("{} {}, 1 byte a lane", does, a.memory);
     if (lanes < kWarpSize) text += ", " + plural(static_cast<unsigned>(lanes), "lane");
     if (!a.shared) {
         const auto least = (static_cast<unsigned>(lanes) * a.width + kSectorBytes - 1) / kSectorBytes;

@@ -4,10 +4,10 @@
 #include <limits>
 #include <random>
 
-#include "core/arguments.hpp"
 #include "core/overlap.hpp"
 #include "cornerturn/cuda/gemm.hpp"
 #include "cornerturn/cuda/transpose.hpp"
+#include "ops/gemm/kernels/arguments.hpp"
 
 using namespace cornerturn;
 
@@ -208,7 +208,7 @@ TEST(gemm_arguments, workspace_lies_apart) {
                       .ldc = 5};
     const auto refused = [&](std::uintptr_t at) -> std::string {
         try {
-            check_workspace_apart(w, at, 256);
+            product_operands(w).check_workspace_apart(at, 256);
         } catch (const invalid_argument& why) {
             return why.what();
         }

@@ -1,6 +1,4 @@
 // The multiplication's ladder and its verifier on a GPU.
-#include "device/cuda_gemm.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,7 +6,10 @@
 
 #include "cuda/gpu_test.hpp"
 #include "device/registry.hpp"
+#include "lab/bench.hpp"
+#include "ops/gemm/cuda_problem.hpp"
 #include "random_products.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 
@@ -18,9 +19,9 @@ std::map<std::string, int> launches;
 
 std::string fault_of(const kernel& k, const gemm_shape& shape) {
     device::cuda_gemm problem(
-        shape, k.workspace(backend::cuda, shape.checked().work(nullptr, nullptr, nullptr, nullptr)), nullptr);
+        shape, tests::workspace(k, backend::cuda, shape.checked().work(nullptr, nullptr, nullptr, nullptr)), nullptr);
     problem.prepare();
-    k.multiply(backend::cuda)(problem.work());
+    tests::run(k, backend::cuda, problem.work());
     ++launches[k.id];
     return problem.check().fault;
 }
@@ -33,7 +34,7 @@ void for_each_kernel(F f) {
     int kernels_run = 0;
     for (const kernel& k : kernels()) {
         if (!k.id.starts_with("gemm/")) continue;
-        ASSERT_NE(k.multiply(backend::cuda), nullptr) << k.id;
+        ASSERT_TRUE(k.is_built_for(backend::cuda)) << k.id;
         try {
             f(k);
             ++kernels_run;
@@ -91,7 +92,7 @@ TEST(cuda_gemm, the_verifier_sees_each_mistake) {
     const auto fault_with = [&](std::int64_t at, float value) {
         device::cuda_gemm problem(s, 0, nullptr);
         problem.prepare();
-        find_kernel("gemm/tiled").multiply(backend::cuda)(problem.work());
+        tests::run(find_kernel("gemm/tiled"), backend::cuda, problem.work());
         CORNERTURN_CUDA(cudaMemcpy(problem.work().c + at, &value, sizeof value, cudaMemcpyHostToDevice));
         return problem.check().fault;
     };
@@ -102,6 +103,28 @@ TEST(cuda_gemm, the_verifier_sees_each_mistake) {
     contains(fault_with(139 * 133 + 129, std::numeric_limits<float>::quiet_NaN()), "C (row 139, column 129) holds nan");
     contains(fault_with(130, 0), "the gap behind row 0 of C");
     contains(fault_with(139 * 133 + 130, 0), "behind the end of the C");
+}
+
+// Cells of one bencher, a large one first: each has memory of its own.
+TEST(cuda_gemm_bench, verifies_and_times_both) {
+    const operation& does = find_operation("gemm");
+    const lab::bench_request what{.does = &does,
+                                  .subject = &find_kernel("gemm/production"),
+                                  .yardstick = &find_kernel("gemm/cublas"),
+                                  .seconds = 0.01};
+    const auto bencher = lab::cuda_bencher();
+    for (const gemm_shape& shape :
+         {gemm_shape{.m = 2000, .n = 1500, .k = 1000}, gemm_shape{.m = 300, .n = 200, .k = 100}}) {
+        const lab::bench_result r = bencher->run({"", std::make_shared<product_work>(shape)}, what);
+        ASSERT_EQ(r.skipped, "");
+        for (const lab::bench_entry* e : r.entries()) {
+            ASSERT_EQ(e->fault, "") << e->kernel;
+            if (e->kernel == "gemm/cublas" && !e->skipped.empty()) continue;  // there is none
+            ASSERT_EQ(e->skipped, "") << e->kernel;
+            EXPECT_GE(e->time.samples, 20);
+            EXPECT_GT(e->more.at("error").at("frobenius").get<double>(), 0);
+        }
+    }
 }
 
 }  // namespace

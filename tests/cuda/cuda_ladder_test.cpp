@@ -15,6 +15,7 @@
 #include "lab/bench.hpp"
 #include "lab/run.hpp"
 #include "ladder_check.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 using tests::in_ladder;
@@ -25,10 +26,10 @@ std::map<std::string, int> launches;
 
 // Empty, or what the verifier says.
 std::string run(const kernel& k, problem_shape shape) {
-    shape.does = k.does;
+    shape.arranged = arranged_by(k);
     device::cuda_problem problem(shape, nullptr);
     problem.prepare();
-    k.run(backend::cuda)(problem.work());
+    tests::run(k, backend::cuda, problem.work());
     ++launches[k.id];
     return problem.check().fault;
 }
@@ -37,7 +38,7 @@ template <class F>
 void for_each_rung(F f) {
     for (const kernel& k : kernels()) {
         if (!in_ladder(k)) continue;
-        ASSERT_NE(k.run(backend::cuda), nullptr) << k.id;
+        ASSERT_TRUE(k.is_built_for(backend::cuda)) << k.id;
         for (int size : {1, 2, 4, 8, 16}) {
             if (k.takes(size)) f(k, size);
         }
@@ -51,7 +52,8 @@ TEST(cuda_ladder, edges_leading_dimensions_and_offsets) {
     for_each_rung([&](const kernel& k, int size) {
         for (std::int64_t rows : {0, 1, 7, 32, 33, 67}) {
             for (std::int64_t cols : {0, 1, 5, 31, 64, 70}) {
-                problem_shape shape{.does = k.does, .rows = rows, .cols = cols, .element_size = size, .seed = seed};
+                problem_shape shape{
+                    .arranged = arranged_by(k), .rows = rows, .cols = cols, .element_size = size, .seed = seed};
                 shape.source_ld = shape.cols + up_to(9);
                 shape.destination_ld = shape.destination_cols() + up_to(9);
                 shape.source_offset = up_to(5);
@@ -104,7 +106,7 @@ TEST(cuda_verifier, knows_what_the_host_knows) {
             EXPECT_TRUE(std::equal(prepared.begin(), prepared.end(), host.destination().data())) << tests::name(shape);
             EXPECT_EQ(problem.check().fault, host.check().fault) << tests::name(shape);
 
-            find_kernel("host/reference").run(backend::host)(host.work());
+            tests::run(find_kernel("host/reference"), backend::host, host.work());
             CORNERTURN_CUDA(cudaMemcpy(begin, host.destination().data(), bytes, cudaMemcpyDefault));
             EXPECT_EQ(problem.check().fault, "") << tests::name(shape);
             for (std::size_t i = 0; i < bytes; i += 1 + bytes / 100) {
@@ -125,7 +127,7 @@ TEST(cuda_verifier, knows_what_the_host_knows) {
 }
 
 TEST(cuda_verifier, batches_of_more_than_2_to_the_31_elements) {
-    const problem_shape shape{.does = operation::copy, .rows = 40000, .cols = 40000, .element_size = 1, .count = 2};
+    const problem_shape shape{.arranged = copied, .rows = 40000, .cols = 40000, .element_size = 1, .count = 2};
     device::cuda_problem problem(shape, nullptr);
     problem.prepare();
     const matrix_work work = problem.work();
@@ -137,7 +139,8 @@ TEST(cuda_verifier, batches_of_more_than_2_to_the_31_elements) {
 }
 
 TEST(cuda_lab, times_and_counts) {
-    const lab::result r = lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = 2048, .cols = 2048});
+    const kernel& padded = find_kernel("transpose/padded@32x8");
+    const lab::result r = lab::cuda_runner()->run(padded, tests::request_of(padded, {.rows = 2048, .cols = 2048}));
     ASSERT_EQ(r.verified, lab::verification::passed) << r.fault;
     ASSERT_TRUE(r.time.has_value());
     EXPECT_GE(r.time->kernel.samples, 20);
@@ -150,23 +153,27 @@ TEST(cuda_lab, times_and_counts) {
 
 TEST(cuda_lab, empty_matrices) {
     for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{0, 5}, {5, 0}, {0, 0}}) {
-        const lab::result r =
-            lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = rows, .cols = cols});
+        const kernel& padded = find_kernel("transpose/padded@32x8");
+        const lab::result r = lab::cuda_runner()->run(padded, tests::request_of(padded, {.rows = rows, .cols = cols}));
         EXPECT_EQ(r.verified, lab::verification::passed) << r.fault;
     }
 }
 
 TEST(cuda_lab, refuses_what_does_not_fit) {
-    EXPECT_THROW(lab::cuda_runner()->run(find_kernel("transpose/padded@32x8"), {.rows = 1000000, .cols = 1000000}),
-                 error);
+    const kernel& padded = find_kernel("transpose/padded@32x8");
+    const lab::request huge = tests::request_of(padded, {.rows = 1000000, .cols = 1000000});
+    EXPECT_THROW(lab::cuda_runner()->run(padded, huge), error);
 }
 
 lab::bench_result bench(const char* subject, const problem_shape& shape) {
-    const lab::bench_request what{.subject = &find_kernel(subject),
+    const auto& does = dynamic_cast<const movement&>(find_operation("transpose"));
+    const lab::bench_request what{.does = &does,
+                                  .subject = &find_kernel(subject),
                                   .yardstick = &find_kernel("baseline/memcpy"),
                                   .peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")},
                                   .seconds = 0.01};
-    return lab::cuda_bencher()->run({"", shape}, what);
+    const dtype type{"", shape.element_size};
+    return lab::cuda_bencher()->run({"", std::make_shared<movement_work>(does, type, shape, true)}, what);
 }
 
 // Small: warm in a graph. Large: cold.

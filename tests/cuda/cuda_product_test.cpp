@@ -13,9 +13,10 @@
 
 #include "cornerturn/cuda/gemm.hpp"
 #include "cuda/gpu_test.hpp"
-#include "device/cuda_gemm.hpp"
 #include "device/registry.hpp"
+#include "ops/gemm/cuda_problem.hpp"
 #include "random_products.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 using tests::for_each_way;
@@ -28,12 +29,12 @@ std::string name(const gemm_shape& s) { return tests::describe(s); }
 
 cuda::gemm_options options_of(const gemm_work& w) {
     const auto of = [](bool turned) { return turned ? cuda::op::transposed : cuda::op::as_it_is; };
-    return {.a = of(w.a_turned), .b = of(w.b_turned)};
+    return {.a = of(w.a_transposed), .b = of(w.b_transposed)};
 }
 
 void call(const gemm_work& w, cudaStream_t stream = nullptr) {
-    const matrix_view<const float> a{w.a, w.a_turned ? w.k : w.m, w.a_turned ? w.m : w.k, w.lda};
-    const matrix_view<const float> b{w.b, w.b_turned ? w.n : w.k, w.b_turned ? w.k : w.n, w.ldb};
+    const matrix_view<const float> a{w.a, w.a_transposed ? w.k : w.m, w.a_transposed ? w.m : w.k, w.lda};
+    const matrix_view<const float> b{w.b, w.b_transposed ? w.n : w.k, w.b_transposed ? w.k : w.n, w.ldb};
     cuda::gemm(w.alpha, a, b, w.beta, matrix_view<float>{w.c, w.m, w.n, w.ldc}, stream, options_of(w));
     ++launches["cornerturn::cuda::gemm"];
 }
@@ -74,11 +75,11 @@ TEST(cuda_product, each_tuning) {
         }
         for (int round = 0; round < tests::rounds(60); ++round) {
             const gemm_shape s = random.next(900, 900, true).checked();
-            device::cuda_gemm problem(s, k.workspace(backend::cuda, s.work(nullptr, nullptr, nullptr, nullptr)),
+            device::cuda_gemm problem(s, tests::workspace(k, backend::cuda, s.work(nullptr, nullptr, nullptr, nullptr)),
                                       nullptr);
             problem.prepare();
             try {
-                k.multiply(backend::cuda)(problem.work());
+                tests::run(k, backend::cuda, problem.work());
             } catch (const unsupported&) {
                 continue;  // operands that lie so are packed for these tiles
             }
@@ -94,9 +95,9 @@ TEST(cuda_product, large_more_than_65535_tiles_on_an_axis_and_2_to_the_31_elemen
                                 {.m = 2, .n = 9000001, .k = 3},
                                 {.m = 46341, .n = 46342, .k = 3},
                                 {.m = 2, .n = 3, .k = 4000000},
-                                {.m = 3, .n = 46341, .k = 46342, .b_turned = true},
+                                {.m = 3, .n = 46341, .k = 46342, .b_transposed = true},
                                 {.m = 46342, .n = 5, .k = 46341},
-                                {.m = 46341, .n = 4, .k = 46344, .a_turned = true}}) {
+                                {.m = 46341, .n = 4, .k = 46344, .a_transposed = true}}) {
         ASSERT_NO_FATAL_FAILURE(expect_right(s));
     }
 }
@@ -173,7 +174,7 @@ TEST(cuda_product, errors_are_about_those_of_cublas) {
     const kernel& cublas = find_kernel("gemm/cublas");
     try {
         device::cuda_gemm problem({.m = 1, .n = 1, .k = 1}, 0, nullptr);
-        cublas.multiply(backend::cuda)(problem.work());
+        tests::run(cublas, backend::cuda, problem.work());
     } catch (const unsupported& why) {
         GTEST_SKIP() << why.what();
     }
@@ -197,7 +198,7 @@ TEST(cuda_product, errors_are_about_those_of_cublas) {
                 call(problem.work());
                 ASSERT_EQ(problem.check(&ours).fault, "") << name(problem.shape());
                 problem.prepare_c();
-                cublas.multiply(backend::cuda)(problem.work());
+                tests::run(cublas, backend::cuda, problem.work());
                 ASSERT_EQ(problem.check(&theirs).fault, "");
                 EXPECT_LE(ours.largest, 1.5 * theirs.largest) << name(problem.shape());
                 EXPECT_LE(ours.frobenius, 1.5 * theirs.frobenius) << name(problem.shape());

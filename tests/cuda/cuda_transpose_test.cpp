@@ -15,9 +15,9 @@
 #include "describe.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_problem.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
+#include "ops/transpose/kernels/policy.hpp"
 #include "random_gaps.hpp"
-#include "transpose/production/dispatch.hpp"
-#include "transpose/production/policy.hpp"
 
 using namespace cornerturn;
 using tests::device_array;

@@ -1,5 +1,5 @@
 // Kernels that are wrong, each in one way. tests/faults_test.cpp sees every one of them caught.
-#include "device/rung.hpp"
+#include "ops/transpose/rung.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -97,7 +97,8 @@ constexpr rung_notes kPlanted{
 
 }  // namespace
 
-CORNERTURN_RUNG(kPlanted, operation::transpose, only<planted<fault::missing_barrier>, element4>("missing_barrier", "-"),
+CORNERTURN_RUNG(kPlanted, transpose_operation(),
+                only<planted<fault::missing_barrier>, element4>("missing_barrier", "-"),
                 only<planted<fault::wrong_index>, element4>("wrong_index", "-"),
                 only<planted<fault::unwritten_tail>, element4>("unwritten_tail", "-"),
                 only<planted<fault::past_the_end>, element4>("past_the_end", "-"),

@@ -1,5 +1,5 @@
 #include "kernels/production_tables.hpp"
-#include "transpose/production/kernels.hpp"
+#include "ops/transpose/kernels/kernels.hpp"
 
 namespace CORNERTURN_KERNELS {
 

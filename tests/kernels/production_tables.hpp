@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "transpose/production/policy.hpp"
+#include "ops/transpose/kernels/policy.hpp"
 
 namespace cornerturn::tests {
 

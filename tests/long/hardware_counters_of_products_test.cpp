@@ -7,6 +7,7 @@
 
 #include "hardware_readings.hpp"
 #include "lab/run.hpp"
+#include "work.hpp"
 
 using namespace cornerturn;
 
@@ -30,7 +31,7 @@ TEST(hardware_counters, of_products_equal_the_emulators) {
         if (k.id != "gemm/strided@padded" && k.id != "gemm/swizzled") continue;
         seen.insert(k.id);
         const gemm_shape shape{.m = result.at("m"), .n = result.at("n"), .k = result.at("k")};
-        const emulator::counters counts = lab::emulate(k, shape, {.every_block = false}).report.counts;
+        const emulator::counters counts = lab::emulate(k, product_work(shape), {.every_block = false}).report.counts;
         for (const lab::metric& m : lab::metrics()) {
             const bool loads_shared = m.op == emulator::kLoad && m.where != &emulator::counters::global_requests &&
                                       m.where != &emulator::counters::global_sectors;

@@ -10,6 +10,7 @@
 
 #include "core/problem.hpp"
 #include "lab/run.hpp"
+#include "work.hpp"
 
 namespace cornerturn {
 namespace {
@@ -59,11 +60,11 @@ gemm_shape product_of(const shape& s) {
 
 // What is wrong with the kernel on this shape; empty where nothing is.
 std::string fault_of(const kernel& k, const shape& s) {
-    if (k.does == operation::multiply) return lab::emulate(k, product_of(s), {}).found.fault;
-    problem_shape p{.does = k.does, .rows = s.rows, .cols = s.cols, .element_size = k.takes(4) ? 4 : 1};
+    if (tests::multiplies(k)) return lab::emulate(k, product_work(product_of(s)), {}).found.fault;
+    problem_shape p{.arranged = arranged_by(k), .rows = s.rows, .cols = s.cols, .element_size = k.takes(4) ? 4 : 1};
     p.source_ld = s.cols + s.source_gap;
     p.destination_ld = p.destination_cols() + s.destination_gap;
-    return lab::emulate(k, p, {}).found.fault;
+    return lab::emulate(k, moves(k, p), {}).found.fault;
 }
 
 // A copy of a rung, compiled as its mutants are.

@@ -107,7 +107,7 @@ def main():
     files, rows, survivors, used, excused = {}, [], [], set(), set()
     for rung in rungs:
         text = rung.read_text()
-        if ".needs = " in text:
+        if ".feature = " in text:
             print(f"mutate.py: {rung.name} is not altered: the emulator cannot run it")
             continue
         mutants = mutants_of(text)

@@ -1,0 +1,50 @@
+// The program's commands: a file each. program.cpp makes a command line of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/run.hpp"
+#include "lab/table.hpp"
+
+namespace cornerturn::cli {
+
+// What somebody asked for. Options are words here, so that every mistake is told in the same way.
+struct invocation {
+    arguments given;                    // options by their names, "--rows", and what has no dashes by its own, "FAMILY"
+    std::vector<std::string> repeated;  // of what may stand there several times
+    std::vector<std::string> words;     // the whole command line, without the program's name
+
+    // --format, --seed, --output.
+    lab::format format() const;
+    std::uint64_t seed() const;
+    std::optional<std::string> output() const { return find("--output"); }
+
+    std::optional<std::string> find(const std::string& name) const {
+        return given.has(name) ? std::optional(given.word(name, "")) : std::nullopt;
+    }
+    std::string text() const;  // "cornerturn ladder transpose"
+};
+
+struct command {
+    const char *name, *help;
+    std::vector<option> positionals;  // all are needed
+    bool repeats = false;             // the last of them may stand there several times
+    std::vector<option> options;      // besides --output, and --format and --seed unless it has a format of its own
+    void (*run)(const invocation&);
+    bool own_format = false;
+};
+
+command list_command();
+command show_command();
+command ladder_command();
+command profile_command();
+command diff_command();
+command explain_command();
+command transpose_command();
+command bench_command();
+command report_command();
+
+}  // namespace cornerturn::cli

@@ -1,0 +1,42 @@
+// diff: two kernels on the same work.
+#include <fmt/format.h>
+
+#include "cli/run.hpp"
+#include "cornerturn/error.hpp"
+#include "lab/compare.hpp"
+
+namespace cornerturn::cli {
+namespace {
+
+void run(const invocation& asked) {
+    const kernel &from = find_kernel(asked.given.word("FROM", "")), &to = find_kernel(asked.given.word("TO", ""));
+    if (from.does != to.does)
+        throw invalid_argument(fmt::format("{} and {} do different work: nothing can be compared", from.id, to.id));
+    const std::string device = device_for(from, asked);
+    if (device_for(to, asked) != device)
+        throw invalid_argument(
+            fmt::format("{} and {} run on different devices: nothing can be compared", from.id, to.id));
+    const lab::request what = read_request(asked, *from.does, device);
+    const wanted_counters wanted = read_wanted(asked, device);
+    const lab::format as = asked.format();
+    auto runner = make_runner(device);
+    lab::result before = runner->run(from, what);
+    lab::result after = &to == &from ? before : runner->run(to, what);  // ncu adds up what one kernel launched
+    runner.reset();                                                     // its buffers are the next program's to use
+    add_hardware(wanted, asked, {&before, &after});
+    write_results(asked, lab::show_difference(from, before, to, after, as));
+    require_verified(before);
+    require_verified(after);
+}
+
+}  // namespace
+
+command diff_command() {
+    return {.name = "diff",
+            .help = "Two kernels on the same work: what changed, and the counter that explains it",
+            .positionals = {{"FROM", "id of one kernel, as list shows it"}, {"TO", "of the other"}},
+            .options = run_options(),
+            .run = run};
+}
+
+}  // namespace cornerturn::cli

@@ -1,0 +1,70 @@
+// ladder: every rung of an operation.
+#include "lab/ladder.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include "cli/run.hpp"
+#include "cornerturn/error.hpp"
+#include "lab/views.hpp"
+
+namespace cornerturn::cli {
+namespace {
+
+// The rungs that are named, by their whole ids or without the family, in the ladder's order.
+std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs, const std::string& family,
+                                        const std::string& text) {
+    std::vector<const kernel*> chosen;
+    std::istringstream words(text);
+    for (std::string word; std::getline(words, word, ',');) {
+        const std::string id = word.find('/') == std::string::npos ? family + "/" + word : word;
+        const kernel& named = find_kernel(id);
+        if (std::find(rungs.begin(), rungs.end(), &named) == rungs.end())
+            throw invalid_argument(fmt::format("--rungs has {}, which is no rung of {}", id, family));
+        if (std::find(chosen.begin(), chosen.end(), &named) == chosen.end()) chosen.push_back(&named);
+    }
+    if (chosen.empty()) throw invalid_argument("--rungs names nothing: it takes ids, with commas between them");
+    std::sort(chosen.begin(), chosen.end(), [&](const kernel* a, const kernel* b) { return a < b; });
+    return chosen;
+}
+
+void run(const invocation& asked) {
+    const operation& does = find_operation(asked.given.word("OPERATION", ""));
+    auto rungs = lab::ladder_of(does);
+    if (const auto named = asked.find("--rungs")) rungs = choose_rungs(rungs, does.name(), *named);
+    const std::string device = device_of(asked);
+    const lab::request what = read_request(asked, does, device);
+    const wanted_counters wanted = read_wanted(asked, device);
+    const lab::format as = asked.format();
+    const bool progress = isatty(STDERR_FILENO) != 0;
+    std::size_t done = 0;
+    auto results = lab::run_ladder(rungs, *make_runner(device), what, [&](const kernel& k) {
+        if (progress) fmt::print(stderr, "\r\033[K[{}/{}] {}", ++done, rungs.size(), k.id);
+    });
+    if (progress && wanted.any) fmt::print(stderr, "\r\033[Kreading the hardware's counters");
+    std::vector<lab::result*> all;
+    for (lab::result& r : results) all.push_back(&r);
+    add_hardware(wanted, asked, all);
+    if (progress) fmt::print(stderr, "\r\033[K");
+    write_results(asked, lab::show_ladder(results, as));
+    for (const lab::result& r : results) require_verified(r);
+}
+
+}  // namespace
+
+command ladder_command() {
+    std::vector<option> options = run_options();
+    options.push_back({"--rungs", "which of them, by id, with commas between them (all)"});
+    static const std::string which = operation_names();
+    return {.name = "ladder",
+            .help = "Run, verify and count every rung of a ladder; time it on a GPU",
+            .positionals = {{"OPERATION", which.c_str()}},
+            .options = options,
+            .run = run};
+}
+
+}  // namespace cornerturn::cli

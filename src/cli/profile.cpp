@@ -1,0 +1,36 @@
+// profile: one kernel.
+#include "cli/run.hpp"
+#include "lab/compare.hpp"
+#include "lab/views.hpp"
+
+namespace cornerturn::cli {
+namespace {
+
+void run(const invocation& asked) {
+    const kernel& k = find_kernel(asked.given.word("ID", ""));
+    const std::string device = device_for(k, asked);
+    const lab::request what = read_request(asked, *k.does, device);
+    const wanted_counters wanted = read_wanted(asked, device);
+    const lab::format as = asked.format();
+    lab::result r = make_runner(device)->run(k, what);
+    add_hardware(wanted, asked, {&r});
+    const bool compares = asked.given.has("--compare") && r.ran();
+    write_results(asked, compares ? lab::show_comparison(r, as) : lab::show_profile(r, as));
+    require_verified(r);
+}
+
+}  // namespace
+
+command profile_command() {
+    std::vector<option> options = run_options();
+    options.insert(options.end(),
+                   {{"--lines", "counters for each source line too", true},
+                    {"--compare", "the emulator's counters beside the hardware's, each difference read", true}});
+    return {.name = "profile",
+            .help = "All counters of one kernel, each with a reading",
+            .positionals = {{"ID", "of the kernel, as list shows it"}},
+            .options = options,
+            .run = run};
+}
+
+}  // namespace cornerturn::cli

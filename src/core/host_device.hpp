@@ -1,0 +1,8 @@
+// Functions that host and device code share are marked with this.
+#pragma once
+
+#if defined(__CUDACC__)
+#define CORNERTURN_HOST_DEVICE __host__ __device__
+#else
+#define CORNERTURN_HOST_DEVICE
+#endif

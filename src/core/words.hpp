@@ -1,0 +1,18 @@
+// Numbers as people write them on a command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace cornerturn {
+
+// A whole number, 0 or more. Throws invalid_argument that names what was given.
+std::int64_t parse_size(const std::string& name, const std::string& text);
+
+// Bytes: "65536", "500MB", "1 GiB". Throws as parse_size() does.
+std::int64_t parse_bytes(const std::string& name, const std::string& text);
+
+// "1.5 GB"
+std::string bytes_text(double bytes);
+
+}  // namespace cornerturn

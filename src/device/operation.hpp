@@ -1,0 +1,244 @@
+// What the lab, the reports and the program ask of an operation: how its arguments are read, how its problems are made
+// and verified, what it is measured by, how results are described. Each operation is one object in src/ops/, and comes
+// with its kernels (device/registry.hpp); nobody else knows which there are.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/dtype.hpp"
+#include "core/problem.hpp"
+#include "device/registry.hpp"
+#include "emulator/session.hpp"
+
+namespace cornerturn {
+
+// ---- Arguments ------------------------------------------------------------------------------------------------------
+
+struct option {
+    const char *name, *help;  // "--rows"
+    bool flag = false;
+};
+
+// Options as somebody gave them, and what their words mean.
+class arguments {
+public:
+    void give(const std::string& option, const std::string& word) { given_[option] = word; }  // a flag: any word
+    bool has(const std::string& option) const { return given_.contains(option); }
+    const std::map<std::string, std::string>& given() const { return given_; }
+
+    std::string word(const std::string& option, const std::string& otherwise) const;
+    // Throw invalid_argument that names the option.
+    std::int64_t size(const std::string& option, std::int64_t otherwise) const;
+    int whole(const std::string& option, int otherwise, int least, int most) const;
+
+private:
+    std::map<std::string, std::string> given_;
+};
+
+// ---- Work -----------------------------------------------------------------------------------------------------------
+
+class workload;
+
+// A workload's operands in memory, filled so that every mistake shows: the verifier. On a GPU all is ordered in
+// device::current_stream(), and check() waits for it.
+class problem {
+public:
+    virtual ~problem() = default;
+
+    // Takes on other work in the same memory, for a kernel; prepare() comes next. False, and nothing done, where it has
+    // no room for it.
+    virtual bool take(const workload& work, const kernel& k) = 0;
+    virtual std::int64_t room() const = 0;  // bytes of memory
+
+    virtual void prepare() = 0;
+    virtual void prepare_outputs() { prepare(); }  // for another run on the same inputs
+    // Every element that was written, and all that nobody may change. `more`, if not null, gets what else is to be
+    // told: members of a JSON object.
+    virtual verdict check(nlohmann::ordered_json* more = nullptr) const = 0;
+
+    // Runs the kernel on the work that was last taken, by the build of it that is for this memory.
+    virtual std::function<void()> bind(const kernel& k) const = 0;
+    // Does what the kernels of a ladder are timed beside, on a GPU, where the problem was made with memory for it.
+    virtual std::function<void()> bind_yardstick() const = 0;
+
+    // ---- In host memory
+    struct buffer {
+        const char* name;
+        unsigned char* data;
+        std::int64_t bytes, room;
+        bool writable;
+    };
+    virtual std::vector<buffer> buffers() const { return {}; }
+
+    // ---- Where the emulator runs one block of each class: tiles of what is written, alone
+    virtual bool has_tiles() const { return false; }
+    virtual tile tile_of(const emulator::sampled_tile&) const { return {}; }
+    virtual void prepare_inputs() {}  // before the first launch
+    virtual void prepare(const std::vector<tile>&) {}
+    virtual verdict check(const std::vector<tile>&) const { return {}; }
+};
+
+// Something for an operation to do: its sizes, checked, the type of its elements, and where they come from.
+class workload {
+public:
+    workload(const operation& does, const dtype& type, std::uint64_t seed) : does_(&does), type_(type), seed_(seed) {}
+    virtual ~workload() = default;
+
+    const operation& does() const { return *does_; }
+    const dtype& type() const { return type_; }
+    std::uint64_t seed() const { return seed_; }
+
+    virtual std::vector<std::int64_t> sizes() const = 0;  // as operation_facts::sizes names them
+    virtual std::int64_t outputs() const = 0;             // elements that are written, and checked
+    virtual std::int64_t steps() const = 0;               // elements moved, multiply-adds: what takes the time
+    virtual std::int64_t bytes() const = 0;               // that must be read and written
+    // What the operation's rate counts, where that kernel does the work.
+    virtual double amount(const kernel& k) const = 0;
+    // Of blocks that the emulator runs to show that they count as their class does.
+    virtual unsigned witnesses() const { return emulator::options{}.witnesses; }
+
+    // Bytes of a GPU's memory for its problem, with or without what the yardstick needs beside it; and how many are to
+    // be laid aside, that many times, for other memory than the first.
+    virtual std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const = 0;
+    virtual std::int64_t aside_bytes() const { return 0; }
+
+    // ---- In a bench
+    virtual std::string text() const = 0;                           // "8192 x 8192, ld + 1"
+    virtual void describe(nlohmann::ordered_json& cell) const = 0;  // adds its members
+    virtual std::string cannot_run(const kernel& k) const = 0;      // empty, or why the kernel does not take it
+    // The same work as all of these kernels can do it, from another seed.
+    virtual std::shared_ptr<const workload> among(const std::vector<const kernel*>& kernels,
+                                                  std::uint64_t seed) const = 0;
+
+private:
+    const operation* does_;
+    dtype type_;
+    std::uint64_t seed_;
+};
+
+using workload_pointer = std::shared_ptr<const workload>;
+
+// ---- The operation --------------------------------------------------------------------------------------------------
+
+// What a rate counts: bytes, or operations, of which a device does so many a second at most.
+struct rate_unit {
+    const char *name, *json;  // "GB/s", "bandwidth_gbps"
+    bool arithmetic;
+};
+inline constexpr rate_unit kBandwidth{"GB/s", "bandwidth_gbps", false}, kArithmetic{"GFLOP/s", "gflops", true};
+
+// What a bench tells of a kernel besides its time, divided by the yardstick's: a number in an object of its JSON.
+struct bench_comparison {
+    const char *heading, *object, *member;
+};
+
+struct operation_facts {
+    const char* name;                   // "gemm": of its ladder and its bench
+    std::vector<const char*> families;  // of the kernels of its ladder: what their ids begin with
+    std::vector<option> sizes;          // "--rows", ...; JSON's keys are called so, without the dashes
+    const char* sizes_legend;           // behind them: " (m x n x k)", or ""
+    const char* step;                   // "element", "multiply-add"
+    const char* operands;               // "the matrix", "A, B and C"
+    rate_unit rate;
+    const char* yardstick;          // "memcpy"
+    const char* noted_source = "";  // where the notes' rates are from
+    // Each element is read once and written once: more sectors than hold them are a waste.
+    bool reads_once = false;
+    // What is timed lies in one part of memory, a ladder's as a bench's; --placement takes another.
+    bool shares_memory = false;
+
+    // ---- Of its bench
+    std::vector<int> element_sizes = {};            // empty: of one size alone
+    const char* shape_heading = "shape";            // "m x n x k"
+    const char* bench_yardstick = "copy";           // in the heading of its rate
+    std::vector<double> must_reach = {0.90, 0.98};  // of the yardstick's speed
+    std::vector<bench_comparison> comparisons = {};
+};
+
+// Who is measured in a bench, unless somebody says otherwise.
+struct bench_contestants {
+    std::string subject, yardstick;  // ids
+    std::string peer_family, peers;  // "baseline/", "memcpy,copy"; empty: there are none
+};
+
+struct bench_cell {
+    std::string group;
+    workload_pointer work;
+};
+
+struct explanation {
+    std::string text;
+    nlohmann::ordered_json json;
+};
+
+class operation {
+public:
+    explicit operation(operation_facts facts) : facts_(std::move(facts)) {}
+    virtual ~operation() = default;
+    operation(const operation&) = delete;
+    operation& operator=(const operation&) = delete;
+
+    const operation_facts& facts() const { return facts_; }
+    std::string name() const { return facts_.name; }
+
+    // The work that the options of facts().sizes, --dtype and --seed describe; a size that is left out is as another
+    // one, or `standard`. Throws invalid_argument.
+    virtual workload_pointer read(const arguments& given, std::int64_t standard) const = 0;
+
+    // Room for all of the work, of which the first is taken, for these kernels; with memory for the yardstick beside a
+    // ladder's. Throws error where there is no memory.
+    virtual std::unique_ptr<problem> make(backend on, const std::vector<const workload*>& work,
+                                          const std::vector<const kernel*>& kernels, bool with_yardstick) const = 0;
+
+    // Whether a kernel is no peer of those that do the work, but a bound that they cannot pass by much.
+    virtual bool is_ceiling(const kernel&) const { return false; }
+
+    // ---- Which kernel would be chosen, and why
+    virtual std::vector<option> explain_options() const { return {}; }
+    // Throws invalid_argument where it has but one way.
+    virtual explanation explain(const arguments& given) const;
+
+    // ---- Its bench
+    virtual std::vector<std::string> bench_groups() const { return {}; }
+    virtual std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
+                                               const std::vector<std::string>& groups) const;
+    // Nobody where it is not measured there.
+    virtual bench_contestants contestants(backend) const { return {}; }
+    // What its ratios are to, in words.
+    virtual std::string yardstick_text(backend on) const = 0;
+
+    // ---- Of stored results, where sizes are all that is known
+    virtual double steps(const std::vector<std::int64_t>& sizes) const;
+    virtual double bytes(const std::vector<std::int64_t>& sizes, int element_size) const = 0;  // of all operands
+    double operations_per_byte(const std::vector<std::int64_t>& sizes, int element_size) const;
+
+private:
+    operation_facts facts_;
+};
+
+// Those that have kernels in this program, in the kernels' order. Throws invalid_argument that names them all.
+std::vector<const operation*> operations();
+std::string operation_names();  // "transpose, gemm"
+const operation& find_operation(const std::string& name);
+// That of the kernels whose ids begin alike, with "family/"; null where there are none.
+const operation* operation_of_kernel(const std::string& id);
+
+// Runs a kernel as a step of another one's: in the emulator all of its blocks, and the other one's grid is told.
+void run_as_step(const std::function<void()>& work);
+
+// JSON's key for a size: "rows" of --rows.
+std::string key_of(const option& size);
+// "4096 x 4096"
+std::string sizes_text(const std::vector<std::int64_t>& sizes);
+// "--m, --n and --k"
+std::string options_text(const std::vector<option>& options);
+
+}  // namespace cornerturn

@@ -1,0 +1,235 @@
+#include "ops/copy/movement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/sizes.hpp"
+#include "core/words.hpp"
+#include "cornerturn/error.hpp"
+#include "ops/copy/movement_problem.hpp"
+
+namespace cornerturn {
+
+const char kernel_traits<matrix_work>::kType = 0;
+
+namespace {
+
+constexpr std::int64_t kSectorBytes = 32, kMiB = 1 << 20;
+
+class host_movement final : public movement_problem<host_problem> {
+public:
+    using movement_problem::movement_problem;
+
+    std::vector<buffer> buffers() const override {
+        const auto of = [](const char* name, const guarded_buffer& b, bool writable) {
+            return buffer{name, b.data(), b.size(), b.room(), writable};
+        };
+        return {of("source", memory_.source(), false), of("destination", memory_.destination(), true)};
+    }
+    std::function<void()> bind_yardstick() const override { return {}; }
+
+    bool has_tiles() const override {
+        const auto arranged = memory_.shape().arranged;
+        return arranged == copied || arranged == transposed;
+    }
+    tile tile_of(const emulator::sampled_tile& t) const override {
+        return memory_.tile_at(t.operands[0], t.rows, t.cols);
+    }
+    void prepare() override { memory_.prepare(); }
+    void prepare(const std::vector<tile>& tiles) override { memory_.prepare(tiles); }
+    verdict check(nlohmann::ordered_json*) const override { return memory_.check(); }
+    verdict check(const std::vector<tile>& tiles) const override { return memory_.check(tiles); }
+};
+
+}  // namespace
+
+// ---- The operation --------------------------------------------------------------------------------------------------
+
+operation_facts movement_facts(const char* name, std::vector<const char*> families) {
+    return {.name = name,
+            .families = std::move(families),
+            .sizes = {{"--rows", "of the source (1024; 4096 on a GPU)"}, {"--cols", "of the source (as many as rows)"}},
+            .sizes_legend = "",
+            .step = "element",
+            .operands = "the matrix",
+            .rate = kBandwidth,
+            .yardstick = "memcpy",
+            .reads_once = true,
+            .shares_memory = true,
+            .element_sizes = {1, 2, 4, 8, 16}};
+}
+
+workload_pointer movement::read(const arguments& given, std::int64_t standard) const {
+    const std::int64_t otherwise = given.size("--cols", standard);
+    problem_shape shape{.arranged = arranged_,
+                        .rows = given.size("--rows", otherwise),
+                        .seed = static_cast<std::uint64_t>(given.size("--seed", 1))};
+    shape.cols = given.size("--cols", shape.rows);
+    checked_multiply(shape.rows, shape.cols, "--rows x --cols");
+    const dtype type = find_dtype(given.word("--dtype", "f32"));
+    shape.element_size = type.size;
+    return std::make_shared<movement_work>(*this, type, shape);
+}
+
+std::unique_ptr<problem> movement::make(backend on, const std::vector<const workload*>& work,
+                                        const std::vector<const kernel*>& kernels, bool with_yardstick) const {
+    std::vector<problem_shape> shapes;
+    for (const workload* w : work) {
+        for (const kernel* k : kernels) shapes.push_back(dynamic_cast<const movement_work&>(*w).shape_for(*k));
+    }
+    if (on == backend::cuda) return make_cuda_movement(shapes, with_yardstick);
+    return std::make_unique<host_movement>(on, shapes.front(), shapes);
+}
+
+bench_contestants movement::contestants(backend on) const {
+    if (on == backend::emulator) return {};
+    bench_contestants who{.subject = {}, .yardstick = {}, .peer_family = {}, .peers = {}};
+    for (const kernel& k : kernels()) {
+        if (k.does == this && !is_ceiling(k) && k.is_built_for(on)) {
+            who.subject = k.id;
+            break;
+        }
+    }
+    if (!who.subject.empty()) who.yardstick = on == backend::cuda ? "baseline/memcpy" : "host/copy@memcpy";
+    return who;
+}
+
+std::string movement::yardstick_text(backend on) const {
+    const char* const copy = on == backend::cuda ? "memcpy" : "memcpy on all cores";
+    return fmt::format("{} of half the bytes in the 32-byte sectors that must be read and written", copy);
+}
+
+double movement::bytes(const std::vector<std::int64_t>& sizes, int element_size) const {
+    return element_size * steps(sizes);
+}
+
+// ---- Its work -------------------------------------------------------------------------------------------------------
+
+movement_work::movement_work(const movement& does, const dtype& type, const problem_shape& shape, bool in_bench)
+    : workload(does, type, shape.seed), shape_(shape), in_bench_(in_bench) {
+    shape_.checked();
+}
+
+movement_work moves(const kernel& k, const problem_shape& shape) {
+    const auto& does = dynamic_cast<const movement&>(*k.does);
+    problem_shape its = shape;
+    its.arranged = arranged_by(k);
+    return movement_work(does, {"", shape.element_size}, its);
+}
+
+movement::arranged_function arranged_by(const kernel& k) {
+    return k.traits<matrix_work>().copies ? copied : dynamic_cast<const movement&>(*k.does).arranged();
+}
+
+problem_shape movement_work::copy_shape() const {
+    return problem_shape{
+        .arranged = copied, .rows = 1, .cols = sector_bytes() / 2 / 16, .element_size = 16, .seed = seed()}
+        .checked();
+}
+
+problem_shape movement_work::shape_for(const kernel& k) const {
+    const kernel_traits<matrix_work> traits = k.traits<matrix_work>();
+    if (traits.copies && in_bench_) return copy_shape();
+    problem_shape shape = shape_;
+    if (traits.copies) shape.arranged = copied;
+    shape.numbers = shape.numbers || traits.arithmetic;
+    return shape.checked();
+}
+
+std::int64_t movement_work::sector_bytes() const {
+    const problem_shape s = shape_.checked();
+    const std::int64_t size = s.element_size;
+    // Buffers begin on a sector.
+    return kSectorBytes *
+           (touched_sectors(s.source_offset * size, s.count * s.rows, s.cols * size, s.source_ld * size) +
+            touched_sectors(s.destination_offset * size, s.count * s.destination_rows(), s.destination_cols() * size,
+                            s.destination_ld * size));
+}
+
+double movement_work::amount(const kernel& k) const {
+    const bool sectors = in_bench_ && k.traits<matrix_work>().copies;
+    return static_cast<double>(sectors ? sector_bytes() : moved_bytes());
+}
+
+// Of both sides, each with room for any of the shapes.
+std::int64_t movement_work::side_bytes(const std::vector<problem_shape>& shapes) const {
+    std::int64_t most = 0;
+    for (const problem_shape& s : shapes)
+        most = std::max({most, s.before(side::source).bytes(), s.before(side::destination).bytes()});
+    return 2 * most;
+}
+
+std::int64_t movement_work::gpu_bytes(const std::vector<const kernel*>&, bool with_yardstick) const {
+    if (with_yardstick) return 3 * (shape_.elements() * shape_.element_size + 4 * kMiB);
+    return side_bytes({shape_.checked(), copy_shape()}) + 16 * kMiB;
+}
+
+std::int64_t movement_work::aside_bytes() const {
+    return in_bench_ ? side_bytes({shape_.checked(), copy_shape()}) : moved_bytes();
+}
+
+std::string movement_work::text() const {
+    const problem_shape& s = shape_;
+    std::string out = fmt::format("{} x {}", s.rows, s.cols);
+    if (s.count > 1) out = fmt::format("{} of {}", s.count, out);
+    if (s.source_ld > s.cols) out += fmt::format(", ld + {}", s.source_ld - s.cols);
+    if (s.in_place) out += ", in place";
+    if (s.source_offset > 0) out += fmt::format(", offset {}", s.source_offset);
+    return out;
+}
+
+void movement_work::describe(nlohmann::ordered_json& cell) const {
+    const problem_shape s = shape_.checked();
+    cell.update({{"rows", s.rows},
+                 {"cols", s.cols},
+                 {"element_size", s.element_size},
+                 {"source_ld", s.source_ld},
+                 {"destination_ld", s.destination_ld},
+                 {"source_offset", s.source_offset},
+                 {"destination_offset", s.destination_offset},
+                 {"count", s.count},
+                 {"bytes", moved_bytes()},
+                 {"sector_bytes", sector_bytes()}});
+    if (s.in_place) cell["in_place"] = true;
+}
+
+std::string movement_work::cannot_run(const kernel& k) const {
+    const kernel_traits<matrix_work> traits = k.traits<matrix_work>();
+    if (traits.copies) return {};
+    if (!k.takes(shape_.element_size)) return fmt::format("does not take {}-byte elements", shape_.element_size);
+    if (shape_.count > 1 && !traits.batches) return "takes one matrix, not a batch";
+    if (shape_.in_place && !traits.in_place) return "takes a source and a destination";
+    return {};
+}
+
+std::shared_ptr<const workload> movement_work::among(const std::vector<const kernel*>& kernels,
+                                                     std::uint64_t seed) const {
+    problem_shape shape = shape_;
+    shape.seed = seed;
+    for (const kernel* k : kernels) shape.numbers = shape.numbers || k->traits<matrix_work>().arithmetic;
+    return std::make_shared<movement_work>(dynamic_cast<const movement&>(does()), type(), shape, in_bench_);
+}
+
+std::int64_t touched_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch) {
+    if (rows == 0 || row_bytes == 0) return 0;
+    const auto first = [&](std::int64_t row) { return (offset + row * pitch) / kSectorBytes; };
+    const auto last = [&](std::int64_t row) { return (offset + row * pitch + row_bytes - 1) / kSectorBytes; };
+    std::int64_t sectors = last(0) - first(0) + 1;
+    // A row adds its sectors but the one that it may share with the row before. How many depends on where in a sector
+    // it begins, and that repeats.
+    const std::int64_t period = kSectorBytes / std::gcd(kSectorBytes, pitch);
+    for (std::int64_t row = 1; row <= std::min(period, rows - 1); ++row) {
+        const std::int64_t added = last(row) - std::max(first(row), last(row - 1) + 1) + 1;
+        sectors += added * ((rows - 1 - row) / period + 1);
+    }
+    return sectors;
+}
+
+void decline_gaps(const matrix_work& work) {
+    const bool whole = work.rows <= 1 || (work.source_ld == work.cols && work.destination_ld == work.cols);
+    if (!whole || work.count != 1) decline("it copies one matrix without gaps behind its rows");
+}
+
+}  // namespace cornerturn

@@ -1,0 +1,98 @@
+// Operations that move each element of a matrix to another matrix: what they share. One of them is told from another by
+// which element goes where.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/problem.hpp"
+#include "device/operation.hpp"
+#include "ops/copy/work.hpp"
+
+namespace cornerturn {
+
+// Shapes of a bench, for elements of one size.
+struct shape_group {
+    const char* name;
+    std::vector<problem_shape> (*shapes)(std::int64_t element_size);
+};
+
+// Facts of such an operation, whose ladder has the kernels of these families.
+operation_facts movement_facts(const char* name, std::vector<const char*> families);
+
+class movement : public operation {
+public:
+    using arranged_function = arrangement (*)(std::int64_t rows, std::int64_t cols);
+
+    // Element (row, col) of a destination is the source's that arranged(rows, cols) says, for a source of rows x cols.
+    movement(operation_facts facts, arranged_function arranged) : operation(std::move(facts)), arranged_(arranged) {}
+
+    arranged_function arranged() const { return arranged_; }
+
+    workload_pointer read(const arguments& given, std::int64_t standard) const override;
+    std::unique_ptr<problem> make(backend on, const std::vector<const workload*>& work,
+                                  const std::vector<const kernel*>& kernels, bool with_yardstick) const override;
+    bool is_ceiling(const kernel& k) const override { return k.traits<matrix_work>().copies; }
+
+    std::vector<std::string> bench_groups() const override;
+    std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
+                                       const std::vector<std::string>& groups) const override;
+    // The first of its kernels that is built for it, beside memcpy.
+    bench_contestants contestants(backend on) const override;
+    std::string yardstick_text(backend on) const override;
+    double bytes(const std::vector<std::int64_t>& sizes, int element_size) const override;
+
+protected:
+    virtual std::vector<shape_group> shape_groups() const;
+
+private:
+    arranged_function arranged_;
+};
+
+// Matrices to move.
+class movement_work final : public workload {
+public:
+    // Of a shape that is arranged as the operation's kernels do. In a bench, what copies does not move the matrix, but
+    // as many bytes as the sectors that must be touched hold. Throws invalid_argument.
+    movement_work(const movement& does, const dtype& type, const problem_shape& shape, bool in_bench = false);
+
+    // What this kernel moves: its operation's arrangement, or a copy.
+    problem_shape shape_for(const kernel& k) const;
+
+    // Of the 32-byte sectors that must be read, and those that must be written: no kernel can move less.
+    std::int64_t sector_bytes() const;
+    std::int64_t moved_bytes() const { return 2 * shape_.elements() * shape_.element_size; }
+
+    std::vector<std::int64_t> sizes() const override { return {shape_.rows, shape_.cols}; }
+    std::int64_t outputs() const override { return shape_.elements(); }
+    std::int64_t steps() const override { return shape_.elements(); }
+    std::int64_t bytes() const override { return moved_bytes(); }
+    double amount(const kernel& k) const override;
+    std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const override;
+    std::int64_t aside_bytes() const override;
+    std::string text() const override;
+    void describe(nlohmann::ordered_json& cell) const override;
+    std::string cannot_run(const kernel& k) const override;
+    std::shared_ptr<const workload> among(const std::vector<const kernel*>& kernels, std::uint64_t seed) const override;
+
+private:
+    problem_shape copy_shape() const;
+    std::int64_t side_bytes(const std::vector<problem_shape>& shapes) const;
+
+    problem_shape shape_;
+    bool in_bench_;
+};
+
+// Which element goes where, by a kernel that moves elements, whichever its operation; and its work of such a shape.
+movement::arranged_function arranged_by(const kernel& k);
+movement_work moves(const kernel& k, const problem_shape& shape);
+
+// How many 32-byte sectors hold `rows` rows of row_bytes each, pitch >= row_bytes apart, that begin `offset` bytes
+// behind a sector's first byte.
+std::int64_t touched_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch);
+
+// On a GPU; for movement::make().
+std::unique_ptr<problem> make_cuda_movement(const std::vector<problem_shape>& shapes, bool with_yardstick);
+
+}  // namespace cornerturn

@@ -1,0 +1,91 @@
+// The shapes that a bench of what moves elements measures.
+#include <algorithm>
+
+#include "ops/copy/movement.hpp"
+
+namespace cornerturn {
+namespace {
+
+constexpr std::int64_t kCellBytes = 128 << 20;  // of one matrix that is skinny, or of one batch
+constexpr std::int64_t kAwkwardSide = 8192;     // of the matrices that are padded or begin off their boundary
+
+std::vector<problem_shape> squares(std::int64_t) {
+    std::vector<problem_shape> all;
+    for (std::int64_t side = 256; side <= 32768; side *= 2) all.push_back({.rows = side, .cols = side});
+    return all;
+}
+
+std::vector<problem_shape> odd(std::int64_t) { return {{.rows = 10007, .cols = 10009}, {.rows = 4097, .cols = 4095}}; }
+
+std::vector<problem_shape> skinny(std::int64_t element_size) {
+    std::vector<problem_shape> all;
+    for (std::int64_t narrow : {2, 3, 7, 32, 64}) {
+        const std::int64_t length = kCellBytes / (narrow * element_size);
+        all.push_back({.rows = narrow, .cols = length});
+        all.push_back({.rows = length, .cols = narrow});
+    }
+    return all;
+}
+
+std::vector<problem_shape> padded(std::int64_t) {
+    std::vector<problem_shape> all;
+    for (std::int64_t gap : {1, 3}) {
+        all.push_back({.rows = kAwkwardSide,
+                       .cols = kAwkwardSide,
+                       .source_ld = kAwkwardSide + gap,
+                       .destination_ld = kAwkwardSide + gap});
+    }
+    return all;
+}
+
+std::vector<problem_shape> offset(std::int64_t) {
+    return {{.rows = kAwkwardSide, .cols = kAwkwardSide, .source_offset = 1, .destination_offset = 1}};
+}
+
+std::vector<problem_shape> batched(std::int64_t element_size) {
+    std::vector<problem_shape> all;
+    for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{32, 32}, {100, 100}, {128, 64}}) {
+        all.push_back({.rows = rows, .cols = cols, .count = kCellBytes / (rows * cols * element_size)});
+    }
+    return all;
+}
+
+// Of elements of this size, the first type that has it.
+dtype type_of(int element_size) {
+    for (const dtype& d : dtypes()) {
+        if (d.size == element_size) return d;
+    }
+    return {"", element_size};
+}
+
+}  // namespace
+
+std::vector<shape_group> movement::shape_groups() const {
+    return {{"squares", squares}, {"odd", odd},       {"skinny", skinny},
+            {"padded", padded},   {"offset", offset}, {"batched", batched}};
+}
+
+std::vector<std::string> movement::bench_groups() const {
+    std::vector<std::string> names;
+    for (const shape_group& g : shape_groups()) names.emplace_back(g.name);
+    return names;
+}
+
+// Element sizes outermost. A batch is packed: in memory it is one long matrix.
+std::vector<bench_cell> movement::bench_grid(const std::vector<int>& element_sizes,
+                                             const std::vector<std::string>& groups) const {
+    std::vector<bench_cell> grid;
+    for (int size : element_sizes) {
+        for (const shape_group& g : shape_groups()) {
+            if (std::find(groups.begin(), groups.end(), g.name) == groups.end()) continue;
+            for (problem_shape shape : g.shapes(size)) {
+                shape.arranged = arranged_;
+                shape.element_size = size;
+                grid.push_back({g.name, std::make_shared<movement_work>(*this, type_of(size), shape, true)});
+            }
+        }
+    }
+    return grid;
+}
+
+}  // namespace cornerturn

@@ -1,0 +1,57 @@
+// What moves elements, in a GPU's memory.
+#if defined(CORNERTURN_WITH_CUDA)
+
+#include "device/cuda_check.hpp"
+#include "device/cuda_memory.hpp"
+#include "device/cuda_problem.hpp"
+#include "ops/copy/movement_problem.hpp"
+
+namespace cornerturn {
+namespace {
+
+class cuda_movement final : public movement_problem<device::cuda_problem> {
+public:
+    cuda_movement(const std::vector<problem_shape>& shapes, bool with_yardstick)
+        : movement_problem(backend::cuda, shapes.front(), device::current_stream(), shapes) {
+        const problem_shape& s = memory_.shape();
+        if (with_yardstick) copy_ = std::make_unique<device::device_memory>(s.elements() * s.element_size);
+    }
+
+    void prepare() override { memory_.prepare(); }
+    void prepare_outputs() override { memory_.prepare_destination(); }
+    verdict check(nlohmann::ordered_json*) const override { return memory_.check(); }
+
+    std::function<void()> bind_yardstick() const override {
+        const problem_shape& s = memory_.shape();
+        return [to = copy_->get, from = memory_.work().source,
+                bytes = static_cast<std::size_t>(s.elements() * s.element_size)] {
+            CORNERTURN_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device::current_stream()));
+        };
+    }
+
+private:
+    // Where in memory matrices and their copy lie is worth a percent to memcpy, and more to some kernels: all of a
+    // ladder share them.
+    std::unique_ptr<device::device_memory> copy_;
+};
+
+}  // namespace
+
+std::unique_ptr<problem> make_cuda_movement(const std::vector<problem_shape>& shapes, bool with_yardstick) {
+    return std::make_unique<cuda_movement>(shapes, with_yardstick);
+}
+
+}  // namespace cornerturn
+
+#else
+
+#include "cornerturn/error.hpp"
+#include "ops/copy/movement.hpp"
+
+namespace cornerturn {
+std::unique_ptr<problem> make_cuda_movement(const std::vector<problem_shape>&, bool) {
+    throw unsupported("no GPU to run on: this program was built without CUDA");
+}
+}  // namespace cornerturn
+
+#endif

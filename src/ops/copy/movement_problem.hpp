@@ -1,0 +1,33 @@
+// The verifier of what moves elements, in any memory.
+#pragma once
+
+#include "ops/copy/movement.hpp"
+
+namespace cornerturn {
+
+// Memory: host_problem, or its twin on the GPU.
+template <class Memory>
+class movement_problem : public problem {
+public:
+    template <class... Arguments>
+    explicit movement_problem(backend on, Arguments&&... of_memory)
+        : memory_(std::forward<Arguments>(of_memory)...), on_(on) {}
+
+    bool take(const workload& work, const kernel& k) override {
+        const auto* const moved = dynamic_cast<const movement_work*>(&work);
+        return moved != nullptr && memory_.reshape(moved->shape_for(k));
+    }
+    std::int64_t room() const override { return memory_.source().room() + memory_.destination().room(); }
+
+    std::function<void()> bind(const kernel& k) const override {
+        return [run = k.built_for<matrix_work>(on_)->run, work = memory_.work()] { run(work); };
+    }
+
+protected:
+    Memory memory_;
+
+private:
+    backend on_;
+};
+
+}  // namespace cornerturn

@@ -1,0 +1,86 @@
+// Launches cut into slabs that fit CUDA's grid.
+#pragma once
+
+#include "core/work.hpp"
+#include "device/device.hpp"
+#include "device/tiles.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+inline constexpr std::int64_t kMaxGridZ = 65535;
+
+// Where a part of the source goes: to the same rows and columns, or to each other's.
+enum class slab_order { copied, transposed };
+
+// Covers the matrices with tiles of the source, one a block, and calls start(shape, part) with the part of the work
+// that one grid can reach: a slab is itself a matrix, so the kernel need not know. blockIdx.z counts the matrices of a
+// batch. Empty: no launch.
+template <class Order, slab_order kOrder, class Start>
+void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start start) {
+    if (work.rows == 0 || work.cols == 0) return;
+    constexpr bool kTransposes = kOrder == slab_order::transposed;
+    const auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
+    const std::int64_t size = work.element_size;
+    const std::int64_t slab_rows = Order::kMaxRows * tile.rows - tile.back, slab_cols = Order::kMaxCols * tile.cols;
+    for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
+        for (std::int64_t row = 0; row < work.rows; row += slab_rows) {
+            for (std::int64_t col = 0; col < work.cols; col += slab_cols) {
+                matrix_work part = work;
+                part.rows = least(work.rows - row, slab_rows);
+                part.cols = least(work.cols - col, slab_cols);
+                part.count = least(work.count - first, kMaxGridZ);
+                part.source = static_cast<const unsigned char*>(work.source) +
+                              (first * work.source_stride + row * work.source_ld + col) * size;
+                part.destination = static_cast<unsigned char*>(work.destination) +
+                                   (first * work.destination_stride +
+                                    (kTransposes ? col * work.destination_ld + row : row * work.destination_ld + col)) *
+                                       size;
+                const emulator::operand source{part.source, tile.rows * work.source_ld * size, tile.cols * size};
+                const emulator::operand destination{part.destination,
+                                                    tile.rows * (kTransposes ? size : work.destination_ld * size),
+                                                    tile.cols * (kTransposes ? work.destination_ld * size : size)};
+                const emulator::tiling tiles{part.rows,
+                                             part.cols,
+                                             tile.rows,
+                                             tile.cols,
+                                             2,
+                                             {source, destination},
+                                             [](emulator::extent3 b, emulator::extent3 g) {
+                                                 return Order::tile_of({b.x, b.y, b.z}, {g.x, g.y, g.z});
+                                             },
+                                             [](tile_index t, emulator::extent3 g) {
+                                                 const uint3 b = Order::block_of(t, {g.x, g.y, g.z});
+                                                 return emulator::extent3{b.x, b.y, b.z};
+                                             }};
+                dim3 grid = Order::grid((part.rows + tile.back + tile.rows - 1) / tile.rows,
+                                        (part.cols + tile.cols - 1) / tile.cols);
+                grid.z = static_cast<unsigned>(part.count);
+                // Classes of blocks are told by one matrix's tiles, where these do not overlap.
+                start(launch_shape{grid, block, 0, part.count == 1 && tile.back == 0 ? &tiles : nullptr}, part);
+            }
+        }
+    }
+}
+
+// Calls start(shape, part) for so many matrices at a time as blockIdx.z can count; blockIdx.x counts `blocks` for each.
+template <class Start>
+void for_each_grid(const matrix_work& work, std::int64_t blocks, dim3 block, Start start) {
+    for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
+        matrix_work part = work;
+        part.source = static_cast<const unsigned char*>(work.source) + first * work.source_stride * work.element_size;
+        part.destination =
+            static_cast<unsigned char*>(work.destination) + first * work.destination_stride * work.element_size;
+        part.count = work.count - first < kMaxGridZ ? work.count - first : kMaxGridZ;
+        start(launch_shape{dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(part.count)), block}, part);
+    }
+}
+
+// Whether an address, the distance of rows and, in a batch, that of matrices are multiples of so many bytes.
+inline bool aligned_to(int bytes, const void* address, std::int64_t ld, std::int64_t stride, const matrix_work& work) {
+    const std::int64_t elements = ld | (work.count > 1 ? stride : 0);
+    return (reinterpret_cast<std::uintptr_t>(address) | static_cast<std::uintptr_t>(elements * work.element_size)) %
+               static_cast<unsigned>(bytes) ==
+           0;
+}
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,98 @@
+#if defined(CORNERTURN_WITH_CUDA)
+
+#include "ops/gemm/cuda_problem.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "device/cuda_check.hpp"
+#include "device/verifier_kernels.hpp"
+#include "ops/gemm/verifier_kernels.hpp"
+
+namespace cornerturn::device {
+namespace {
+
+constexpr std::int64_t kSize = sizeof(float);
+
+float* floats(const guarded_device_buffer& buffer) { return reinterpret_cast<float*>(buffer.data()); }
+
+// What an element of C must be, by the host's own sum.
+gemm_element right_at(const gemm_shape& s, std::int64_t row, std::int64_t col) {
+    double sum = 0, magnitudes = 0;
+    for (std::int64_t i = 0; i < s.k && s.alpha != 0; ++i) {
+        const double product =
+            double{s.filler().value(gemm_matrix::a, row, i)} * s.filler().value(gemm_matrix::b, i, col);
+        sum += product;
+        magnitudes += product < 0 ? -product : product;
+    }
+    return {sum, magnitudes, s.k, s.alpha, s.beta, s.before(row, col), s.values};
+}
+
+}  // namespace
+
+cuda_gemm::cuda_gemm(const gemm_shape& shape, std::int64_t workspace, cudaStream_t stream)
+    : shape_(shape.checked()),
+      stream_(stream),
+      a_(shape_.a_span() * kSize),
+      b_(shape_.b_span() * kSize),
+      c_(shape_.c_span() * kSize),
+      workspace_(workspace * kSize) {}
+
+gemm_work cuda_gemm::work() const { return shape_.work(floats(a_), floats(b_), floats(c_), floats(workspace_)); }
+
+void cuda_gemm::prepare() {
+    const gemm_shape& s = shape_;
+    for (guarded_device_buffer* buffer : {&a_, &b_, &workspace_}) buffer->fill_guards(stream_);
+    // What lies before A and B would show in the product: NaN.
+    const auto before = [&](const guarded_device_buffer& of, std::int64_t floats_there) {
+        CORNERTURN_CUDA(cudaMemsetAsync(of.data(), 0xff, static_cast<std::size_t>(floats_there * kSize), stream_));
+    };
+    before(a_, s.a_offset);
+    before(b_, s.b_offset);
+    fill_gemm_input(floats(a_) + s.a_offset, gemm_matrix::a, s.m, s.k, s.a_transposed, s.lda, s.filler(), stream_);
+    fill_gemm_input(floats(b_) + s.b_offset, gemm_matrix::b, s.k, s.n, s.b_transposed, s.ldb, s.filler(), stream_);
+    CORNERTURN_CUDA(cudaMemsetAsync(workspace_.data(), 0xff, static_cast<std::size_t>(workspace_.size()), stream_));
+    prepare_c();
+}
+
+void cuda_gemm::prepare_c() {
+    c_.fill_guards(stream_);
+    fill_guard(c_.data(), shape_.c_offset * kSize, stream_);
+    fill_gemm_c(floats(c_) + shape_.c_offset, shape_, stream_);
+}
+
+verdict cuda_gemm::check(gemm_errors* errors) const {
+    verdict result{.elements = shape_.elements(), .fault = {}};
+    gemm_findings found{{kNothingWrong, kNothingWrong}};
+    gemm_findings* on_device = nullptr;
+    CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof found, stream_));
+    CORNERTURN_CUDA(cudaMemcpyAsync(on_device, &found, sizeof found, cudaMemcpyHostToDevice, stream_));
+    check_gemm(work(), shape_, on_device, stream_);
+    CORNERTURN_CUDA(cudaMemcpyAsync(&found, on_device, sizeof found, cudaMemcpyDeviceToHost, stream_));
+    CORNERTURN_CUDA(cudaFreeAsync(on_device, stream_));
+    CORNERTURN_CUDA(cudaStreamSynchronize(stream_));
+    const wrong_positions& wrong = found.wrong;
+    if (errors != nullptr)
+        *errors = {found.largest, found.magnitudes == 0 ? 0 : std::sqrt(found.errors / found.magnitudes)};
+    if (wrong.element != kNothingWrong) {
+        const auto element = static_cast<std::int64_t>(wrong.element);
+        const std::int64_t row = element / shape_.n, col = element % shape_.n;
+        float value = 0;
+        CORNERTURN_CUDA(cudaMemcpy(&value, work().c + row * shape_.ldc + col, sizeof value, cudaMemcpyDeviceToHost));
+        result.fault = describe_wrong_product(shape_, row, col, value, right_at(shape_, row, col));
+    } else if (wrong.gap != kNothingWrong) {
+        result.fault = fmt::format("the gap behind row {} of C was overwritten", wrong.gap);
+    }
+    if (result.passed() && shape_.c_offset > 0 && broken_guard(c_.data(), shape_.c_offset * kSize, stream_) >= 0)
+        result.fault = "what lies before C was overwritten";
+    for (const auto& [name, buffer] : {std::pair{"A", &a_}, {"B", &b_}, {"C", &c_}, {"the workspace", &workspace_}}) {
+        if (result.passed()) result.fault = buffer->check_guards(name, stream_);
+    }
+    return result;
+}
+
+}  // namespace cornerturn::device
+
+#endif

@@ -1,0 +1,94 @@
+// C's tiles out of their parts, and operands brought into the workspace.
+#include "ops/gemm/kernels/product.hpp"
+
+namespace CORNERTURN_KERNELS {
+namespace {
+
+constexpr int kThreads = 256, kMostGroups = 64, kPartsEach = 8;  // of a thread, about
+
+// A block sums kThreads / groups fours of a tile: each group of threads some of the parts, always in the same order.
+__global__ void gemm_gather(gemm_launch w, int rows, int cols, int groups) {
+    __shared__ float4 sums[kThreads];
+    const int thread = static_cast<int>(threadIdx.x), lanes = kThreads / groups;
+    const int lane = thread % lanes, group = thread / lanes;
+    const int left = static_cast<int>(blockIdx.x), in_tile = (static_cast<int>(blockIdx.y) * lanes + lane) * 4;
+    const gemm_tile_at at = gemm_tile_at::of(w.whole + left, w);
+    const std::int64_t row = std::int64_t{at.row} * rows + in_tile / cols;
+    const std::int64_t col = std::int64_t{at.col} * cols + in_tile % cols;
+    wait_for_work_ahead();
+    const std::int64_t floats = std::int64_t{rows} * cols;
+    const float* const first = w.partial + left * w.parts * floats + in_tile;
+    float4 sum = make_float4(0, 0, 0, 0);
+    CORNERTURN_UNROLL_BY(4)
+    for (int part = group; part < w.parts; part += groups) {
+        const float4 of_part = *reinterpret_cast<const float4*>(first + part * floats);
+        sum.x += of_part.x, sum.y += of_part.y, sum.z += of_part.z, sum.w += of_part.w;
+    }
+    if (groups > 1) {
+        sums[thread] = sum;
+        __syncthreads();
+        if (group > 0) return;
+        for (int other = 1; other < groups; ++other) {
+            const float4 of_group = sums[other * lanes + lane];
+            sum.x += of_group.x, sum.y += of_group.y, sum.z += of_group.z, sum.w += of_group.w;
+        }
+    }
+    if (row >= w.m) return;
+    float* const to = w.c + at.product * w.c_stride + row * w.ldc + col;
+    const float four[4] = {sum.x, sum.y, sum.z, sum.w};
+    CORNERTURN_UNROLL
+    for (int i = 0; i < 4; ++i) {
+        if (col + i < w.n) to[i] = w.beta == 0 ? w.alpha * four[i] : w.alpha * four[i] + w.beta * to[i];
+    }
+}
+
+// Zeros behind the columns of packed rows, up to the next four: they are read, and what comes of them is not.
+__global__ void gemm_clear_ends(float* to, std::int64_t to_ld, std::int64_t rows, std::int64_t cols) {
+    wait_for_work_ahead();
+    for (std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows;
+         row += std::int64_t{gridDim.x} * kThreads) {
+        for (std::int64_t col = cols; col < to_ld; ++col) to[row * to_ld + col] = 0;
+    }
+}
+
+// blockIdx.x: parts of rows; y: rows, in steps of the grid.
+__global__ void gemm_pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, std::int64_t to_ld,
+                          std::int64_t rows, std::int64_t cols, std::int64_t count) {
+    const std::int64_t col = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    wait_for_work_ahead();
+    if (col >= cols) return;
+    const std::int64_t step = gridDim.y;
+    for (std::int64_t i = blockIdx.y; i < rows * count; i += step)
+        to[i * to_ld + col] = from[i / rows * stride + i % rows * ld + col];
+}
+
+}  // namespace
+
+void gather(const gemm_launch& w, const production::gemm_tile& tile) {
+    int groups = 1;
+    while (groups < kMostGroups && groups * kPartsEach < w.parts) groups *= 2;
+    const int fours = tile.rows * tile.cols / 4;
+    launch({dim3(static_cast<unsigned>(w.tiles() - w.whole), static_cast<unsigned>(fours * groups / kThreads)),
+            dim3(kThreads), 0, nullptr, true},
+           &gemm_gather, w, tile.rows, tile.cols, groups);
+}
+
+void pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, std::int64_t to_ld, std::int64_t rows,
+          std::int64_t cols, std::int64_t count) {
+    constexpr std::int64_t kMostRows = 65535;
+    const std::int64_t all = rows * count;
+    launch({dim3(static_cast<unsigned>((cols + kThreads - 1) / kThreads),
+                 static_cast<unsigned>(all < kMostRows ? all : kMostRows)),
+            dim3(kThreads), 0, nullptr, true},
+           &gemm_pack, from, ld, stride, to, to_ld, rows, cols, count);
+}
+
+void clear_ends(float* to, std::int64_t to_ld, std::int64_t rows, std::int64_t cols) {
+    constexpr std::int64_t kMostBlocks = 1 << 16;
+    const std::int64_t blocks = (rows + kThreads - 1) / kThreads;
+    if (cols == to_ld || rows == 0) return;
+    launch({dim3(static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks)), dim3(kThreads), 0, nullptr, true},
+           &gemm_clear_ends, to, to_ld, rows, cols);
+}
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,58 @@
+// Idea, contract and so on: the notes below. Here the lab meets the library's kernels; they lie in the files beside.
+#include "device/rung.hpp"
+#include "ops/gemm/kernels/product.hpp"
+#if !defined(CORNERTURN_EMULATED)
+#include "device/cuda_device.hpp"
+#endif
+
+namespace CORNERTURN_KERNELS {
+namespace {
+
+constexpr rung_notes kNotes = {
+    .id = "gemm/production",
+    .idea = "what cornerturn::cuda::gemm runs: tiles in registers, fed by asynchronous copies three stages ahead",
+    .change =
+        "A is transposed, and what is not aligned is copied, before; tiles that are left over are split along k; small "
+        "products take smaller tiles. Of cublasSgemm, at 4096 on an H200: 0.96 -> 1.02",
+    .contract =
+        "any m, n, k, leading dimensions, alignment, alpha, beta, transposes of A and B, batches; the same bits "
+        "each time",
+    .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k) for tiles of 128 x 128",
+    .limit = "the rate at which multiply-adds are issued: nine in ten instructions are",
+    .source = "docs/experiments.md",
+};
+
+production::gemm_machine machine() {
+#if defined(CORNERTURN_EMULATED)
+    return {90, 132};  // the emulator stands for the GPU that the kernels are tuned for
+#else
+    const int device = device::current_device();
+    return {device::compute_capability_of(device), device::multiprocessors_of(device)};
+#endif
+}
+
+void run_production(const gemm_work& given) {
+    const gemm_work work = production::as_computed(given);
+    constexpr double kMost = 1.5e10;
+    if (kEmulated && static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.k) > kMost)
+        decline("takes the emulator long, which runs every block of it: m * n * k can be 15e9");
+    const production::gemm_machine on = machine();
+    if (!multiply(work, production::plan_of(work, on), on)) decline("has no kernel for operands that lie so");
+}
+
+std::int64_t workspace(const gemm_work& work) {
+    return production::most_workspace(production::as_computed(work), machine());
+}
+
+std::string explain(const gemm_work& work, int compute_capability, int multiprocessors) {
+    return production::explain(production::as_computed(work), {compute_capability, multiprocessors});
+}
+
+}  // namespace
+
+CORNERTURN_RUNG(kNotes, gemm_operation(),
+                variant<gemm_work>{{.name = "", .origin = "-", .element_sizes = sizeof(float), .whole_only = true},
+                                   &run_production,
+                                   {&workspace, &explain}})
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,126 @@
+#include "ops/gemm/rung.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+constexpr rung_notes kSwizzled{
+    .id = "gemm/swizzled",
+    .idea =
+        "Swizzled shared memory: A is transposed on its way there, float by float, to slots that differ in their "
+        "bank.",
+    .change =
+        "From warps: A is not transposed in memory first. Each row of its tile changes the slots of its fours by an "
+        "exclusive or, and needs no padding. Of cublasSgemm, at 4096 on an H200: 0.96 -> 0.89 there, and a kernel and "
+        "a matrix less.",
+    .contract =
+        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
+        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
+    .bytes = "4 * (m * n * k / 64 + m * n)",
+    .limit = "Four times the copies for A. Large products are quicker with A transposed in memory.",
+    .source = "docs/experiments.md.",
+};
+
+constexpr int kSwizzledTile = 128, kSwizzledDepth = 8, kSwizzledStages = 4;
+constexpr int kSwizzledDown = 16, kSwizzledAcross = 8;     // of C, a thread's
+constexpr int kSwizzledThreads = 128, kSwizzledSide = 64;  // four warps, two by two
+constexpr int kSwizzledY = kSwizzledSide / kSwizzledDown, kSwizzledX = kSwizzledSide / kSwizzledAcross;  // of a warp
+
+// Row k of A's tile has its fours in slots exclusive-ored with k. Lanes have rows and columns in fours, each as many
+// apart as all lanes of a column or row have.
+template <bool kVectorB>
+__global__ void __launch_bounds__(kSwizzledThreads, 2) gemm_swizzled(gemm_work work, bool vector_c) {
+    constexpr int kFours = kSwizzledTile / 4, kAtOnce = kSwizzledThreads / kFours;  // steps of k, loaded at once
+    __shared__ float4 a[kSwizzledStages][kSwizzledDepth][kFours], b[kSwizzledStages][kSwizzledDepth][kFours];
+    const tile_index at = row_major::tile_of(blockIdx, gridDim);
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+    // Bits 1 and 4 of a lane count down, the others across: the lane beside it loads the same of A, and the one behind
+    // that the same of B.
+    const int y = warp % 2 * (kSwizzledSide / 4) + ((lane >> 1 & 1) | (lane >> 3 & 2));
+    const int x = warp / 2 * (kSwizzledSide / 4) + ((lane & 1) | (lane >> 1 & 6));
+    const std::int64_t row0 = at.row * kSwizzledTile, col0 = at.col * kSwizzledTile;
+    const int loaded_step = thread / kFours, loaded = thread % kFours;
+    const std::int64_t cols = work.n - col0 - loaded * 4;
+    // Of A, eight neighbours along k, a sector, of four rows a warp: to 32 banks.
+    const int a_step = thread % kSwizzledDepth, a_row = thread / kSwizzledDepth;
+    const float* from_a = work.a + (row0 + a_row) * work.lda + a_step;
+    const float* from_b = work.b + loaded_step * work.ldb + col0 + loaded * 4;
+    std::int64_t left = work.k;
+    const auto load = [&](int stage) {  // the next tile, if there is one
+        CORNERTURN_UNROLL
+        for (int step = loaded_step; step < loaded_step + kSwizzledDepth && left > 0; step += kAtOnce) {
+            const int behind = step - loaded_step;
+            const std::int64_t there = step < left ? 1 : 0;
+            copy_four_async<kVectorB>(as_shared(&b[stage][step][loaded].x), from_b + behind * work.ldb, there * cols);
+        }
+        constexpr int kRowsAtOnce = kSwizzledThreads / kSwizzledDepth;
+        CORNERTURN_UNROLL
+        for (int down = 0; down < kSwizzledTile && left > 0; down += kRowsAtOnce) {
+            const int in_tile = a_row + down;
+            float* const four = &a[stage][a_step][in_tile / 4 ^ a_step].x;
+            copy_async_or_zero<1>(as_shared(four + in_tile % 4), from_a + down * work.lda,
+                                  a_step < left && row0 + in_tile < work.m);
+        }
+        from_a += kSwizzledDepth;
+        from_b += kSwizzledDepth * work.ldb;
+        left -= kSwizzledDepth;
+        end_of_copies();
+    };
+    float sums[kSwizzledDown][kSwizzledAcross] = {}, of_a[2][kSwizzledDown], of_b[2][kSwizzledAcross];
+    const auto fetch = [&](int stage, int step) {
+        CORNERTURN_UNROLL
+        for (int j = 0; j < kSwizzledAcross; j += 4)
+            load_four(&of_b[step % 2][j], &b[stage][step][j / 4 * kSwizzledX + x].x);
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kSwizzledDown; i += 4)
+            load_four(&of_a[step % 2][i], &a[stage][step][(i / 4 * kSwizzledY + y) ^ step].x);
+    };
+    CORNERTURN_UNROLL
+    for (int stage = 0; stage < kSwizzledStages - 1; ++stage) load(stage);
+    wait_for_copies<kSwizzledStages - 2>();
+    __syncthreads();
+    if (work.k > 0) fetch(0, 0);
+    int stage = 0;
+    CORNERTURN_UNROLL_BY(1)
+    for (std::int64_t ahead = work.k; ahead > 0; ahead -= kSwizzledDepth) {
+        CORNERTURN_UNROLL
+        for (int step = 0; step < kSwizzledDepth; ++step) {
+            if (step == kSwizzledDepth - 1) {
+                wait_for_copies<kSwizzledStages - 2>();
+                __syncthreads();  // the next tile is there, and everyone has loaded the last of this one
+                stage = (stage + 1) % kSwizzledStages;
+            }
+            // The last of all fetches what nobody uses. To ask costs more; the emulator would call it a mistake.
+            if (!kEmulated || step < kSwizzledDepth - 1 || ahead > kSwizzledDepth)
+                fetch(stage, (step + 1) % kSwizzledDepth);
+            if (step == 0) load((stage + kSwizzledStages - 1) % kSwizzledStages);
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kSwizzledDown; ++i) {
+                CORNERTURN_UNROLL
+                for (int across = 0; across < kSwizzledAcross; ++across) {
+                    // To and fro: each shares an operand with the one before.
+                    const int j = i % 2 == 0 ? across : kSwizzledAcross - 1 - across;
+                    sums[i][j] += of_a[step % 2][i] * of_b[step % 2][j];
+                }
+            }
+        }
+    }
+    CORNERTURN_UNROLL
+    for (int i = 0; i < kSwizzledDown; ++i) {
+        const std::int64_t at_row = row0 + (i / 4 * kSwizzledY + y) * 4 + i % 4;
+        CORNERTURN_UNROLL
+        for (int j = 0; j < kSwizzledAcross && at_row < work.m; j += 4) {
+            const std::int64_t first = col0 + (j / 4 * kSwizzledX + x) * 4;
+            store_four(work.c + at_row * work.ldc + first, &sums[i][j], work.n - first, work.alpha, work.beta,
+                       vector_c);
+        }
+    }
+}
+
+void run_swizzled(const gemm_work& work) {
+    const bool vector_c = rows_of_fours(work.c, work.ldc);
+    launch_gemm<false>(rows_of_fours(work.b, work.ldb) ? gemm_swizzled<true> : gemm_swizzled<false>, work,
+                       {kSwizzledTile, kSwizzledTile}, dim3(kSwizzledThreads), 0, vector_c);
+}
+
+CORNERTURN_RUNG(kSwizzled, gemm_operation(), multiplying("", "-", &run_swizzled))
+
+}  // namespace CORNERTURN_KERNELS

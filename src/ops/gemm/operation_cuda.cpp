@@ -1,0 +1,75 @@
+// Products in a GPU's memory.
+#if defined(CORNERTURN_WITH_CUDA)
+
+#include "device/cuda_check.hpp"
+#include "device/cuda_memory.hpp"
+#include "ops/gemm/cuda_problem.hpp"
+#include "ops/gemm/operation.hpp"
+
+namespace cornerturn {
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+
+class cuda_product final : public problem {
+public:
+    cuda_product(const gemm_shape& shape, std::int64_t workspace, bool with_yardstick)
+        : memory_(shape, workspace, device::current_stream()), workspace_(workspace) {
+        if (with_yardstick) beside_ = std::make_unique<device::device_memory>(shape.c_span() * kFloat);
+    }
+
+    bool take(const workload& work, const kernel& k) override {
+        const auto* const product = dynamic_cast<const product_work*>(&work);
+        return product != nullptr && product->shape() == memory_.shape() &&
+               product->workspace(backend::cuda, {&k}) <= workspace_;
+    }
+    std::int64_t room() const override {
+        const gemm_shape& s = memory_.shape();
+        return (s.a_span() + s.b_span() + s.c_span() + workspace_) * kFloat;
+    }
+    void prepare() override { memory_.prepare(); }
+    void prepare_outputs() override { memory_.prepare_c(); }
+
+    verdict check(nlohmann::ordered_json* more) const override {
+        gemm_errors errors;
+        const verdict found = memory_.check(&errors);
+        if (more != nullptr) (*more)["error"] = {{"largest", errors.largest}, {"frobenius", errors.frobenius}};
+        return found;
+    }
+
+    std::function<void()> bind(const kernel& k) const override {
+        return [run = k.built_for<gemm_work>(backend::cuda)->run, work = memory_.work()] { run(work); };
+    }
+    std::function<void()> bind_yardstick() const override {
+        gemm_work beside = memory_.work();
+        beside.c = static_cast<float*>(beside_->get);
+        const kernel& cublas = find_kernel("gemm/cublas");
+        return [run = cublas.built_for<gemm_work>(backend::cuda)->run, beside] { run(beside); };
+    }
+
+private:
+    device::cuda_gemm memory_;
+    std::int64_t workspace_;
+    std::unique_ptr<device::device_memory> beside_;  // what cuBLAS computes
+};
+
+}  // namespace
+
+std::unique_ptr<problem> make_cuda_product(const gemm_shape& shape, std::int64_t workspace, bool with_yardstick) {
+    return std::make_unique<cuda_product>(shape, workspace, with_yardstick);
+}
+
+}  // namespace cornerturn
+
+#else
+
+#include "cornerturn/error.hpp"
+#include "ops/gemm/operation.hpp"
+
+namespace cornerturn {
+std::unique_ptr<problem> make_cuda_product(const gemm_shape&, std::int64_t, bool) {
+    throw unsupported("no GPU to run on: this program was built without CUDA");
+}
+}  // namespace cornerturn
+
+#endif

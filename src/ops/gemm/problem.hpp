@@ -1,0 +1,95 @@
+// A product to be computed and checked: the verifier of multiplications, on host memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/problem.hpp"
+#include "ops/gemm/values.hpp"
+#include "ops/gemm/work.hpp"
+
+namespace cornerturn {
+
+// C = alpha A B + beta C: A is m x k, B k x n, C m x n; A lies there as k x m where it is transposed, and B as n x k.
+// Offsets, in floats, move a matrix off its buffer's 256-byte boundary. A leading dimension of 0 means as small as can
+// be.
+struct gemm_shape {
+    std::int64_t m = 0, n = 0, k = 0;
+    std::int64_t lda = 0, ldb = 0, ldc = 0;
+    std::int64_t a_offset = 0, b_offset = 0, c_offset = 0;
+    bool a_transposed = false, b_transposed = false;
+    float alpha = 1, beta = 0;
+    gemm_values values = gemm_values::symmetric;
+    std::uint64_t seed = 1;
+
+    // Fills in leading dimensions left 0. Throws invalid_argument where a size is negative, a leading dimension too
+    // small, or a product does not fit 64 bits.
+    gemm_shape with_ld() const;
+    // And where k is above 2^22: the verifier could not tell a wrong sum from a right one.
+    gemm_shape checked() const;
+    std::int64_t elements() const { return m * n; }  // of C
+    gemm_filler filler() const { return {values, seed, k / 2}; }
+
+    friend bool operator==(const gemm_shape&, const gemm_shape&) = default;
+
+    float before(std::int64_t row, std::int64_t col) const;  // what C holds before a run: NaN where it is not read
+
+    // Floats that each matrix spans, from its buffer's beginning.
+    std::int64_t a_span() const;
+    std::int64_t b_span() const;
+    std::int64_t c_span() const;
+    // The work on these buffers, each from its beginning; of no use but to look at where they are null.
+    gemm_work work(float* a, float* b, float* c, float* workspace) const;
+};
+
+// How far C is from the product: |error| / (|alpha| |A| |B| + |beta C|), the largest of all elements, and of Frobenius
+// norms.
+struct gemm_errors {
+    double largest = 0, frobenius = 0;
+};
+
+// "C (row 3, column 5) holds ...; it must be ..."
+std::string describe_wrong_product(const gemm_shape& shape, std::int64_t row, std::int64_t col, float found,
+                                   const gemm_element& right);
+
+// C is NaN before a run where beta is 0. Between its rows, and around all matrices, lie bytes that nobody may change.
+class host_gemm {
+public:
+    // With a workspace of so many floats. Throws error where there is no memory.
+    explicit host_gemm(const gemm_shape& shape, std::int64_t workspace = 0);
+
+    const gemm_shape& shape() const { return shape_; }
+    gemm_work work() const;
+
+    struct named_buffer {
+        const char* name;
+        const guarded_buffer* buffer;
+        bool writable;
+    };
+    std::vector<named_buffer> buffers() const {
+        return {{"A", &a_, false}, {"B", &b_, false}, {"C", &c_, true}, {"the workspace", &workspace_, true}};
+    }
+
+    // Before a run: everything; or A and B, and of C only these tiles, one set after the other.
+    void prepare();
+    void prepare_inputs();
+    void prepare(const std::vector<tile>& tiles);
+
+    // After a run, against products in double precision: an element's error must be at most what summing k + 2 terms in
+    // single precision, in any order, can give it. All of C and its gaps, or these tiles.
+    verdict check() const;
+    verdict check(const std::vector<tile>& tiles) const;
+
+    // The tile of C that begins at this address.
+    tile tile_at(const void* address, std::int64_t rows, std::int64_t cols) const;
+
+private:
+    float* c() const { return reinterpret_cast<float*>(c_.data()) + shape_.c_offset; }
+    std::string check_rows(const tile& part) const;
+
+    gemm_shape shape_;
+    guarded_buffer a_, b_, c_, workspace_;
+};
+
+}  // namespace cornerturn

@@ -1,0 +1,67 @@
+// cornerturn::cuda::transpose: checks what the caller gave, chooses the kernel, launches it.
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "core/arguments.hpp"
+#include "cornerturn/cuda/transpose.hpp"
+#include "device/cuda_check.hpp"
+#include "device/cuda_device.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
+
+namespace cornerturn::cuda {
+namespace {
+
+using device::check_reachable;
+using device::check_stream;
+using std::to_string;
+
+std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+// All that a call does once the layout is known to be right, and the device the current one.
+void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destination, int on_device, int architecture,
+         cudaStream_t stream) {
+    check_stream(stream, on_device);
+    check_reachable("source", ".data", source, on_device);
+    check_reachable("destination", ".data", destination, on_device);
+    const matrix_work work = work_of(l, source, destination);
+    const device::stream_scope launches_go_to(stream, on_device);
+    const production::tuning use = production::choose(work, architecture);
+    if (!production::run_on_gpu(use, work))
+        throw unsupported("no kernel is tuned as " + production::explain(work, architecture));
+}
+
+}  // namespace
+
+transpose_plan::transpose_plan(const transpose_layout& layout) : layout_(layout) {
+    check_layout(layout);
+    device_ = device::current_device();
+    architecture_ = device::compute_capability_of(device_);
+}
+
+void transpose_plan::operator()(const void* source, void* destination, cudaStream_t stream) const {
+    if (is_empty(layout_)) return;
+    check_addresses(layout_, address_of(source), address_of(destination));
+    if (const int current = device::current_device(); current != device_)
+        refuse("the current device", to_string(current), "the plan was made for device " + to_string(device_));
+    run(layout_, address_of(source), address_of(destination), device_, architecture_, stream);
+}
+
+std::string transpose_plan::explain(const void* source, const void* destination) const {
+    return production::explain(work_of(layout_, address_of(source), address_of(destination)), architecture_);
+}
+
+namespace detail {
+
+void transpose(const cornerturn::detail::any_batch& source, const cornerturn::detail::any_batch& destination,
+               std::int64_t element_size, std::int64_t element_alignment, cudaStream_t stream) {
+    const transpose_layout layout = checked_layout(source.layout, destination.layout, element_size, element_alignment);
+    if (is_empty(layout)) return;
+    // Arguments first: what is wrong with them is wrong without a device, too.
+    check_addresses(layout, source.data, destination.data);
+    const int on_device = device::current_device();
+    run(layout, source.data, destination.data, on_device, device::compute_capability_of(on_device), stream);
+}
+
+}  // namespace detail
+}  // namespace cornerturn::cuda

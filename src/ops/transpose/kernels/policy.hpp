@@ -1,0 +1,46 @@
+// Which kernel moves which matrix: tuning as data.
+#pragma once
+
+#include <string>
+
+#include "core/work.hpp"
+
+namespace cornerturn::production {
+
+// The ways of moving a matrix.
+enum class path {
+    nothing,          // an empty matrix
+    direct,           // a small matrix, through registers alone
+    vector,           // tiles, 16-byte accesses on both sides
+    vector_apart,     // the same, blocks at two positions in each row at a time
+    vector_stacked,   // the same for a batch as one tall matrix
+    ragged,           // tiles, any alignment
+    tall,             // a few columns: the source is read as it lies
+    wide,             // few rows: the destination is written as it lies
+    small,            // a batch of small matrices that lie behind each other
+    units,            // elements of any size, in units
+    blocks,           // elements of 128 bytes and more, copied one by one
+    vector_in_place,  // pairs of tiles are swapped, 16-byte accesses
+    units_in_place,   // the same, for any element and alignment
+    blocks_in_place,  // large elements are swapped one by one
+};
+const char* name(path p);
+
+// One kernel as it is tuned. `unit` is what it moves at once: the element, or a part of it.
+struct tuning {
+    path by;
+    int unit;                  // bytes
+    int tile_rows, tile_cols;  // of the source, in elements; 0: chosen at the launch
+    int threads;               // likewise
+
+    friend bool operator==(const tuning&, const tuning&) = default;
+};
+
+// The largest power of two up to 16 that divides the element's size and both addresses: what can be moved at once.
+int unit_of(const matrix_work& work);
+
+// For a GPU of that compute capability (90 for 9.0). Looks at sizes and at the addresses' alignment alone.
+tuning choose(const matrix_work& work, int architecture);
+std::string explain(const matrix_work& work, int architecture);
+
+}  // namespace cornerturn::production

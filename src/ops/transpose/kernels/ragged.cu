@@ -1,0 +1,147 @@
+// Tiles of any alignment, for elements of 4 bytes and more: one element an access, neighbours to neighbouring threads.
+//
+// Writes: whole sectors of memory (32 bytes), since a sector that two blocks write in part costs twice. Each row of the
+// destination begins elsewhere within a sector, so each column of the tile ends elsewhere: a tile holds one sector's
+// rows more than it moves, and what it leaves at its end the next tile begins with.
+//
+// What limits is how many loads wait at a time: a thread has all of its own under way before it needs the first.
+#include "ops/transpose/kernels/bytes.hpp"
+#include "ops/transpose/kernels/kernels.hpp"
+
+namespace CORNERTURN_KERNELS {
+namespace {
+
+template <int kElement, int kRows, int kCols, int kThreads>
+struct ragged_tile {
+    static_assert(kElement >= 4);
+    using element = storage_t<kElement>;
+    static constexpr int kPerSector = kSectorBytes / kElement, kBack = kPerSector;
+    static constexpr int kMoved = kRows - kBack;  // rows from one tile to the next
+    static constexpr int kPitch = kCols | 1;      // odd: a column has one element in each bank
+    static constexpr int kBytes = kRows * kPitch * kElement;
+    static constexpr int kRowsAtOnce = kThreads / kCols, kLoads = kRows / kRowsAtOnce;
+    static constexpr int kColsAtOnce = kThreads / kRows, kStores = kCols / kColsAtOnce;
+    static_assert(kRowsAtOnce * kCols == kThreads && kLoads * kRowsAtOnce == kRows);
+    static_assert(kColsAtOnce * kRows == kThreads && kStores * kColsAtOnce == kCols);
+
+    // Reads the tile out of a rows x cols matrix: the tile's first row is `row`, and its first column `col`. kInside:
+    // all of it may be read.
+    template <bool kInside>
+    static __device__ __forceinline__ void load(const byte* matrix, std::int64_t pitch, std::int64_t row,
+                                                std::int64_t col, std::int64_t rows, std::int64_t cols, element* tile) {
+        const int c = static_cast<int>(threadIdx.x) % kCols, r = static_cast<int>(threadIdx.x) / kCols;
+        if (!kInside && col + c >= cols) return;
+        constexpr int kAtOnce = kLoads < 8 ? kLoads : 8;
+        static_assert(kLoads % kAtOnce == 0);
+        row += r;
+        tile += r * kPitch + c;
+        const byte* from = matrix + row * pitch + (col + c) * kElement;
+        CORNERTURN_UNROLL_BY(1)
+        for (int i = 0; i < kLoads; i += kAtOnce) {
+            element elements[kAtOnce];
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kAtOnce; ++k) {
+                const std::int64_t at = row + k * kRowsAtOnce;
+                if (kInside || (at >= 0 && at < rows))
+                    elements[k] = load_kept(reinterpret_cast<const element*>(from + k * (kRowsAtOnce * pitch)));
+            }
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kAtOnce; ++k) tile[k * (kRowsAtOnce * kPitch)] = elements[k];
+            row += kAtOnce * kRowsAtOnce;
+            from += kAtOnce * kRowsAtOnce * pitch;
+            tile += kAtOnce * kRowsAtOnce * kPitch;
+        }
+    }
+
+    // Writes the tile. `line` is the address of its row kBack in its first column's row of the destination. kInside:
+    // all its rows are there; else row kBack is the destination's `row` of `rows`.
+    template <bool kInside>
+    static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, std::int64_t row, std::int64_t rows,
+                                                 std::int64_t cols, const element* tile, result_policy result) {
+        const int r = static_cast<int>(threadIdx.x) % kRows, c = static_cast<int>(threadIdx.x) / kRows;
+        if (r < kBack) return;
+        line += c * pitch;
+        tile += r * kPitch + c;
+        row += r - kBack;
+        int left = cols < kCols ? static_cast<int>(cols) - c : kCols;
+        CORNERTURN_UNROLL_BY(8)
+        for (int i = 0; i < kStores; ++i) {
+            if (left <= 0) return;
+            // A thread's element lies so far back that a warp writes whole sectors.
+            const int back = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % kSectorBytes / kElement);
+            if (kInside || (row - back >= 0 && row - back < rows)) {
+                element* const to = reinterpret_cast<element*>(line + (r - kBack - back) * kElement);
+                if constexpr (kElement == 4) {
+                    *to = tile[-back * kPitch];  // a policy would take registers that there are not
+                } else {
+                    result.store(to, tile[-back * kPitch]);
+                }
+            }
+            line =
+                kept_pointer(line + kColsAtOnce * pitch);  // eight addresses would take more registers than there are
+            tile += kColsAtOnce;
+            left -= kColsAtOnce;
+        }
+    }
+};
+
+template <int kElement, int kRows, int kCols, int kThreads, int kResident>
+__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix_work work) {
+    using tiles = ragged_tile<kElement, kRows, kCols, kThreads>;
+    CORNERTURN_DYNAMIC_SHARED(typename tiles::element, tile);
+    const tile_index index = column_major::tile_of(blockIdx, gridDim);
+    const std::int64_t row = index.row * tiles::kMoved, col = index.col * kCols, matrix = blockIdx.z;
+    const std::int64_t from_pitch = work.source_ld * kElement, to_pitch = work.destination_ld * kElement;
+    const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
+    byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
+
+    const std::int64_t first_row = row - tiles::kBack;
+    // What lies beyond a row's end may be read: it is the next row, where no gap is between them.
+    const bool inside =
+        first_row >= 0 && first_row + kRows <= work.rows &&
+        (work.source_ld > work.cols ? col + kCols <= work.cols
+                                    : (first_row + kRows - 1) * work.cols + col + kCols <= work.rows * work.cols);
+    if (inside) {
+        tiles::template load<true>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
+    } else {
+        tiles::template load<false>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
+    }
+    __syncthreads();
+    byte* const line = destination + col * to_pitch + row * kElement;
+    const result_policy result = policy_for(work);
+    if (first_row >= 0 && row + tiles::kMoved <= work.rows) {
+        tiles::template store<true>(line, to_pitch, row, work.rows, work.cols - col, tile, result);
+    } else {
+        tiles::template store<false>(line, to_pitch, row, work.rows, work.cols - col, tile, result);
+    }
+}
+
+template <int kElement, int kRows, int kCols, int kThreads, int kResident>
+void run(const matrix_work& work) {
+    using tiles = ragged_tile<kElement, kRows, kCols, kThreads>;
+    for_each_slab<column_major, slab_order::transposed>(
+        work, {tiles::kMoved, kCols, tiles::kBack}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
+            shape.dynamic_shared_bytes = tiles::kBytes;
+            launch(shape, transpose_ragged<kElement, kRows, kCols, kThreads, kResident>, part);
+        });
+}
+
+template <int kElement, int kRows, int kCols, int kThreads, int kResident>
+constexpr production_kernel tuned() {
+    return {{path::ragged, kElement, ragged_tile<kElement, kRows, kCols, kThreads>::kMoved, kCols, kThreads},
+            &run<kElement, kRows, kCols, kThreads, kResident>};
+}
+
+// From narrow and tall tiles, for matrices of few columns, to square ones.
+constexpr production_kernel kKernels[] = {
+    tuned<4, 512, 8, 512, 2048>(),  tuned<4, 256, 16, 256, 2048>(), tuned<4, 64, 32, 256, 2048>(),
+    tuned<8, 256, 8, 256, 1536>(),  tuned<8, 128, 16, 256, 1536>(), tuned<8, 64, 32, 256, 1024>(),
+    tuned<8, 64, 64, 512, 1536>(),  tuned<16, 256, 4, 256, 2048>(), tuned<16, 128, 8, 256, 2048>(),
+    tuned<16, 64, 16, 256, 2048>(), tuned<16, 64, 32, 512, 2048>(),
+};
+
+}  // namespace
+
+production_kernels ragged_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,376 @@
+// Tiles of any alignment, for elements narrower than a word.
+//
+// Reads: threads beside each other load aligned pairs of words beside each other, and get what is behind their own from
+// the next thread: words that follow each other are shifted into one. Where a row begins within a pair is the same in
+// all the rows that a thread takes from one of its groups, so it works that out once; and all that it takes is under
+// way at once. A group is as many rows as a word has elements: its words are transposed into words of columns in
+// registers, and these are staged column by column.
+//
+// Writes: vectors of 16 bytes that are aligned in memory, and whole sectors (32 bytes), since a sector that two blocks
+// write in part costs twice. Each row of the destination begins elsewhere within a sector, so each column of the tile
+// ends elsewhere: a tile holds one sector's rows more than it moves, and what it leaves at its end the next tile begins
+// with. A thread's columns are so far apart that their rows of the destination begin alike, and what it reads from
+// shared memory are words at constant distances.
+//
+// Blocks at an edge are few, but the last ones to end. They run what all the others run as far as they can:
+// instructions that are not at hand have to be fetched, from behind what is loaded.
+#include "ops/transpose/kernels/kernels.hpp"
+#include "ops/transpose/kernels/words.hpp"
+
+namespace CORNERTURN_KERNELS {
+namespace {
+
+// Rows and columns of tiles.
+struct tile_range {
+    unsigned first_row, rows, first_col, cols;
+
+    tile_range(std::int64_t row, std::int64_t end_row, std::int64_t col, std::int64_t end_col)
+        : first_row(static_cast<unsigned>(row)),
+          rows(end_row > row ? static_cast<unsigned>(end_row - row) : 0),
+          first_col(static_cast<unsigned>(col)),
+          cols(end_col > col ? static_cast<unsigned>(end_col - col) : 0) {}
+    __device__ __forceinline__ bool has(unsigned row, unsigned col) const {
+        return row - first_row < rows && col - first_col < cols;
+    }
+};
+
+// kColBytes: what a tile holds of a row of the destination. kLanes: threads across a row of the source. kShared: they
+// share what they load, and so lack the last pair; else they load what they need, and tiles are exactly as wide as
+// pairs are, for matrices that are.
+template <int kElement, int kColBytes, int kLanes, int kThreads, bool kShared>
+struct byte_tile {
+    static_assert(kElement < 4);
+    using element = storage_t<kElement>;
+    static constexpr int kWord = 4;                              // bytes
+    static constexpr int kPerWord = kElementsPerWord<kElement>;  // and rows of a group
+    static constexpr int kRows = kColBytes / kElement, kBack = kSectorBytes / kElement, kMoved = kRows - kBack;
+    static constexpr int kGroups = kColBytes / kWord,
+                         kVectors = (kColBytes - kSectorBytes) / kVectorBytes;  // of a column
+    // A thread makes a pair of words of a row out of a pair and what the next lane has, or out of three words.
+    static constexpr int kPair = 2 * kWord, kColsOfPair = 2 * kPerWord, kHeld = kLanes * kColsOfPair;
+    static constexpr int kCols = kShared ? kHeld - kColsOfPair : kHeld, kRaw = kShared ? 2 : 3;
+    static constexpr int kReach = kShared ? kHeld : kHeld + kPerWord;  // columns that it may read
+    static constexpr std::int64_t kAll = kMaxGridY;                    // columns of tiles that a grid can have
+
+    // Reading: a warp has the words of kGroupsOfWarp groups. Where one's rows are shorter than a line of memory they
+    // follow each other, for the sake of what warps read; else they are so far apart that all banks are written to.
+    static constexpr int kGroupsAtOnce = kThreads / kLanes, kLoads = kGroups / kGroupsAtOnce;
+    static constexpr int kGroupsOfWarp = 32 / kLanes, kApart = kLanes * kPair * kPerWord < 128 ? 1 : kLanes;
+    static_assert(kGroupsAtOnce * kLanes == kThreads && kLoads * kGroupsAtOnce == kGroups);
+    static_assert(kGroupsOfWarp == 1 || (kThreads / 32 % kApart == 0 && kGroupsAtOnce % (kApart * kGroupsOfWarp) == 0));
+    static_assert(kGroupsAtOnce * kPerWord * kElement % kPair == 0, "a thread's rows begin alike");
+
+    // In shared memory, word g of column `in_pair` of pair `p` lies at kFromPair * p + kFromCol * in_pair + g. Neither
+    // a warp's words, each of a pair's column, nor the words of vectors of four columns that are a pair apart, however
+    // their rows of the destination begin, lie in one bank, or few do: the distance of pairs is odd.
+    static constexpr int kFromPair = (kApart == 1 ? kGroups + kGroupsOfWarp : kGroups) | 1;
+    static constexpr int kFromCol = kLanes * kFromPair;
+    static constexpr int kBytes = kFromCol * kColsOfPair * kWord;
+
+    // Writing: eight threads beside each other have vectors of one column, and their neighbours a column of another
+    // pair.
+    static constexpr int kColsAtOnce = kThreads / 8 < kHeld ? kThreads / 8 : kHeld;
+    static constexpr int kVectorsAtOnce = kThreads / kColsAtOnce;
+    static constexpr int kNeighbours = kLanes < 4 ? kLanes : 4;
+    static constexpr int kStores = kHeld / kColsAtOnce, kIterations = (kVectors + kVectorsAtOnce - 1) / kVectorsAtOnce;
+    static_assert(kVectorsAtOnce % 8 == 0 && kStores * kColsAtOnce == kHeld);
+    static_assert(kColsAtOnce % (kNeighbours * kColsOfPair) == 0);
+    static_assert(kStores == 1 || kColsAtOnce * kElement % kSectorBytes == 0, "a thread's columns begin alike");
+
+    // A tile of a rows x cols matrix, whose first row is `row`, and its first column `col`.
+    struct tile_source {
+        const byte* matrix;
+        std::int64_t pitch, row, col, rows, cols;
+    };
+
+    // The words that a thread reads.
+    struct words_of_rows {
+        unsigned lane, group;
+        unsigned past[kPerWord];  // where the rows begin behind what is aligned, bytes
+        unsigned raw[kLoads][kPerWord][kRaw];
+
+        // kInside: all of the tile is there, and so are the words around; else the words that do not lie in a row
+        // wholly come as 0.
+        template <bool kInside>
+        __device__ __forceinline__ void load(const tile_source& from) {
+            const unsigned warp = threadIdx.x / 32, part = threadIdx.x % 32 / kLanes;
+            lane = threadIdx.x % kLanes;
+            group =
+                kGroupsOfWarp == 1 ? warp : warp / kApart * (kApart * kGroupsOfWarp) + warp % kApart + part * kApart;
+            const byte* const first = from.matrix + (from.row + group * kPerWord) * from.pitch + from.col * kElement;
+
+            constexpr std::int64_t kMost = kHeld + kColsOfPair;
+            const int begin = from.col == 0 ? 0 : -kPair;
+            const int end = static_cast<int>(from.cols - from.col < kMost ? from.cols - from.col : kMost) * kElement;
+            const int first_row = from.row < 0 ? static_cast<int>(-from.row) : 0;
+            const std::int64_t end_row = from.rows - from.row < kRows ? from.rows - from.row : kRows;
+            const unsigned rows = static_cast<unsigned>(end_row) - first_row;
+            CORNERTURN_UNROLL
+            for (int r = 0; r < kPerWord; ++r) {
+                const byte* line = first + r * from.pitch;
+                past[r] = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line)) % (kShared ? kPair : kWord);
+                const int at = static_cast<int>(lane * kPair) - static_cast<int>(past[r]);
+                line += at;
+                CORNERTURN_UNROLL
+                for (int i = 0; i < kLoads; ++i) {
+                    const unsigned* const words = reinterpret_cast<const unsigned*>(line);
+                    const bool there = (i * kGroupsAtOnce + group) * kPerWord + r - first_row < rows;
+                    if constexpr (kInside && kShared) {
+                        const auto* const address = reinterpret_cast<const uint2*>(words);
+                        const uint2 pair = kLanes == 32 ? load_kept_line(address) : load_kept(address);
+                        raw[i][r][0] = pair.x;
+                        raw[i][r][1] = pair.y;
+                    } else {
+                        CORNERTURN_UNROLL
+                        for (int k = 0; k < kRaw; ++k) {
+                            const bool whole = at + k * kWord >= begin && at + (k + 1) * kWord <= end;
+                            raw[i][r][k] = kInside ? load_kept(words + k) : load_kept_if(there && whole, words + k);
+                        }
+                    }
+                    line += kGroupsAtOnce * kPerWord * from.pitch;
+                }
+            }
+        }
+
+        __device__ __forceinline__ void stage(unsigned* tile) const {
+            tile += lane * kFromPair + group;
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kLoads; ++i) {
+                unsigned words[2][kPerWord];
+                CORNERTURN_UNROLL
+                for (int r = 0; r < kPerWord; ++r) {
+                    unsigned low = raw[i][r][0], middle = raw[i][r][1], high = raw[i][r][kRaw - 1];
+                    if constexpr (kShared) {
+                        const bool second = past[r] >= kWord;  // the pair's second word is the first that counts
+                        const unsigned first = low;
+                        low = second ? middle : first;
+                        middle = second ? first : middle;
+                        const unsigned next = of_next_lane(middle);
+                        middle = second ? next : middle;
+                        high = of_next_lane(low);
+                    }
+                    words[0][r] = __funnelshift_r(low, middle, 8 * past[r]);
+                    words[1][r] = __funnelshift_r(middle, high, 8 * past[r]);
+                }
+                CORNERTURN_UNROLL
+                for (int k = 0; k < 2; ++k) {
+                    unsigned columns[kPerWord];
+                    transpose_words<kElement>(words[k], columns);
+                    CORNERTURN_UNROLL
+                    for (int c = 0; c < kPerWord; ++c)
+                        tile[i * kGroupsAtOnce + (k * kPerWord + c) * kFromCol] = columns[c];
+                }
+            }
+        }
+
+    private:
+        __device__ __forceinline__ unsigned of_next_lane(unsigned word) const {
+            return __shfl_sync(0xffffffffu, word, static_cast<int>(lane + 1), kLanes);
+        }
+    };
+
+    // The first and the last elements of rows, so many as may share their word with what is no element of the row, in
+    // rounds of as many as a thread can hold besides its words.
+    struct ends_of_rows {
+        static constexpr int kEnd = kPerWord - 1, kAll = (kRows * 2 * kEnd + kThreads - 1) / kThreads;
+        static constexpr int kAtOnce = kAll < 4 ? kAll : 4, kRounds = (kAll + kAtOnce - 1) / kAtOnce;
+        element values[kAtOnce];
+
+        __device__ __forceinline__ void load(const tile_source& from, int round) {
+            each(from, round, [&](element& value, int r, int c) {
+                value = value_at<element>(from.matrix + (from.row + r) * from.pitch + (from.col + c) * kElement);
+            });
+        }
+        __device__ __forceinline__ void stage(const tile_source& from, int round, unsigned* tile) {
+            each(from, round, [&](element value, int r, int c) {
+                unsigned* const column = tile + c / kColsOfPair * kFromPair + c % kColsOfPair * kFromCol;
+                reinterpret_cast<element*>(column)[r] = value;
+            });
+        }
+
+    private:
+        template <class F>
+        __device__ __forceinline__ void each(const tile_source& from, int round, F move) {
+            constexpr std::int64_t kMost = kCols + kEnd;
+            const int left = static_cast<int>(from.cols - from.col < kMost ? from.cols - from.col : kMost);
+            const int begun = from.col == 0 ? kEnd : 0;
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kAtOnce; ++i) {
+                const int item = static_cast<int>(threadIdx.x) + (round * kAtOnce + i) * kThreads;
+                const int r = item % kRows, k = item / kRows, c = k < kEnd ? k : left - 1 - (k - kEnd);
+                const bool end = k < kEnd ? c < begun : c >= begun && k < 2 * kEnd;
+                if (end && c < kCols && c < left && from.row + r >= 0 && from.row + r < from.rows)
+                    move(values[i], r, c);
+            }
+        }
+    };
+
+    // Stages the tile; the caller's barrier is to follow.
+    static __device__ __forceinline__ void load(const tile_source& from, bool inside, unsigned* tile) {
+        words_of_rows words;
+        ends_of_rows ends;
+        // Where the columns lie inside, all their words are whole.
+        const bool with_ends = !inside && (from.col == 0 || from.cols - from.col < kReach);
+        if (inside) {
+            words.template load<true>(from);
+        } else {
+            if (with_ends) ends.load(from, 0);
+            words.template load<false>(from);
+        }
+        words.stage(tile);
+        if (!with_ends) return;
+        __syncthreads();
+        ends.stage(from, 0, tile);
+        CORNERTURN_UNROLL_BY(1)
+        for (int round = 1; round < ends_of_rows::kRounds; ++round) {
+            ends.load(from, round);
+            ends.stage(from, round, tile);
+        }
+    }
+
+    // Where a tile is written: `line` is the address of its row kBack in its first column's row of the destination, and
+    // that the destination's `row` of `rows`. The tile's first `cols` columns are there.
+    struct target {
+        byte* line;
+        std::int64_t pitch, row, rows, cols;
+    };
+
+    // Writes the vectors that the destination's rows fill.
+    static __device__ __forceinline__ void store(const target& to, const unsigned* tile, result_policy result) {
+        const unsigned part = threadIdx.x / 8, ordinal = part % kColsAtOnce;
+        const unsigned vector = threadIdx.x % 8 + part / kColsAtOnce * 8;
+        const unsigned pair = ordinal % kNeighbours + ordinal / (kNeighbours * kColsOfPair) * kNeighbours;
+        const unsigned in_pair = ordinal / kNeighbours % kColsOfPair, col = pair * kColsOfPair + in_pair;
+        byte* line = to.line + col * to.pitch;
+        const unsigned past = past_sector(line), shift = 8 * past;
+        line += static_cast<int>(vector * kVectorBytes) - static_cast<int>(past);
+        const std::int64_t row =
+            to.row + static_cast<std::int64_t>(vector * (kVectorBytes / kElement)) - past / kElement;
+        // The vector's last three bytes of its first word, or more of it, lie behind the word before.
+        tile += pair * kFromPair + in_pair * kFromCol + (kSectorBytes - past + 3) / kWord - 1 + vector * 4;
+        int left = (to.cols < kCols ? static_cast<int>(to.cols) : kCols) - static_cast<int>(col);
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kStores; ++i) {
+            CORNERTURN_UNROLL
+            for (int t = 0; t < kIterations; ++t) {
+                if ((t + 1) * kVectorsAtOnce > kVectors && vector + t * kVectorsAtOnce >= kVectors) break;
+                const std::int64_t at = row + t * (kVectorsAtOnce * kVectorBytes / kElement);
+                unsigned raw[5], words[4];
+                CORNERTURN_UNROLL
+                for (int k = 0; k < 5; ++k) raw[k] = tile[t * (4 * kVectorsAtOnce) + k];
+                CORNERTURN_UNROLL
+                for (int k = 0; k < 4; ++k) words[k] = __funnelshift_l(raw[k], raw[k + 1], shift);
+                // Checked here, so that it is the store alone that waits for the check.
+                if (left > 0 && at >= 0 && at + kVectorBytes / kElement <= to.rows) {
+                    result.store(reinterpret_cast<uint4*>(line + t * (kVectorsAtOnce * kVectorBytes)),
+                                 make_uint4(words[0], words[1], words[2], words[3]));
+                }
+            }
+            line += kColsAtOnce * to.pitch;
+            tile += kColsAtOnce / kColsOfPair * kFromPair;
+            left -= kColsAtOnce;
+        }
+    }
+
+    // Writes what lies in the first or in the last vector of the destination's rows, where they fill it in part: an
+    // element a thread, and columns so far apart that it lies alike in them.
+    static __device__ __forceinline__ void store_ends(const target& to, const unsigned* tile) {
+        constexpr int kOfVector = kVectorBytes / kElement, kAtOnce = kThreads / kOfVector;
+        constexpr int kStep = kAtOnce > kBack ? kAtOnce : kBack;
+        static_assert(kStep % kBack == 0 && kStep % kColsOfPair == 0 && kStep % kAtOnce == 0);
+        const int in_vector = static_cast<int>(threadIdx.x) % kOfVector;
+        const int cols = to.cols < kCols ? static_cast<int>(to.cols) : kCols;
+        CORNERTURN_UNROLL_BY(1)
+        for (int first = static_cast<int>(threadIdx.x) / kOfVector; first < kStep && first < cols; first += kAtOnce) {
+            byte* const line = to.line + first * to.pitch;
+            const int past = static_cast<int>(past_sector(line)) / kElement;
+            const unsigned* const column = tile + first / kColsOfPair * kFromPair + first % kColsOfPair * kFromCol;
+            const std::int64_t last = (to.rows - to.row + past) / kOfVector;
+            // Not unrolled, to be fetched soon.
+            CORNERTURN_UNROLL_BY(1)
+            for (int end = 0; end < 2; ++end) {
+                const std::int64_t vector = end > 0 ? last : past / kOfVector;
+                if (end > 0 ? last >= kVectors : to.row != 0 || past % kOfVector == 0 || vector == last) continue;
+                const int at = static_cast<int>(vector) * kOfVector + in_vector - past;
+                if (to.row + at < 0 || to.row + at >= to.rows) continue;
+                byte* address = line + at * kElement;
+                const unsigned* word = column;
+                CORNERTURN_UNROLL_BY(1)
+                for (int col = first; col < cols; col += kStep) {
+                    *reinterpret_cast<element*>(address) = reinterpret_cast<const element*>(word)[kBack + at];
+                    address += kStep * to.pitch;
+                    word += kStep / kColsOfPair * kFromPair;
+                }
+            }
+        }
+    }
+    static __device__ __forceinline__ unsigned past_sector(const byte* address) {
+        return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address)) % kSectorBytes;
+    }
+
+    // The tiles whose words around are elements of the matrix, not of a gap. Tile (i, j) holds rows i * kMoved - kBack
+    // and on.
+    static_assert(kMoved - kBack >= kColsOfPair, "so many rows, of a column or more, lie before tile (1, 0)");
+    static tile_range readable(const matrix_work& work) {
+        if (work.source_ld > work.cols) return {1, work.rows / kMoved, 1, (work.cols - kReach + kCols) / kCols};
+        const std::int64_t rows_beyond = (kHeld + kColsOfPair + work.cols - 1) / work.cols;
+        return {1, (work.rows - rows_beyond) / kMoved, 0, kAll};
+    }
+    // The tiles whose rows are all there: store_ends() has nothing to write.
+    static tile_range writable(const matrix_work& work) { return {1, work.rows / kMoved, 0, kAll}; }
+};
+
+template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
+__global__ void CORNERTURN_RESIDENT(kThreads, kResident)
+    transpose_ragged_bytes(matrix_work work, tile_range readable, tile_range writable) {
+    using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
+    CORNERTURN_DYNAMIC_SHARED(unsigned, tile);
+    const unsigned tile_row = blockIdx.x, tile_col = blockIdx.y;  // as column_major deals them out
+    const std::int64_t row = std::int64_t{tile_row} * tiles::kMoved, matrix = blockIdx.z;
+    const std::int64_t col = tile_col * static_cast<unsigned>(tiles::kCols);
+    const std::int64_t from_pitch = work.source_ld * kElement, to_pitch = work.destination_ld * kElement;
+    const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
+    byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
+
+    tiles::load({source, from_pitch, row - tiles::kBack, col, work.rows, work.cols}, readable.has(tile_row, tile_col),
+                tile);
+    __syncthreads();
+    const typename tiles::target to{destination + col * to_pitch + row * kElement, to_pitch, row, work.rows,
+                                    work.cols - col};
+    tiles::store(to, tile, policy_for(work));
+    if (!writable.has(tile_row, tile_col)) tiles::store_ends(to, tile);
+}
+
+template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
+void run(const matrix_work& work) {
+    using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
+    for_each_slab<column_major, slab_order::transposed>(
+        work, {tiles::kMoved, tiles::kCols, tiles::kBack}, dim3(kThreads),
+        [&](launch_shape shape, const matrix_work& part) {
+            shape.dynamic_shared_bytes = tiles::kBytes;
+            launch(shape, transpose_ragged_bytes<kElement, kColBytes, kLanes, kThreads, kResident, kShared>, part,
+                   tiles::readable(part), tiles::writable(part));
+        });
+}
+
+template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
+constexpr production_kernel tuned() {
+    using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
+    return {{path::ragged, kElement, tiles::kMoved, tiles::kCols, kThreads},
+            &run<kElement, kColBytes, kLanes, kThreads, kResident, kShared>};
+}
+
+// From narrow and tall tiles, for matrices of few columns, to square ones.
+constexpr production_kernel kKernels[] = {
+    tuned<1, 1024, 2, 256, 1024, false>(), tuned<1, 512, 4, 256, 1536, true>(),   tuned<1, 512, 4, 256, 1024, false>(),
+    tuned<1, 256, 8, 256, 1024, false>(),  tuned<1, 256, 16, 512, 1536, true>(),  tuned<1, 256, 16, 512, 1024, false>(),
+    tuned<1, 160, 32, 256, 768, true>(),   tuned<2, 1024, 4, 256, 1024, false>(), tuned<2, 512, 8, 256, 1536, true>(),
+    tuned<2, 512, 8, 256, 1024, false>(),  tuned<2, 256, 16, 512, 2048, true>(),  tuned<2, 256, 16, 512, 2048, false>(),
+    tuned<2, 160, 32, 256, 1280, true>(),  tuned<2, 160, 32, 256, 1280, false>(),
+};
+
+}  // namespace
+
+production_kernels ragged_bytes_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+
+}  // namespace CORNERTURN_KERNELS

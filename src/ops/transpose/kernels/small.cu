@@ -1,0 +1,163 @@
+// Batches of small matrices that lie behind each other on both sides.
+//
+// A block takes a run of whole matrices, reads it as it lies, in vectors of 16 bytes, and takes what it writes out of
+// shared memory: where rows and columns are whole words, by squares of words that are transposed in registers; else
+// element by element.
+#include "ops/transpose/kernels/kernels.hpp"
+#include "ops/transpose/kernels/staged.hpp"
+
+namespace CORNERTURN_KERNELS {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kRunBytes = 16 << 10;  // that a block moves, about, unless one matrix is larger
+
+// Stages the bytes [begin, end), in whole vectors; of their neighbours only those in [first, last) are read. kInside:
+// all are there. Returns where `begin` lies.
+template <int kElement, bool kInside>
+__device__ __forceinline__ int load_run(const byte* begin, const byte* end, const byte* first, const byte* last,
+                                        word_t<kElement>* run) {
+    using stage = staged<kElement>;
+    using word = word_t<kElement>;
+    constexpr int kWord = stage::kWord, kWords = kVectorBytes / kWord, kAtOnce = kInside ? 4 : 1;
+    union vector {
+        uint4 whole;
+        word words[kWords];
+    };
+    const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(begin) % kVectorBytes);
+    const auto count = static_cast<int>(end - begin + past + kVectorBytes - 1) / kVectorBytes;
+    const byte* from = begin - past + threadIdx.x * kVectorBytes;
+    CORNERTURN_UNROLL_BY(1)
+    for (int v0 = static_cast<int>(threadIdx.x); v0 < count; v0 += kAtOnce * kThreads) {
+        vector vectors[kAtOnce];
+        CORNERTURN_UNROLL
+        for (int k = 0; k < kAtOnce; ++k) {
+            if (v0 + k * kThreads >= count) continue;
+            const byte* const at = from + k * (kThreads * kVectorBytes);
+            if (kInside || (at >= first && at + kVectorBytes <= last)) {
+                vectors[k].whole = load_kept(reinterpret_cast<const uint4*>(at));
+            } else {
+                CORNERTURN_UNROLL
+                for (int w = 0; w < kWords; ++w) {
+                    if constexpr (kElement < 4) {
+                        vectors[k].words[w] = load_elements_within<kElement>(at + w * kWord, first, last);
+                    } else {
+                        const bool there = at + w * kWord >= first && at + w * kWord < last;
+                        vectors[k].words[w] = there ? value_at<word>(at + w * kWord) : word{};
+                    }
+                }
+            }
+        }
+        CORNERTURN_UNROLL
+        for (int k = 0; k < kAtOnce; ++k) {
+            const int v = v0 + k * kThreads;
+            if (v >= count) continue;
+            CORNERTURN_UNROLL
+            for (int w = 0; w < kWords; ++w) run[stage::slot(v * kWords) + w] = vectors[k].words[w];
+        }
+        from += kAtOnce * kThreads * kVectorBytes;
+    }
+    return past;
+}
+
+// Where an element of the destination is taken from, for one after the other.
+template <int kElement>
+struct cursor {
+    const word_t<kElement>* run;
+    int rows, cols, row, col, offset;  // offset: of (row, col), in bytes
+
+    __device__ __forceinline__ storage_t<kElement> get() const { return staged<kElement>::get(run, offset); }
+    __device__ __forceinline__ void advance() {
+        offset += cols * kElement;
+        if (++row < rows) return;
+        row = 0;
+        offset -= (rows * cols - 1) * kElement;
+        if (++col < cols) return;
+        col = 0;
+        offset += (rows - 1) * cols * kElement;
+    }
+};
+
+// kSquares: rows and columns are whole words, and so the matrices are aligned. A matrix has by_matrix.d elements, or
+// squares of them, and by_rows.d down a column.
+template <int kElement, bool kSquares>
+__global__ void CORNERTURN_RESIDENT(kThreads, 2048)
+    transpose_small(matrix_work work, int matrices, divider by_matrix, divider by_rows) {
+    using stage = staged<kElement>;
+    using word = typename stage::word;
+    constexpr int kWord = stage::kWord, kPerWord = kElementsPerWord<kElement>;
+    CORNERTURN_DYNAMIC_SHARED(word, run);
+    const int rows = static_cast<int>(work.rows), cols = static_cast<int>(work.cols), size = rows * cols;
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * matrices, left = work.count - first;
+    const int here = left < matrices ? static_cast<int>(left) : matrices, count = here * size;
+    const byte* const source = static_cast<const byte*>(work.source);
+    const byte* const begin = source + first * size * kElement;
+    byte* const destination = static_cast<byte*>(work.destination) + first * size * kElement;
+    const byte *const end = begin + count * kElement, *const last = source + work.count * size * kElement;
+    // Vectors at both ends may reach as far as one vector.
+    const bool inside = begin - source >= kVectorBytes && last - end >= kVectorBytes;
+    const int past = inside ? load_run<kElement, true>(begin, end, source, last, run)
+                            : load_run<kElement, false>(begin, end, source, last, run);
+    __syncthreads();
+    if constexpr (kSquares) {
+        const auto down = static_cast<int>(by_rows.d), across = cols / kPerWord, squares = here * (across * down);
+        CORNERTURN_UNROLL_BY(4)
+        for (int s = static_cast<int>(threadIdx.x); s < squares; s += kThreads) {
+            const int m = by_matrix.quotient(s), within = s - m * (across * down);
+            const int c = by_rows.quotient(within), r = within - c * down, matrix = m * (across * down * kPerWord);
+            const int from = past / kWord + matrix + r * kPerWord * across + c, to = matrix + c * kPerWord * down + r;
+            word in[kPerWord], out[kPerWord];
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kPerWord; ++k) in[k] = run[stage::slot(from + k * across)];
+            transpose_words<kElement>(in, out);
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kPerWord; ++k) store_word<kElement>(destination + (to + k * down) * kWord, out[k]);
+        }
+    } else {
+        const int before = past_word(destination) / kElement;  // elements of the run before, in the first word
+        CORNERTURN_UNROLL_BY(2)
+        for (int i = static_cast<int>(threadIdx.x) * kPerWord - before; i < count; i += kThreads * kPerWord) {
+            const int at = i < 0 ? 0 : i, m = by_matrix.quotient(at), within = at - m * size;
+            const int col = by_rows.quotient(within), row = within - col * rows;
+            cursor<kElement> next{run, rows, cols, row, col, past + (m * size + row * cols + col) * kElement};
+            store_word_within<kElement>(destination, i, count, [&](int) {
+                const auto value = next.get();
+                next.advance();
+                return value;
+            });
+        }
+    }
+}
+
+template <int kElement>
+void run_small(const matrix_work& work) {
+    constexpr int kPerWord = kElementsPerWord<kElement>;
+    const auto size = static_cast<int>(work.rows * work.cols);
+    const int matrices = size * kElement < kRunBytes ? kRunBytes / (size * kElement) : 1;
+    const auto bits =
+        reinterpret_cast<std::uintptr_t>(work.source) | reinterpret_cast<std::uintptr_t>(work.destination);
+    const bool squares = kPerWord == 1 || (((work.rows | work.cols) * kElement) % 4 == 0 && bits % 4 == 0);
+    const auto blocks = static_cast<unsigned>((work.count + matrices - 1) / matrices);
+    const int words = staged<kElement>::words_for(matrices * size * kElement + 2 * kVectorBytes);
+    const launch_shape shape{dim3(blocks), dim3(kThreads), static_cast<std::size_t>(words) * kWordBytes<kElement>};
+    const auto start = [&](auto kernel, int side) {
+        const int down = static_cast<int>(work.rows) / side;
+        launch(shape, kernel, work, matrices, divider(static_cast<unsigned>(size / (side * side))),
+               divider(static_cast<unsigned>(down)));
+    };
+    if (squares) return start(transpose_small<kElement, true>, kPerWord);
+    if constexpr (kPerWord > 1) start(transpose_small<kElement, false>, 1);
+}
+
+template <int kElement>
+constexpr production_kernel small() {
+    return {{path::small, kElement, 0, 0, kThreads}, &run_small<kElement>};
+}
+
+constexpr production_kernel kKernels[] = {small<1>(), small<2>(), small<4>(), small<8>(), small<16>()};
+
+}  // namespace
+
+production_kernels small_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,36 @@
+// Shared memory as an image of memory, from which single elements are taken in any order.
+#pragma once
+
+#include "ops/transpose/kernels/words.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+// In words; behind each line of 32 banks one bank is left out, so that elements which lie a power of two apart fall
+// into different banks.
+template <int kElement>
+struct staged {
+    static constexpr int kWord = kWordBytes<kElement>, kWordsPerLine = 128 / kWord;
+    using word = word_t<kElement>;
+    using element = storage_t<kElement>;
+
+    static constexpr int words_for(int bytes) {
+        const int words = (bytes + kWord - 1) / kWord;
+        return words + words / kWordsPerLine + 1;
+    }
+    static __device__ __forceinline__ unsigned slot(unsigned word) { return word + word / kWordsPerLine; }
+    static __device__ __forceinline__ element get(const word* stage, unsigned offset) {  // in bytes
+        return value_at<element>(reinterpret_cast<const byte*>(stage) + (offset + offset / 128 * kWord));
+    }
+};
+
+// x / d for x * d < 2^32, by a multiplication.
+struct divider {
+    unsigned d, magic;
+    explicit divider(unsigned by) : d(by), magic(static_cast<unsigned>((std::uint64_t{1} << 32) / by + 1)) {}
+    __device__ __forceinline__ int quotient(int x) const {
+        if (d == 1) return x;  // its magic number does not fit
+        return static_cast<int>(static_cast<std::uint64_t>(static_cast<unsigned>(x)) * magic >> 32);
+    }
+};
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,76 @@
+// Words at any address: how kernels move matrices whose rows are not aligned to more than an element.
+#pragma once
+
+#include "ops/transpose/kernels/bytes.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+__device__ __forceinline__ int past_word(const void* address) {
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) & 3);
+}
+
+// The word that begins at an element's address. Reads up to 3 bytes before the address and 7 behind.
+template <int kElement>
+__device__ __forceinline__ word_t<kElement> load_word(const byte* address) {
+    if constexpr (kElement >= 4) {
+        return load_kept(reinterpret_cast<const word_t<kElement>*>(address));
+    } else {
+        const int past = past_word(address);
+        const unsigned* const aligned = reinterpret_cast<const unsigned*>(address - past);
+        const unsigned low = load_kept(aligned), high = load_kept(aligned + 1);
+        return __funnelshift_r(low, high, 8 * past);
+    }
+}
+
+// The elements of a word that lie in [begin, end); 0 instead of the others.
+template <int kElement>
+__device__ __forceinline__ unsigned load_elements_within(const byte* address, const byte* begin, const byte* end) {
+    unsigned word = 0;
+    CORNERTURN_UNROLL
+    for (int i = 0; i < kElementsPerWord<kElement>; ++i) {
+        const byte* const from = address + i * kElement;
+        if (from >= begin && from < end)
+            word |= static_cast<unsigned>(value_at<storage_t<kElement>>(from)) << 8 * kElement * i;
+    }
+    return word;
+}
+
+// As load_word, reading nothing outside of [begin, end), where the address lies.
+template <int kElement>
+__device__ __forceinline__ word_t<kElement> load_word_within(const byte* address, const byte* begin, const byte* end) {
+    if constexpr (kElement >= 4) {
+        return load_word<kElement>(address);
+    } else {
+        const byte* const aligned = address - past_word(address);
+        if (aligned >= begin && aligned + 8 <= end) return load_word<kElement>(address);
+        return load_elements_within<kElement>(address, begin, end);
+    }
+}
+
+template <int kElement>
+__device__ __forceinline__ void store_word(byte* address, word_t<kElement> word) {
+    *reinterpret_cast<word_t<kElement>*>(address) = word;
+}
+
+// Writes elements first, first + 1, ... of a line of `count`, as far as they exist; element(i) gives the i-th of them.
+// The first one is aligned to a word.
+template <int kElement, class F>
+__device__ __forceinline__ void store_word_within(byte* line, std::int64_t first, std::int64_t count, F element) {
+    constexpr int kPerWord = kElementsPerWord<kElement>;
+    if constexpr (kElement >= 4) {
+        if (first >= 0 && first < count) store_word<kElement>(line + first * kElement, element(0));
+    } else if (first >= 0 && first + kPerWord <= count) {
+        unsigned word = 0;
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kPerWord; ++i) word |= static_cast<unsigned>(element(i)) << 8 * kElement * i;
+        store_word<kElement>(line + first * kElement, word);
+    } else {
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kPerWord; ++i) {
+            if (first + i >= 0 && first + i < count)
+                reinterpret_cast<storage_t<kElement>*>(line)[first + i] = element(i);
+        }
+    }
+}
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,40 @@
+#include "cornerturn/transpose.hpp"
+#include "host/paths.hpp"
+#include "ops/copy/work.hpp"
+#include "ops/transpose/operation.hpp"
+
+namespace cornerturn {
+namespace {
+
+constexpr rung_notes kHostProduction{
+    .id = "host/production",
+    .idea = "What cornerturn::transpose does: squares of cache lines transposed in vector registers, past the caches.",
+    .change = "All cores; whole lines on both sides, none of the destination's fetched.",
+    .contract =
+        "Any rows x cols, any element size, any leading dimensions, batches; square matrices in place, else source "
+        "and destination must not overlap.",
+    .bytes = "2 * rows * cols * e",
+    .limit = "The host's memory.",
+    .source = "This project.",
+};
+
+void run(const matrix_work& w) {
+    const auto view = [&](const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                          std::int64_t stride) {
+        return detail::any_batch{reinterpret_cast<std::uintptr_t>(data), rows, cols, ld, w.count, stride};
+    };
+    detail::transpose(view(w.source, w.rows, w.cols, w.source_ld, w.source_stride),
+                      view(w.destination, w.cols, w.rows, w.destination_ld, w.destination_stride), w.element_size, 1,
+                      {});
+}
+
+std::string explain(const matrix_work& w, int) {
+    return w.rows * w.cols * w.count == 0 ? "nothing: the matrix is empty" : host::explain(w);
+}
+
+constexpr variant<matrix_work> kVariants[] = {
+    {{"", "-", kAnyElementSize}, &run, {.batches = true, .in_place = true, .explain = &explain}}};
+const bool kRegistered = register_rung(kHostProduction, transpose_operation(), backend::host, __FILE__, kVariants);
+
+}  // namespace
+}  // namespace cornerturn

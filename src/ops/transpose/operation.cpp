@@ -1,0 +1,104 @@
+#include "ops/transpose/operation.hpp"
+
+#include <fmt/format.h>
+
+#include "cornerturn/error.hpp"
+#include "ops/copy/movement.hpp"
+
+namespace cornerturn {
+namespace {
+
+constexpr const char *kProduction = "transpose/production", *kHostProduction = "host/production";
+
+std::vector<problem_shape> in_place(std::int64_t) {
+    std::vector<problem_shape> all;
+    for (std::int64_t side : {8192, 10007, 16384}) all.push_back({.rows = side, .cols = side, .in_place = true});
+    return all;
+}
+
+class transposition final : public movement {
+public:
+    transposition() : movement(movement_facts("transpose", {"transpose", "copy"}), transposed) {}
+
+    std::vector<option> explain_options() const override {
+        return {{"--on", "cuda or host (cuda)"},
+                {"--rows", "of the source (4096)"},
+                {"--cols", "of the source (4096)"},
+                {"--dtype", "of the elements (f32)"},
+                {"--element-size", "in bytes, instead of --dtype"},
+                {"--source-ld", "leading dimension, in elements (as many as columns)"},
+                {"--destination-ld", "the destination's (as many as rows)"},
+                {"--source-offset", "elements from a 256-byte boundary (0)"},
+                {"--destination-offset", "the destination's"},
+                {"--count", "matrices of a batch, one behind the other (1)"},
+                {"--in-place", "source and destination are the same", true},
+                {"--compute-capability", "of the GPU: 90 for 9.0 (90)"}};
+    }
+
+    explanation explain(const arguments& given) const override {
+        const dtype type = find_dtype(given.word("--dtype", "f32"));
+        problem_shape shape{.rows = given.size("--rows", 4096),
+                            .cols = given.size("--cols", 4096),
+                            .element_size = given.whole("--element-size", type.size, 1, kMostElementBytes),
+                            .source_ld = given.size("--source-ld", 0),
+                            .destination_ld = given.size("--destination-ld", 0),
+                            .source_offset = given.size("--source-offset", 0),
+                            .destination_offset = given.size("--destination-offset", 0),
+                            .count = given.size("--count", 1),
+                            .in_place = given.has("--in-place")};
+        shape = shape.checked();
+        matrix_work work = shape.work(nullptr, nullptr);
+        // Nothing is read: two addresses that are apart, off a boundary by the offsets.
+        const auto address = [&](std::uintptr_t base, std::int64_t offset) {
+            return reinterpret_cast<unsigned char*>(base + static_cast<std::uintptr_t>(offset * shape.element_size));
+        };
+        work.source = address(std::uintptr_t{1} << 40, shape.source_offset);
+        work.destination = address(std::uintptr_t{shape.in_place ? 1u : 2u} << 40, shape.destination_offset);
+        const int capability = given.whole("--compute-capability", 90, 0, 9999);
+        const std::string on = given.word("--on", "cuda");
+        if (on != "cuda" && on != "host")
+            throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", on));
+        const kernel& k = find_kernel(on == "cuda" ? kProduction : kHostProduction);
+        const std::string text = fmt::format("{}: {}", k.id, k.traits<matrix_work>().explain(work, capability));
+        explanation e{text,
+                      {{"rows", shape.rows},
+                       {"cols", shape.cols},
+                       {"element_size", shape.element_size},
+                       {"source_ld", shape.source_ld},
+                       {"destination_ld", shape.destination_ld},
+                       {"count", shape.count},
+                       {"on", on},
+                       {"compute_capability", capability},
+                       {"choice", text}}};
+        if (on == "host") e.json.erase("compute_capability");
+        return e;
+    }
+
+    bench_contestants contestants(backend on) const override {
+        switch (on) {
+            case backend::cuda: return {kProduction, "baseline/memcpy", "baseline/", "memcpy,copy,geam"};
+            case backend::host: return {kHostProduction, "host/copy@memcpy", "host/", "copy@streamed,openblas,eigen"};
+            default: return {};
+        }
+    }
+
+protected:
+    std::vector<shape_group> shape_groups() const override {
+        std::vector<shape_group> all = movement::shape_groups();
+        all.push_back({"in_place", in_place});
+        return all;
+    }
+};
+
+}  // namespace
+
+const operation& transpose_operation() {
+    static const transposition the_one;
+    return the_one;
+}
+
+void transpose_step(backend on, const matrix_work& work) {
+    run_as_step([&] { find_kernel(kProduction).built_for<matrix_work>(on)->run(work); });
+}
+
+}  // namespace cornerturn

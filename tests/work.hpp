@@ -1,0 +1,28 @@
+// Kernels of the registry, run on work of their operation.
+#pragma once
+
+#include "lab/run.hpp"
+#include "ops/copy/movement.hpp"
+#include "ops/gemm/operation.hpp"
+
+namespace cornerturn::tests {
+
+inline bool moves_elements(const kernel& k) { return k.takes_work<matrix_work>(); }
+inline bool multiplies(const kernel& k) { return k.takes_work<gemm_work>(); }
+
+// The kernel must be built for it.
+inline void run(const kernel& k, backend on, const matrix_work& work) { k.built_for<matrix_work>(on)->run(work); }
+inline void run(const kernel& k, backend on, const gemm_work& work) { k.built_for<gemm_work>(on)->run(work); }
+
+// Floats.
+inline std::int64_t workspace(const kernel& k, backend on, const gemm_work& work) {
+    const auto floats = k.built_for<gemm_work>(on)->traits.workspace;
+    return floats == nullptr ? 0 : floats(work);
+}
+
+// Work of such a shape, for the kernel.
+inline lab::request request_of(const kernel& k, const problem_shape& shape) {
+    return {.work = std::make_shared<movement_work>(moves(k, shape))};
+}
+
+}  // namespace cornerturn::tests
