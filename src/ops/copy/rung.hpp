@@ -44,15 +44,22 @@ constexpr variant<matrix_work> copying(variant<matrix_work> v) {
 template <class T>
 using matrix_kernel = void (*)(matrix_view<const T> source, matrix_view<T> destination);
 
+// A block a tile of the source, whose part of the destination lies where kOrder says.
+template <slab_order kOrder, class Order, class T>
+void launch_tiles(matrix_kernel<T> kernel, const matrix_work& work, tile_extent tile, dim3 block) {
+    for_each_slab<Order, kOrder>(work, tile, block, [&](const launch_shape& shape, const matrix_work& part) {
+        constexpr bool kCopied = kOrder == slab_order::copied;
+        launch(shape, kernel,
+               matrix_view<const T>{static_cast<const T*>(part.source), part.rows, part.cols, part.source_ld},
+               matrix_view<T>{static_cast<T*>(part.destination), kCopied ? part.rows : part.cols,
+                              kCopied ? part.cols : part.rows, part.destination_ld});
+    });
+}
+
 // Destination and source have the same shape.
-template <class T>
+template <class Order = row_major, class T>
 void launch_copy(matrix_kernel<T> kernel, const matrix_work& work, tile_extent tile, dim3 block) {
-    for_each_slab<row_major, slab_order::copied>(
-        work, tile, block, [&](const launch_shape& shape, const matrix_work& part) {
-            launch(shape, kernel,
-                   matrix_view<const T>{static_cast<const T*>(part.source), part.rows, part.cols, part.source_ld},
-                   matrix_view<T>{static_cast<T*>(part.destination), part.rows, part.cols, part.destination_ld});
-        });
+    launch_tiles<slab_order::copied, Order>(kernel, work, tile, block);
 }
 
 }  // namespace CORNERTURN_KERNELS

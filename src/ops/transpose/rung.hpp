@@ -8,12 +8,7 @@ namespace CORNERTURN_KERNELS {
 
 template <class Order = row_major, class T>
 void launch_transpose(matrix_kernel<T> kernel, const matrix_work& work, tile_extent tile, dim3 block) {
-    for_each_slab<Order, slab_order::transposed>(
-        work, tile, block, [&](const launch_shape& shape, const matrix_work& part) {
-            launch(shape, kernel,
-                   matrix_view<const T>{static_cast<const T*>(part.source), part.rows, part.cols, part.source_ld},
-                   matrix_view<T>{static_cast<T*>(part.destination), part.cols, part.rows, part.destination_ld});
-        });
+    launch_tiles<slab_order::transposed, Order>(kernel, work, tile, block);
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -29,12 +29,7 @@ __global__ void reverse_shared(matrix_view<const T> source, matrix_view<T> desti
 struct shared_rows {
     template <class T>
     static void run(const matrix_work& work) {
-        for_each_slab<column_major, slab_order::copied>(
-            work, {8, 32}, dim3(32, 8), [](const launch_shape& shape, const matrix_work& part) {
-                launch(shape, reverse_shared<T>,
-                       matrix_view<const T>{static_cast<const T*>(part.source), part.rows, part.cols, part.source_ld},
-                       matrix_view<T>{static_cast<T*>(part.destination), part.rows, part.cols, part.destination_ld});
-            });
+        launch_copy<column_major>(reverse_shared<T>, work, {8, 32}, dim3(32, 8));
     }
 };
 
