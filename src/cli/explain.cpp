@@ -3,25 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/output.hpp"
+#include "cli/run.hpp"
 #include "cornerturn/error.hpp"
 
 namespace cornerturn::cli {
 namespace {
 
-// Every operation's, each once; of several operations that have one, the first one's help.
 std::vector<option> choice_options() {
-    std::vector<option> all;
-    for (const operation* o : operations()) {
-        for (const option& its : o->explain_options()) {
-            if (std::none_of(all.begin(), all.end(),
-                             [&](const option& known) { return std::string_view(known.name) == its.name; }))
-                all.push_back(its);
-        }
-    }
-    return all;
+    return options_of_all([](const operation& o) { return o.explain_options(); });
 }
 
 std::string explain_choice(const operation& does, const invocation& asked) {
@@ -29,12 +19,8 @@ std::string explain_choice(const operation& does, const invocation& asked) {
         throw invalid_argument(
             fmt::format("--svg draws what one kernel does: '{}' is no kernel's id (cornerturn list)", does.name()));
     const std::vector<option> its = does.explain_options();
-    const auto is_its = [&](const option& o) {
-        return std::any_of(its.begin(), its.end(),
-                           [&](const option& known) { return std::string_view(known.name) == o.name; });
-    };
     for (const option& o : choice_options()) {
-        if (asked.given.has(o.name) && !is_its(o) && !its.empty())
+        if (asked.given.has(o.name) && !has(its, o.name) && !its.empty())
             throw invalid_argument(
                 fmt::format("{} describes no work of {}: it takes {}", o.name, does.name(), options_text(its)));
     }

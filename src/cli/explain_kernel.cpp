@@ -26,8 +26,7 @@ lab::request read_request(const kernel& k, const invocation& asked) {
     check_sizes(asked.given, *k.does);
     const std::vector<option> sizes = size_options();
     for (const auto& [name, word] : asked.given.given()) {
-        const bool is_size = std::any_of(sizes.begin(), sizes.end(), [&](const option& o) { return name == o.name; });
-        if (is_size || !name.starts_with("--")) continue;
+        if (has(sizes, name) || !name.starts_with("--")) continue;
         constexpr const char* kOthers[] = {"--dtype", "--seed", "--svg", "--on", "--format", "--output"};
         if (std::find(std::begin(kOthers), std::end(kOthers), name) == std::end(kOthers))
             throw invalid_argument(

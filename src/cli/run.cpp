@@ -1,30 +1,40 @@
 #include "cli/run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "cli/output.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/hardware.hpp"
 
 namespace cornerturn::cli {
-namespace {
-
 bool has(const std::vector<option>& all, const std::string& name) {
     return std::any_of(all.begin(), all.end(), [&](const option& o) { return o.name == name; });
 }
 
-}  // namespace
-
-std::vector<option> size_options() {
+std::vector<option> options_of_all(std::vector<option> (*of)(const operation&)) {
+    static std::deque<std::string> texts;  // that options point to
     std::vector<option> all;
     for (const operation* o : operations()) {
-        for (const option& size : o->facts().sizes) {
-            if (!has(all, size.name)) all.push_back(size);
+        for (option its : of(*o)) {
+            if (has(all, its.name)) continue;
+            std::vector<std::string> whose;
+            for (const operation* other : operations()) {
+                if (has(of(*other), its.name)) whose.push_back(other->name());
+            }
+            if (whose.size() < operations().size())
+                its.help = texts.emplace_back(fmt::format("{}: {}", fmt::join(whose, ", "), its.help)).c_str();
+            all.push_back(its);
         }
     }
     return all;
+}
+
+std::vector<option> size_options() {
+    return options_of_all([](const operation& o) { return o.facts().sizes; });
 }
 
 std::vector<option> run_options() {

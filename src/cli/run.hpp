@@ -10,10 +10,15 @@
 
 namespace cornerturn::cli {
 
-// The sizes of every operation's work, and what all three commands take besides.
-std::vector<option> run_options();
-// The sizes alone, each once; of several operations that have one, the first one's help.
+// Whether one of them is called so.
+bool has(const std::vector<option>& all, const std::string& name);
+// Each option of any operation once. Its help is the first one's that has it, and says whose it is where not all have
+// it.
+std::vector<option> options_of_all(std::vector<option> (*of)(const operation&));
+
+// The sizes of every operation's work; and with them what all three commands take besides.
 std::vector<option> size_options();
+std::vector<option> run_options();
 
 // Throws invalid_argument where sizes are given that are not this operation's.
 void check_sizes(const arguments& given, const operation& does);
