@@ -12,24 +12,37 @@ set(CORNERTURN_KERNEL_FLAGS
     -ftls-model=local-exec
     -Wframe-larger-than=8192 -Wno-unknown-pragmas -Wno-missing-field-initializers)
 
-# Each rung's file is compiled into a namespace of its own, so that two kernels of one name in two files stay two. SHARED
-# files share one: what they call of each other is declared in their headers.
-function(cornerturn_namespace_of result build path)
-    string(REGEX REPLACE "\\.[^.]*$" "" path ${path})
+# The namespace that a kernel file is compiled into, in one of the builds, so that two kernels of one name stay two. A
+# rung's file, or a peer's, has one of its own. The files of another folder share theirs, as those of an operation's
+# kernels/ do; a test's in kernels/OPERATION/ join those. Empty outside the sources.
+function(cornerturn_namespace_of result build file)
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
+    if(NOT path MATCHES "/(ladder|baseline)/[^/]*$")
+        get_filename_component(path ${path} DIRECTORY)
+        string(REGEX REPLACE "^tests/kernels/(.+)$" "src/ops/\\1/kernels" path ${path})
+    endif()
     string(MAKE_C_IDENTIFIER ${build}_${path} identifier)
+    get_property(taken GLOBAL PROPERTY cornerturn_${identifier})
+    if(taken AND NOT taken STREQUAL path)
+        message(FATAL_ERROR "${path} and ${taken} would share the namespace ${identifier}: rename one of them")
+    endif()
+    set_property(GLOBAL PROPERTY cornerturn_${identifier} ${path})
+    if(path MATCHES "^build")
+        set(identifier)
+    endif()
     set(${result} ${identifier} PARENT_SCOPE)
 endfunction()
 
-# cornerturn_emulated_kernels(name RUNGS|SHARED file...): an object library of the kernels, for the emulator. A file keeps
-# one language in a directory, so g++ compiles a short file that includes it.
-function(cornerturn_emulated_kernels name kind)
+# cornerturn_emulated_kernels(name file...): an object library of the kernels, for the emulator. A file keeps one language
+# in a directory, so g++ compiles a short file that includes it.
+function(cornerturn_emulated_kernels name)
     set(sources)
     foreach(file IN LISTS ARGN)
         file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})  # folders may hold files of the same name
         string(REGEX REPLACE "\\.cu$" ".cpp" wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}/${path})
+        cornerturn_namespace_of(namespace emulated ${file})
         set(content "#include \"${path}\"\n")
-        if(kind STREQUAL RUNGS)
-            cornerturn_namespace_of(namespace emulated ${path})
+        if(namespace)
             string(PREPEND content "#define CORNERTURN_BUILD ${namespace}\n")
         endif()
         file(CONFIGURE OUTPUT ${wrapper} CONTENT "${content}")
@@ -50,16 +63,12 @@ function(cornerturn_emulated_kernels name kind)
     endforeach()
 endfunction()
 
-# cornerturn_cuda_kernels(name RUNGS|SHARED file...): the same for the GPU.
-function(cornerturn_cuda_kernels name kind)
+# cornerturn_cuda_kernels(name file...): the same for the GPU.
+function(cornerturn_cuda_kernels name)
     add_library(${name} OBJECT ${ARGN})
-    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
-    if(kind STREQUAL RUNGS)
-        foreach(file IN LISTS ARGN)
-            file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${file})
-            cornerturn_namespace_of(namespace cuda ${path})
-            set_source_files_properties(${file} PROPERTIES COMPILE_DEFINITIONS CORNERTURN_BUILD=${namespace})
-        endforeach()
-    endif()
+    foreach(file IN LISTS ARGN)
+        cornerturn_namespace_of(namespace cuda ${file})
+        set_source_files_properties(${file} PROPERTIES LANGUAGE CUDA COMPILE_DEFINITIONS CORNERTURN_BUILD=${namespace})
+    endforeach()
     target_link_libraries(${name} PUBLIC cornerturn_options CUDA::cudart_static)
 endfunction()

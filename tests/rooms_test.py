@@ -45,7 +45,7 @@ GRANTED = {
     ("src/lab", "src/device/cuda_check.hpp"): "the lab's CUDA half times kernels with events",
     ("src/lab", "src/device/cuda_memory.hpp"): "in memory of its own",
     ("src/ops/gemm", "src/ops/transpose/operation.hpp"): "rungs that multiply transpose A first",
-    ("src/ops/gemm", "src/ops/transpose/kernels/kernels.hpp"): "products transpose A with the library's transpose",
+    ("src/ops/gemm", "src/ops/transpose/kernels/dispatch.hpp"): "products transpose A with the library's transpose",
 }
 
 STANDARD = set("""

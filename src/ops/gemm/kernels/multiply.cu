@@ -1,7 +1,7 @@
 // A product, as it is tuned: operands are packed, tiles computed, parts gathered.
 #include "ops/gemm/kernels/multiply.hpp"
 #include "ops/gemm/kernels/product.hpp"
-#include "ops/transpose/kernels/kernels.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -31,7 +31,12 @@ bool bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t 
     const matrix_work transpose{
         from.data, to,          extent,   k, extent > 1 ? from.ld : k, to_ld, static_cast<int>(sizeof(float)),
         count,     from.stride, k * to_ld};
-    return run_tuned(production::choose(transpose, compute_capability), transpose);
+    const production::tuning tuned = production::choose(transpose, compute_capability);
+#if defined(CORNERTURN_EMULATED)
+    return production::run_emulated(tuned, transpose);
+#else
+    return production::run_on_gpu(tuned, transpose);
+#endif
 }
 
 constexpr int kReservedShared = 1 << 10;  // by CUDA, of each block

@@ -53,10 +53,12 @@ bool run_tuned(const production::tuning& tuned, const matrix_work& work) {
 
 }  // namespace CORNERTURN_KERNELS
 
-#if !defined(CORNERTURN_EMULATED)
 namespace cornerturn::production {
 
+#if defined(CORNERTURN_EMULATED)
+bool run_emulated(const tuning& tuned, const matrix_work& work) { return dialect::run_tuned(tuned, work); }
+#else
 bool run_on_gpu(const tuning& tuned, const matrix_work& work) { return dialect::run_tuned(tuned, work); }
+#endif
 
 }  // namespace cornerturn::production
-#endif

@@ -1,4 +1,4 @@
-// From a tuning to its kernel on the GPU, for host code that no kernel compiler reads.
+// From a tuning to its kernel, for host code that no kernel compiler reads, and for other operations.
 #pragma once
 
 #include "core/work.hpp"
@@ -9,5 +9,7 @@ namespace cornerturn::production {
 // Launches the kernel on device::current_stream() and returns at once; false where no kernel is tuned so. The caller
 // has chosen it for this work: nothing is checked. Throws cuda_error where CUDA refuses the launch.
 bool run_on_gpu(const tuning& tuned, const matrix_work& work);
+// The same in the emulator.
+bool run_emulated(const tuning& tuned, const matrix_work& work);
 
 }  // namespace cornerturn::production
