@@ -1,5 +1,5 @@
 // Kernels that are wrong, each in one way. tests/faults_test.cpp sees every one of them caught.
-#include "ops/transpose/rung.hpp"
+#include "ops/transpose/transpose_rung.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/gemm/rung.hpp"
+#include "ops/gemm/gemm_rung.hpp"
 #if !defined(CORNERTURN_EMULATED)
 #include <cuda.h>
 #endif

@@ -1,6 +1,6 @@
 // Idea, contract and so on: the notes below. Here the lab meets the library's kernels; they lie in the files beside.
 #include "ops/transpose/kernels/kernels.hpp"
-#include "ops/transpose/rung.hpp"
+#include "ops/transpose/transpose_rung.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {

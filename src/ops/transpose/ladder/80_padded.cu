@@ -1,4 +1,4 @@
-#include "ops/transpose/rung.hpp"
+#include "ops/transpose/transpose_rung.hpp"
 
 namespace CORNERTURN_KERNELS {
 

@@ -1,4 +1,4 @@
-#include "ops/copy/rung.hpp"
+#include "ops/copy/movement_rung.hpp"
 #include "ops/reverse/reverse.hpp"
 
 namespace CORNERTURN_KERNELS {

@@ -1,7 +1,7 @@
 // What the file of a rung that transposes needs besides its kernel.
 #pragma once
 
-#include "ops/copy/rung.hpp"
+#include "ops/copy/movement_rung.hpp"
 #include "ops/transpose/operation.hpp"
 
 namespace CORNERTURN_KERNELS {
