@@ -14,8 +14,13 @@ set(CORNERTURN_KERNEL_FLAGS
 
 # The namespace that a kernel file is compiled into, in one of the builds, so that two kernels of one name stay two. A
 # rung's file, or a peer's, has one of its own. The files of another folder share theirs, as those of an operation's
-# kernels/ do; a test's in kernels/OPERATION/ join those. Empty outside the sources.
+# kernels/ do; a test's in kernels/OPERATION/ join those. A file that the build has made has none.
 function(cornerturn_namespace_of result build file)
+    string(FIND ${file} ${PROJECT_BINARY_DIR}/ made)
+    if(made EQUAL 0)
+        set(${result} "" PARENT_SCOPE)
+        return()
+    endif()
     file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
     if(NOT path MATCHES "/(ladder|baseline)/[^/]*$")
         get_filename_component(path ${path} DIRECTORY)
@@ -27,9 +32,6 @@ function(cornerturn_namespace_of result build file)
         message(FATAL_ERROR "${path} and ${taken} would share the namespace ${identifier}: rename one of them")
     endif()
     set_property(GLOBAL PROPERTY cornerturn_${identifier} ${path})
-    if(path MATCHES "^build")
-        set(identifier)
-    endif()
     set(${result} ${identifier} PARENT_SCOPE)
 endfunction()
 

@@ -252,30 +252,38 @@ def check_toy(program, folder):
         return done
 
     listed = [k for k in ids(program) if "reverse" in k]
-    require(listed == ["host/reverse", "reverse/plain@32x8", "reverse/shared@32x8"], "list shows the toy's kernels")
+    rungs = ["reverse/plain@32x8", "reverse/shared@32x8", "reverse/production"]
+    require(listed == ["host/reverse", *rungs], "list shows the toy's kernels")
 
     wrong = []
     for dtype in DTYPES:
         for rows, cols in SHAPES + [(5000, 700)]:
-            results = json.loads(docs_test.run(program, f"cornerturn ladder reverse --rows {rows} --cols {cols} --dtype {dtype} --on emulator --format json").stdout)["results"]
+            results = json.loads(docs_test.run(program, f"cornerturn ladder reverse --height {rows} --width {cols} --dtype {dtype} --on emulator --format json").stdout)["results"]
             for r in results:
                 if r.get("verified") is not True or r["checked"] != {"elements": rows * cols, "of": rows * cols}:
                     wrong.append(f"{r['kernel']}, {rows} x {cols} of {dtype}")
-            if [r["kernel"] for r in results] != listed[1:]:
+                if (r["height"], r["width"]) != (rows, cols):
+                    wrong.append(f"{r['kernel']} tells other sizes")
+            if [r["kernel"] for r in results if not r["kernel"].startswith("copy/")] != rungs or len(results) != 5:
                 wrong.append(f"its ladder has {[r['kernel'] for r in results]}")
-    require(not wrong, f"the toy's ladder verifies its rungs, and nothing else: {wrong}")
-    require("2 ran, 2 verified, 0 failed" in run("ladder reverse --on emulator").stdout, "and says so in a table")
+    require(not wrong, f"the toy's ladder verifies its rungs and the copies, and nothing else: {wrong}")
+    require("5 ran, 5 verified, 0 failed" in run("ladder reverse --on emulator").stdout, "and says so in a table")
     require(run("profile host/reverse").stdout.count("verified: yes") == 1, "the host's kernel is verified")
 
-    for kernel in listed[1:]:
-        counted = profile(program, 1024, 512, "f32", kernel)["metrics"]
+    blocks = {}
+    for kernel in rungs:
+        ran = json.loads(run(f"profile {kernel} --height 1024 --width 512 --on emulator --format json").stdout)
+        counted, blocks[kernel] = ran["metrics"], ran["launch"]["block"]
         require(counted["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == counted["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == 1024 * 512 // 8,
                 f"{kernel} is counted: all sectors are full")
-    require("12_reverse_plain.cu" in run("profile reverse/plain@32x8 --on emulator --rows 100 --lines").stdout, "profile tells its lines")
+    require(blocks["reverse/plain@32x8"] == [32, 8, 1] and blocks["reverse/production"] == [32, 2, 1], "two kernels of one name stay two")
+    require("12_reverse_plain.cu" in run("profile reverse/plain@32x8 --on emulator --height 100 --lines").stdout, "profile tells its lines")
     require("a warp writes another row than it read" in run("diff reverse/plain@32x8 reverse/shared@32x8 --on emulator").stdout, "diff says what changed")
     require("different work" in run("diff reverse/plain@32x8 transpose/shared@32x8 --on emulator", 2).stderr, "and that a transpose is other work")
-    require("Warp 0 of the first tile" in run("explain reverse/shared@32x8").stdout, "explain shows what a warp does")
-    require("one way" in run("explain reverse", 2).stderr, "and that the operation has one way")
+    require("copy/global@32x8" in run("diff copy/global@32x8 reverse/plain@32x8 --on emulator --height 64").stdout, "a copy is compared with it")
+    shown = run("explain reverse/shared@32x8 --height 100 --dtype f64").stdout
+    require("Warp 0 of the first tile" in shown and "100 x 100 f64" in shown, "explain shows what a warp does")
+    require("no choice" in run("explain reverse", 2).stderr, "and that there is no choice of kernels")
     require("--m" in run("ladder reverse --m 5", 2).stderr, "another operation's sizes are refused")
 
     bench, ladder = folder / "bench.json", folder / "ladder.json"
@@ -285,8 +293,11 @@ def check_toy(program, folder):
             "its bench measures the host's kernel beside memcpy")
     require("squares" in run("bench reverse --on host --shapes bogus", 2).stderr, "and knows which shapes there are")
     run(f"ladder reverse --on emulator --format json --output {ladder}")
-    page = run(f"report {bench} {ladder} --format markdown").stdout
-    require("Ladder of reverse" in page and "host/reverse beside its peers" in page and "reverse/shared" in page, "report shows both")
+    host = folder / "host.json"
+    run(f"profile host/reverse --height 30 --format json --output {host}")
+    page = run(f"report {bench} {ladder} {host} --format markdown").stdout
+    require("Ladder of reverse" in page and "host/reverse beside its peers" in page and "reverse/shared" in page and "host/reverse, 30 x 30" in page,
+            "report shows them all")
 
 
 # Of the toy: what is altered in which of its files, and what must be said of it.

@@ -16,7 +16,7 @@ struct outcome {
 };
 
 inline outcome run_every_block(const kernel& k, const problem_shape& shape, const emulator::options& options = {}) {
-    const lab::emulated run = lab::emulate(k, moves(k, shape), options);
+    const lab::emulated run = lab::emulate(k, tests::moves(k, shape), options);
     return {run.found.fault, run.report, run.finished, run.hazard};
 }
 

@@ -265,7 +265,7 @@ TEST(benches, of_products_have_a_slope_only_where_memcpy_was_measured) {
     const document copies = read_document("bench_transpose.json", stored("bench_transpose.json"));
     EXPECT_TRUE(has(markdown(make_page({products}), [](auto&) { return "x.svg"; }), "It has no slope"));
     EXPECT_TRUE(has(markdown(make_page({products, copies}), [](auto&) { return "x.svg"; }),
-                    "GB/s that memcpy reached (bench_transpose.json)"));
+                    "GB/s that a copy reached (bench_transpose.json)"));
 }
 
 // ---- Side by side ---------------------------------------------------------------------------------------------------
@@ -402,6 +402,12 @@ TEST(hostile, files_are_refused_by_name_and_field) {
         const std::string refused = refusal_of(at, value);
         EXPECT_TRUE(refused.starts_with("the file.json: ") && has(refused, said)) << at << ": " << refused;
     }
+    // Another operation's kernel in a ladder, though it has all its sizes.
+    ordered_json product = rung_json("gemm/tiled", 1e-6, 1e-6, 1e-6);
+    for (const char* size : {"m", "n", "k"}) product[size] = 4;
+    const ordered_json turned = rung_json("transpose/swizzled@64x64", 1e-6, 1e-6, 1e-6);
+    EXPECT_TRUE(has(refusal(ordered_json{{"results", {product, turned}}}.dump()),
+                    "results[0].kernel is no kernel of transpose, as the last one is"));
     // Numbers that no double holds.
     EXPECT_TRUE(has(refusal("{\"results\": [1e999]}"), "the file.json is not JSON that can be read"));
 }

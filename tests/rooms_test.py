@@ -140,7 +140,7 @@ class Rooms(unittest.TestCase):
         self.assertGreater(len(ids), 25)
         names = {folder.name for folder in (SOURCE_DIR / "src/ops").iterdir()} - {"copy"}
         self.assertGreaterEqual(names, {"transpose", "gemm"})
-        named = [rf"\b{re.escape(id)}\b" for id in ids] + [rf"{name}" for name in names] + [r"transpos", r"\bproducts?\b", r"multipl", r"[cC]ublas"]
+        named = [rf"\b{re.escape(id)}\b" for id in ids] + [rf"{name}" for name in names] + [r"transpos", r"\bproducts?\b", r"multipl", r"(?i:cublas)", r"\bgeam\b", r"(?<!::)\bmemcpy\b"]
         # Commands that are about transposing itself, and their names.
         about_it = {"src/cli/transpose.cpp", "src/cli/show.cpp", "src/cli/program.cpp", "src/cli/command.hpp"}
         for room in ("src/lab", "src/report", "src/cli"):
@@ -148,6 +148,9 @@ class Rooms(unittest.TestCase):
                 path = file.relative_to(SOURCE_DIR).as_posix()
                 if file.suffix in SUFFIXES and path not in about_it:
                     text = without_comments(file.read_text(encoding="utf-8"))
+                    # How reports write the names of peers.
+                    if path == "src/report/charts.cpp":
+                        text = text.replace('{"geam", "cuBLAS geam"}', "")
                     found = sorted({match[0] for pattern in named for match in re.finditer(pattern, text)})
                     self.assertEqual(found, [], f"{path}; the rule: the operation says what it is, and nobody asks which it is")
 

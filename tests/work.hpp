@@ -20,7 +20,11 @@ inline std::int64_t workspace(const kernel& k, backend on, const gemm_work& work
     return floats == nullptr ? 0 : floats(work);
 }
 
-// Work of such a shape, for the kernel.
+// Work of such a shape, for a kernel that moves elements.
+inline movement_work moves(const kernel& k, problem_shape shape) {
+    shape.arranged = arranged_by(k);
+    return movement_work(dynamic_cast<const movement&>(*k.does), {"", shape.element_size}, shape);
+}
 inline lab::request request_of(const kernel& k, const problem_shape& shape) {
     return {.work = std::make_shared<movement_work>(moves(k, shape))};
 }

@@ -44,7 +44,7 @@ std::vector<std::string> read_some(const char* option, const std::string& text, 
 std::vector<int> read_sizes(const operation& does, const std::optional<std::string>& text) {
     if (!text) return does.facts().element_sizes;
     if (does.facts().element_sizes.empty())
-        throw invalid_argument(fmt::format("--sizes is of elements: those of {} have one size", does.name()));
+        throw invalid_argument(fmt::format("{} has one element size: leave out --sizes", does.name()));
     std::vector<std::string> known;
     for (int size : does.facts().element_sizes) known.push_back(std::to_string(size));
     std::vector<int> sizes;
@@ -81,7 +81,7 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
                             .seed = asked.seed(),
                             .warm = asked.given.has("--warm"),
                             .placement = read_placement(asked, does, on == backend::cuda)};
-    if (what.subject->does != &does)
+    if (!does.accepts(*what.subject))
         throw invalid_argument(fmt::format("--subject is '{}': it is no kernel of {}", what.subject->id, does.name()));
     if (who.peer_family.empty()) {
         if (asked.given.has("--peers"))
@@ -91,7 +91,7 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
     }
     std::vector<std::string> known;
     for (const kernel& k : kernels()) {
-        if (k.does == &does && k.id.starts_with(who.peer_family)) known.push_back(k.id.substr(who.peer_family.size()));
+        if (does.accepts(k) && k.id.starts_with(who.peer_family)) known.push_back(k.id.substr(who.peer_family.size()));
     }
     for (const std::string& word : read_words("--peers", asked.given.word("--peers", who.peers), known)) {
         const kernel* const peer = &find_kernel(who.peer_family + word);
@@ -155,16 +155,16 @@ void run(const invocation& asked) {
     }
 }
 
-// Who is measured unless somebody says otherwise: "memcpy,copy; on the host ...".
+// Who is measured unless somebody says otherwise: "transpose on cuda: memcpy,copy; ...".
 std::string usual_peers() {
-    std::string text;
+    std::vector<std::string> all;
     for (const operation* o : operations()) {
-        for (backend on : {backend::cuda, backend::host}) {
+        for (const auto& [on, where] : {std::pair{backend::cuda, "cuda"}, {backend::host, "host"}}) {
             if (const std::string peers = o->contestants(on).peers; !peers.empty())
-                text += fmt::format("{}{}", text.empty() ? "" : "; on the host ", peers);
+                all.push_back(fmt::format("{} on {}: {}", o->name(), where, peers));
         }
     }
-    return text;
+    return fmt::format("{}", fmt::join(all, "; "));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::string explain_choice(const operation& does, const invocation& asked) {
     for (const option& o : choice_options()) {
         if (asked.given.has(o.name) && !has(its, o.name) && !its.empty())
             throw invalid_argument(
-                fmt::format("{} describes no work of {}: it takes {}", o.name, does.name(), options_text(its)));
+                fmt::format("{} has no option {}: it takes {}", does.name(), o.name, options_text(its)));
     }
     const explanation why = does.explain(asked.given);
     return asked.format() == lab::format::json ? why.json.dump(2) + "\n" : why.text + "\n";
@@ -40,6 +40,10 @@ void run(const invocation& asked) {
 command explain_command() {
     std::vector<option> options = {{"--svg", "of a kernel: a file for a drawing of what its warp 0 does"}};
     for (const option& o : choice_options()) options.push_back(o);
+    for (const option& o : size_options()) {
+        if (!has(options, o.name)) options.push_back(o);
+    }
+    if (!has(options, "--dtype")) options.push_back({"--dtype", "of the elements (f32)"});
     static const std::string what = fmt::format("{}, or the id of a kernel to be looked at", operation_names());
     return {.name = "explain",
             .help =

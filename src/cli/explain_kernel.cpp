@@ -30,9 +30,8 @@ lab::request read_request(const kernel& k, const invocation& asked) {
         constexpr const char* kOthers[] = {"--dtype", "--seed", "--svg", "--on", "--format", "--output"};
         if (std::find(std::begin(kOthers), std::end(kOthers), name) == std::end(kOthers))
             throw invalid_argument(
-                fmt::format("{} is for the library to choose a kernel by: of one kernel, {}, --dtype, "
-                            "--seed and --svg can be said",
-                            name, options_text(k.does->facts().sizes)));
+                fmt::format("explain of one kernel takes {}, --dtype, --seed and --svg; {} is for explain OPERATION",
+                            options_text(options_of_work(*k.does)), name));
     }
     lab::request what{.work = k.does->read(asked.given, kStandardSize)};
     what.lines = what.watch = true;
@@ -143,7 +142,7 @@ std::string explain_kernel(const kernel& k, const invocation& asked) {
     std::string out = lab::profile_heading(r) + "\n" + notes_of(k, as);
     if (!lines.rows.empty()) out += "\n" + lines.print(as);
     if (steps.empty()) return out;
-    out += "\nWarp 0 of the first tile: each place of the kernel, the first time that it comes by.\n";
+    out += "\nWarp 0 of the first tile: each access of the kernel, the first time that it comes by.\n";
     for (const report::warp_step& s : steps) {
         out += fmt::format("\n{}:{}  {}{}\n", s.access->file, s.access->line, report::step_text(*s.access),
                            s.times > 1 ? fmt::format("; {} times", s.times) : "");

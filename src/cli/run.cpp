@@ -33,9 +33,13 @@ std::vector<option> options_of_all(std::vector<option> (*of)(const operation&)) 
     return all;
 }
 
-std::vector<option> size_options() {
-    return options_of_all([](const operation& o) { return o.facts().sizes; });
+std::vector<option> options_of_work(const operation& o) {
+    std::vector<option> all = o.facts().sizes;
+    all.insert(all.end(), o.facts().more.begin(), o.facts().more.end());
+    return all;
 }
+
+std::vector<option> size_options() { return options_of_all(options_of_work); }
 
 std::vector<option> run_options() {
     std::vector<option> all = size_options();
@@ -52,7 +56,7 @@ std::vector<option> run_options() {
 }
 
 void check_sizes(const arguments& given, const operation& does) {
-    const std::vector<option>& its = does.facts().sizes;
+    const std::vector<option> its = options_of_work(does);
     std::vector<option> others;
     for (const option& o : size_options()) {
         if (given.has(o.name) && !has(its, o.name)) others.push_back(o);

@@ -47,11 +47,13 @@ void named_batch::check_not_negative() const {
     }
 }
 
+void named_batch::check_ld() const {
+    if (ld < cols) refuse(std::string(name) + words->ld, to_string(ld), "a row has " + to_string(cols) + " elements");
+}
+
 void named_batch::check_extent(std::int64_t element_size) const {
     if (is_empty(*this)) return;
-    if (ld < cols) {
-        refuse(std::string(name) + words->ld, to_string(ld), "a row has " + to_string(cols) + " elements");
-    }
+    check_ld();
     std::int64_t last = 0, down = 0, bytes = 0;
     if (__builtin_mul_overflow(count - 1, count > 1 ? stride : 0, &last) ||
         __builtin_mul_overflow(rows - 1, ld, &down) || __builtin_add_overflow(last, down, &last) ||

@@ -19,7 +19,7 @@ struct batch_words {
     const char *rows, *cols, *ld, *count, *stride;
 };
 inline constexpr batch_words kInCode{".rows", ".cols", ".ld", ".count", ".stride"};
-inline constexpr batch_words kInWords{" rows", " cols", " leading dimension", " count", " stride"};
+inline constexpr batch_words kInWords{" rows", " cols", "'s leading dimension", " count", " stride"};
 
 // Of what messages call "<name><word>".
 void check_not_negative(const char* name, const char* word, std::int64_t value);
@@ -32,7 +32,8 @@ struct named_batch : batch_layout {
 
     std::string shape() const;  // "3 x 4"
     void check_not_negative() const;
-    // A leading dimension holds a row, and the size in bytes fits 64 bits.
+    void check_ld() const;  // a leading dimension holds a row
+    // So it does where there is one, and the size in bytes fits 64 bits.
     void check_extent(std::int64_t element_size) const;
     // No element is in two of the matrices, as it must be where they are written.
     void check_apart() const;

@@ -143,7 +143,9 @@ problem_shape problem_shape::checked() const {
         batch.check_not_negative();
         check_not_negative(batch.name, " offset", offset);
         if (batch.ld == 0) batch.ld = batch.cols;
+        batch.check_ld();
         const std::int64_t packed = checked_multiply(batch.rows, batch.ld, "rows x leading dimension");
+        checked_multiply(packed, element_size, "elements x bytes");
         if (batch.stride == 0) batch.stride = packed;
         batch.check_extent(element_size);
         batch.check_apart();

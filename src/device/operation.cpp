@@ -28,7 +28,7 @@ int arguments::whole(const std::string& option, int otherwise, int least, int mo
 }
 
 explanation operation::explain(const arguments&) const {
-    throw invalid_argument(fmt::format("no kernel of {} has more than one way", name()));
+    throw invalid_argument(fmt::format("{} has no choice of kernels to explain", name()));
 }
 
 std::vector<bench_cell> operation::bench_grid(const std::vector<int>&, const std::vector<std::string>&) const {
@@ -68,10 +68,15 @@ const operation& find_operation(const std::string& name) {
 
 const operation* operation_of_kernel(const std::string& id) {
     const std::string family = id.substr(0, id.find('/') + 1);
+    const operation* found = nullptr;
+    bool several = false;
     for (const kernel& k : kernels()) {
-        if (k.id.starts_with(family)) return k.does;
+        if (k.id == id) return k.does;
+        if (!k.id.starts_with(family)) continue;
+        several = several || (found != nullptr && found != k.does);
+        found = k.does;
     }
-    return nullptr;
+    return several ? nullptr : found;
 }
 
 void run_as_step(const std::function<void()>& work) {

@@ -78,8 +78,7 @@ public:
     };
     virtual std::vector<buffer> buffers() const { return {}; }
 
-    // ---- Where the emulator runs one block of each class: tiles of what is written, alone
-    virtual bool has_tiles() const { return false; }
+    // ---- Where workload::has_tiles(): tiles of what is written, alone
     virtual tile tile_of(const emulator::sampled_tile&) const { return {}; }
     virtual void prepare_inputs() {}  // before the first launch
     virtual void prepare(const std::vector<tile>&) {}
@@ -102,11 +101,13 @@ public:
     virtual std::int64_t bytes() const = 0;               // that must be read and written
     // What the operation's rate counts, where that kernel does the work.
     virtual double amount(const kernel& k) const = 0;
-    // Of blocks that the emulator runs to show that they count as their class does.
+    // Whether the emulator may run one block of each class, and check the tiles that it wrote.
+    virtual bool has_tiles() const { return false; }
+    // Of blocks that it runs then to show that they count as their class does.
     virtual unsigned witnesses() const { return emulator::options{}.witnesses; }
 
-    // Bytes of a GPU's memory for its problem, with or without what the yardstick needs beside it; and how many are to
-    // be laid aside, that many times, for other memory than the first.
+    // Bytes of a GPU's memory for its problem, with or without what the yardstick needs beside it; and bytes to lay
+    // aside for each step of --placement.
     virtual std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const = 0;
     virtual std::int64_t aside_bytes() const { return 0; }
 
@@ -144,6 +145,7 @@ struct operation_facts {
     const char* name;                   // "gemm": of its ladder and its bench
     std::vector<const char*> families;  // of the kernels of its ladder: what their ids begin with
     std::vector<option> sizes;          // "--rows", ...; JSON's keys are called so, without the dashes
+    std::vector<option> more = {};      // what else describes its work on a command line
     const char* sizes_legend;           // behind them: " (m x n x k)", or ""
     const char* step;                   // "element", "multiply-add"
     const char* operands;               // "the matrix", "A, B and C"
@@ -152,7 +154,7 @@ struct operation_facts {
     const char* noted_source = "";  // where the notes' rates are from
     // Each element is read once and written once: more sectors than hold them are a waste.
     bool reads_once = false;
-    // What is timed lies in one part of memory, a ladder's as a bench's; --placement takes another.
+    // All kernels of a ladder or a bench are timed in the same memory; --placement takes other memory.
     bool shares_memory = false;
 
     // ---- Of its bench
@@ -198,12 +200,14 @@ public:
     virtual std::unique_ptr<problem> make(backend on, const std::vector<const workload*>& work,
                                           const std::vector<const kernel*>& kernels, bool with_yardstick) const = 0;
 
-    // Whether a kernel is no peer of those that do the work, but a bound that they cannot pass by much.
+    // Whether a kernel can run on its work: its own can.
+    virtual bool accepts(const kernel& k) const { return k.does == this; }
+    // Whether a kernel that it accepts is no peer of those that do the work, but an upper bound on their speed.
     virtual bool is_ceiling(const kernel&) const { return false; }
 
     // ---- Which kernel would be chosen, and why
     virtual std::vector<option> explain_options() const { return {}; }
-    // Throws invalid_argument where it has but one way.
+    // Throws invalid_argument where there is no choice.
     virtual explanation explain(const arguments& given) const;
 
     // ---- Its bench
@@ -228,7 +232,8 @@ private:
 std::vector<const operation*> operations();
 std::string operation_names();  // "transpose, gemm"
 const operation& find_operation(const std::string& name);
-// That of the kernels whose ids begin alike, with "family/"; null where there are none.
+// Of a kernel that this program need not have: that of the kernel of this id, or of all of its family; null where there
+// are none, or of several operations.
 const operation* operation_of_kernel(const std::string& id);
 
 // Runs a kernel as a step of another one's: in the emulator all of its blocks, and the other one's grid is told.

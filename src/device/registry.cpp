@@ -69,7 +69,7 @@ void register_kernel(const rung_notes& notes, const operation& does, backend bui
                                             [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),
                            added);
     }
-    if (found->is_built_for(built_for) || found->work_type != work_type) {
+    if (found->is_built_for(built_for) || found->work_type != work_type || found->does != &does) {
         // Before main nothing can catch an exception; this line and the exit status say what happened.
         std::fprintf(stderr, "cornerturn: two kernels are registered as %s (%s and %s)\n", id.c_str(),
                      found->file.c_str(), file);

@@ -43,7 +43,7 @@ std::string rate_text(const bench_report& report, const bench_result& r, const b
 
 std::string comparison_text(const bench_result& r, const bench_comparison& by) {
     if (!r.compared(r.subject)) return "-";
-    const auto value = [&](const bench_entry& e) { return e.more[by.object][by.member].get<double>(); };
+    const auto value = [&](const bench_entry& e) { return e.more.at(by.object).at(by.member).get<double>(); };
     const double theirs = value(r.yardstick);
     return theirs == 0 ? "-" : fmt::format("{:.2f}", value(r.subject) / theirs);
 }

@@ -84,7 +84,7 @@ public:
 
 result begin_result(const kernel& k, const request& what) {
     const workload& work = *what.work;
-    if (k.does != &work.does())
+    if (!work.does().accepts(k))
         throw invalid_argument(fmt::format("{} does not do the work of {}", k.id, work.does().name()));
     if (const dtype& type = work.type(); !k.takes(type.size)) {
         std::string sizes;
@@ -109,9 +109,9 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
     if (!k.is_built_for(backend::emulator)) throw invalid_argument(k.id + " is not built for the emulator");
     const auto problem = work.does().make(backend::emulator, {&work}, {&k}, false);
     emulated result;
-    result.every_block = options.every_block || k.facts.whole_only || !problem->has_tiles() || work.outputs() == 0;
     emulator::options blocks = options;
-    blocks.every_block = options.every_block || k.facts.whole_only || !problem->has_tiles();
+    blocks.every_block = options.every_block || k.facts.whole_only || !work.has_tiles();
+    result.every_block = blocks.every_block || work.outputs() == 0;
     emulator::session session(blocks);
     for (const problem::buffer& b : problem->buffers())
         session.add_buffer(b.name, b.data, static_cast<std::size_t>(b.bytes), b.writable);
@@ -147,6 +147,8 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
 
 void count_on_emulator(const kernel& k, const request& what, result& r) {
     if (!emulator_cannot(k).empty()) return;
+    // Every block of large work would take longer than anybody waits for.
+    if (!what.work->has_tiles() && what.work->steps() > kEveryBlockUpTo) return;
     const emulated found = run_on_emulator(k, what, false);
     if (!found.finished && !found.hazard) return;
     result counted = begin_result(k, what);

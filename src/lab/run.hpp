@@ -63,7 +63,7 @@ struct emulated {
 emulated emulate(const kernel& k, const workload& work, const emulator::options& options);
 
 // Fills in the launch and the counters of a kernel that runs elsewhere, from one block of each class. Leaves `r` as it
-// is where the emulator cannot run the kernel; a fault that it finds is a fault of `r`.
+// is where the emulator cannot run the kernel, or not in a few seconds; a fault that it finds is a fault of `r`.
 void count_on_emulator(const kernel& k, const request& what, result& r);
 
 // The fields that are known before anything runs. Throws invalid_argument where the kernel does not take the work.

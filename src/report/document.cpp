@@ -132,17 +132,20 @@ rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
     return r;
 }
 
+bool has_sizes(const field& from, const operation& of) {
+    const auto& sizes = of.facts().sizes;
+    return std::all_of(sizes.begin(), sizes.end(),
+                       [&](const option& size) { return from.find(key_of(size).c_str()).has_value(); });
+}
+
 // By the kernel, or else by which sizes it has.
 const operation& read_operation(const field& from) {
-    const operation* known = operation_of_kernel(from["kernel"].text());
-    for (const operation* o : operations()) {
-        const auto& sizes = o->facts().sizes;
-        const bool all = std::all_of(sizes.begin(), sizes.end(),
-                                     [&](const option& size) { return from.find(key_of(size).c_str()).has_value(); });
-        if (known == nullptr && all) known = o;
-    }
-    if (known == nullptr) from["kernel"].fail("is a kernel of no operation that this program has");
-    return *known;
+    const operation* const known = operation_of_kernel(from["kernel"].text());
+    if (known != nullptr) return *known;
+    const auto all = operations();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const operation* o) { return has_sizes(from, *o); });
+    if (at == all.end()) from["kernel"].fail("is a kernel of no operation that this program has");
+    return **at;
 }
 
 std::vector<std::int64_t> read_sizes(const field& from, const operation& does) {
@@ -151,9 +154,9 @@ std::vector<std::int64_t> read_sizes(const field& from, const operation& does) {
     return sizes;
 }
 
-void read_work(const field& from, ladder& into) {
-    into.does = &read_operation(from);
-    into.sizes = read_sizes(from, *into.does);
+void read_work(const field& from, const operation& does, ladder& into) {
+    into.does = &does;
+    into.sizes = read_sizes(from, does);
     // Where elements are of one size, files of old do not say of which type.
     const bool one_size = into.does->facts().element_sizes.empty();
     into.dtype = one_size && !from.find("dtype") ? "f32" : from["dtype"].text();
@@ -166,9 +169,15 @@ void read_work(const field& from, ladder& into) {
 
 ladder read_ladder(const std::vector<field>& results, lab::device_info& device) {
     ladder all;
+    // A ladder can begin with kernels of another operation, such as copies: its last one is its own.
+    const operation& does = read_operation(results.back());
     for (const field& from : results) {
+        for (const kernel& k : kernels()) {
+            if (from["kernel"].is_text(k.id.c_str()) && !does.accepts(k))
+                from["kernel"].fail(fmt::format("is no kernel of {}, as the last one is", does.name()));
+        }
         ladder here;
-        read_work(from, here);
+        read_work(from, does, here);
         const lab::device_info on = read_device(from["device"]);
         if (&from == &results.front()) {
             all = here;

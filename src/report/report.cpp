@@ -269,11 +269,11 @@ void add_roofline(section& s, const document& d, const std::string& name, const 
         name + "_roofline",
         bandwidth
             ? fmt::format("The roof is the peak of {:.1f} TFLOP/s in FP32, and left of its edge what the {:.0f} GB/s "
-                          "that memcpy reached ({}) can feed. What L2 holds, such as small shapes timed warm, may pass "
+                          "that a copy reached ({}) can feed. What L2 holds, such as small shapes timed warm, may pass "
                           "the slope.",
                           b.peak / 1e3, bandwidth->first, bandwidth->second)
             : fmt::format("The roof is the peak of {:.1f} TFLOP/s in FP32. It has no slope: no file beside this one "
-                          "says what memcpy reaches on this device; give a bench or a ladder beside memcpy too.",
+                          "says what a copy reaches on this device; give a bench or a ladder of what moves data, too.",
                           b.peak / 1e3),
         roofline(b, bandwidth ? std::optional(bandwidth->first) : std::nullopt)});
 }

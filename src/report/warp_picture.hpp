@@ -10,13 +10,13 @@
 
 namespace cornerturn::report {
 
-// One place of the kernel: what the warp did there first, and how often it came by.
+// One access in the kernel's source: what the warp did there first, and how often it came by.
 struct warp_step {
     const emulator::watched_access* access = nullptr;
     std::size_t times = 0;
 };
 
-// Each place once, in the order in which the warp first came by. The accesses must outlive it.
+// Each once, in the order in which the warp first came by. The accesses must outlive it.
 std::vector<warp_step> steps_of(const std::vector<emulator::watched_access>& watched);
 
 // "loads source, 4 bytes a lane: 4 sectors"

@@ -64,7 +64,7 @@ std::string fault_of(const kernel& k, const shape& s) {
     problem_shape p{.arranged = arranged_by(k), .rows = s.rows, .cols = s.cols, .element_size = k.takes(4) ? 4 : 1};
     p.source_ld = s.cols + s.source_gap;
     p.destination_ld = p.destination_cols() + s.destination_gap;
-    return lab::emulate(k, moves(k, p), {}).found.fault;
+    return lab::emulate(k, tests::moves(k, p), {}).found.fault;
 }
 
 // A copy of a rung, compiled as its mutants are.

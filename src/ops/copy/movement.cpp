@@ -30,10 +30,6 @@ public:
     }
     std::function<void()> bind_yardstick() const override { return {}; }
 
-    bool has_tiles() const override {
-        const auto arranged = memory_.shape().arranged;
-        return arranged == copied || arranged == transposed;
-    }
     tile tile_of(const emulator::sampled_tile& t) const override {
         return memory_.tile_at(t.operands[0], t.rows, t.cols);
     }
@@ -62,12 +58,12 @@ operation_facts movement_facts(const char* name, std::vector<const char*> famili
 }
 
 workload_pointer movement::read(const arguments& given, std::int64_t standard) const {
-    const std::int64_t otherwise = given.size("--cols", standard);
+    const char *const rows = facts().sizes[0].name, *const cols = facts().sizes[1].name;
     problem_shape shape{.arranged = arranged_,
-                        .rows = given.size("--rows", otherwise),
+                        .rows = given.size(rows, given.size(cols, standard)),
                         .seed = static_cast<std::uint64_t>(given.size("--seed", 1))};
-    shape.cols = given.size("--cols", shape.rows);
-    checked_multiply(shape.rows, shape.cols, "--rows x --cols");
+    shape.cols = given.size(cols, shape.rows);
+    checked_multiply(shape.rows, shape.cols, fmt::format("{} x {}", rows, cols).c_str());
     const dtype type = find_dtype(given.word("--dtype", "f32"));
     shape.element_size = type.size;
     return std::make_shared<movement_work>(*this, type, shape);
@@ -87,10 +83,8 @@ bench_contestants movement::contestants(backend on) const {
     if (on == backend::emulator) return {};
     bench_contestants who{.subject = {}, .yardstick = {}, .peer_family = {}, .peers = {}};
     for (const kernel& k : kernels()) {
-        if (k.does == this && !is_ceiling(k) && k.is_built_for(on)) {
-            who.subject = k.id;
-            break;
-        }
+        if (k.does != this || is_ceiling(k) || !k.is_built_for(on)) continue;
+        if (who.subject.empty() || k.id.ends_with("/production")) who.subject = k.id;
     }
     if (!who.subject.empty()) who.yardstick = on == backend::cuda ? "baseline/memcpy" : "host/copy@memcpy";
     return who;
@@ -110,13 +104,6 @@ double movement::bytes(const std::vector<std::int64_t>& sizes, int element_size)
 movement_work::movement_work(const movement& does, const dtype& type, const problem_shape& shape, bool in_bench)
     : workload(does, type, shape.seed), shape_(shape), in_bench_(in_bench) {
     shape_.checked();
-}
-
-movement_work moves(const kernel& k, const problem_shape& shape) {
-    const auto& does = dynamic_cast<const movement&>(*k.does);
-    problem_shape its = shape;
-    its.arranged = arranged_by(k);
-    return movement_work(does, {"", shape.element_size}, its);
 }
 
 movement::arranged_function arranged_by(const kernel& k) {
@@ -182,8 +169,9 @@ std::string movement_work::text() const {
 
 void movement_work::describe(nlohmann::ordered_json& cell) const {
     const problem_shape s = shape_.checked();
-    cell.update({{"rows", s.rows},
-                 {"cols", s.cols},
+    const std::vector<option>& sizes = does().facts().sizes;
+    cell.update({{key_of(sizes[0]), s.rows},
+                 {key_of(sizes[1]), s.cols},
                  {"element_size", s.element_size},
                  {"source_ld", s.source_ld},
                  {"destination_ld", s.destination_ld},

@@ -33,12 +33,14 @@ public:
     workload_pointer read(const arguments& given, std::int64_t standard) const override;
     std::unique_ptr<problem> make(backend on, const std::vector<const workload*>& work,
                                   const std::vector<const kernel*>& kernels, bool with_yardstick) const override;
+    // Copies, too, whichever their operation.
+    bool accepts(const kernel& k) const override { return k.does == this || is_ceiling(k); }
     bool is_ceiling(const kernel& k) const override { return k.traits<matrix_work>().copies; }
 
     std::vector<std::string> bench_groups() const override;
     std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
                                        const std::vector<std::string>& groups) const override;
-    // The first of its kernels that is built for it, beside memcpy.
+    // Beside memcpy what the library runs, "NAME/production", or else the first of its kernels that is built for it.
     bench_contestants contestants(backend on) const override;
     std::string yardstick_text(backend on) const override;
     double bytes(const std::vector<std::int64_t>& sizes, int element_size) const override;
@@ -67,6 +69,7 @@ public:
     std::vector<std::int64_t> sizes() const override { return {shape_.rows, shape_.cols}; }
     std::int64_t outputs() const override { return shape_.elements(); }
     std::int64_t steps() const override { return shape_.elements(); }
+    bool has_tiles() const override { return shape_.arranged == copied || shape_.arranged == transposed; }
     std::int64_t bytes() const override { return moved_bytes(); }
     double amount(const kernel& k) const override;
     std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const override;
@@ -84,9 +87,8 @@ private:
     bool in_bench_;
 };
 
-// Which element goes where, by a kernel that moves elements, whichever its operation; and its work of such a shape.
+// Which element goes where, by a kernel that moves elements, whichever its operation.
 movement::arranged_function arranged_by(const kernel& k);
-movement_work moves(const kernel& k, const problem_shape& shape);
 
 // How many 32-byte sectors hold `rows` rows of row_bytes each, pitch >= row_bytes apart, that begin `offset` bytes
 // behind a sector's first byte.

@@ -13,26 +13,31 @@ class cuda_movement final : public movement_problem<device::cuda_problem> {
 public:
     cuda_movement(const std::vector<problem_shape>& shapes, bool with_yardstick)
         : movement_problem(backend::cuda, shapes.front(), device::current_stream(), shapes) {
-        const problem_shape& s = memory_.shape();
-        if (with_yardstick) copy_ = std::make_unique<device::device_memory>(s.elements() * s.element_size);
+        if (!with_yardstick) return;
+        copied_ = moved();
+        copy_ = std::make_unique<device::device_memory>(copied_);
     }
 
+    bool take(const workload& work, const kernel& k) override {
+        return movement_problem::take(work, k) && (copy_ == nullptr || moved() <= copied_);
+    }
     void prepare() override { memory_.prepare(); }
     void prepare_outputs() override { memory_.prepare_destination(); }
     verdict check(nlohmann::ordered_json*) const override { return memory_.check(); }
 
     std::function<void()> bind_yardstick() const override {
-        const problem_shape& s = memory_.shape();
-        return [to = copy_->get, from = memory_.work().source,
-                bytes = static_cast<std::size_t>(s.elements() * s.element_size)] {
+        return [to = copy_->get, from = memory_.work().source, bytes = static_cast<std::size_t>(moved())] {
             CORNERTURN_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device::current_stream()));
         };
     }
 
 private:
+    std::int64_t moved() const { return memory_.shape().elements() * memory_.shape().element_size; }
+
     // Where in memory matrices and their copy lie is worth a percent to memcpy, and more to some kernels: all of a
     // ladder share them.
     std::unique_ptr<device::device_memory> copy_;
+    std::int64_t copied_ = 0;  // bytes
 };
 
 }  // namespace

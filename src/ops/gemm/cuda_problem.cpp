@@ -40,6 +40,12 @@ cuda_gemm::cuda_gemm(const gemm_shape& shape, std::int64_t workspace, cudaStream
       c_(shape_.c_span() * kSize),
       workspace_(workspace * kSize) {}
 
+bool cuda_gemm::use_workspace(std::int64_t floats) {
+    if (floats * kSize > workspace_.room()) return false;
+    workspace_.use(floats * kSize);
+    return true;
+}
+
 gemm_work cuda_gemm::work() const { return shape_.work(floats(a_), floats(b_), floats(c_), floats(workspace_)); }
 
 void cuda_gemm::prepare() {

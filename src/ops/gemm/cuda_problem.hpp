@@ -13,6 +13,8 @@ public:
 
     const gemm_shape& shape() const { return shape_; }
     gemm_work work() const;
+    // So many floats, with guards right behind them; prepare() comes next. False where there is no room.
+    bool use_workspace(std::int64_t floats);
 
     void prepare();
     void prepare_c();  // alone, for another run on the same A and B

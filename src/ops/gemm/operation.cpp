@@ -22,9 +22,10 @@ class host_product final : public problem {
 public:
     host_product(backend on, const gemm_shape& shape, std::int64_t workspace) : on_(on), memory_(shape, workspace) {}
 
-    bool take(const workload& work, const kernel&) override {
+    bool take(const workload& work, const kernel& k) override {
         const auto* const product = dynamic_cast<const product_work*>(&work);
-        return product != nullptr && product->shape() == memory_.shape();
+        return product != nullptr && product->shape() == memory_.shape() &&
+               memory_.use_workspace(product->workspace(on_, {&k}));
     }
     std::int64_t room() const override {
         std::int64_t bytes = 0;
@@ -44,7 +45,6 @@ public:
             all.push_back({b.name, b.buffer->data(), b.buffer->size(), b.buffer->room(), b.writable});
         return all;
     }
-    bool has_tiles() const override { return true; }
     tile tile_of(const emulator::sampled_tile& t) const override {
         return memory_.tile_at(t.operands[2], t.rows, t.cols);  // C's
     }

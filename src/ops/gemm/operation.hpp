@@ -24,6 +24,7 @@ public:
     std::int64_t steps() const override;
     std::int64_t bytes() const override;
     double amount(const kernel& k) const override;
+    bool has_tiles() const override { return true; }
     unsigned witnesses() const override { return 4; }  // a block takes as long as thousands that move a tile
     std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const override;
     std::string text() const override;

@@ -21,7 +21,7 @@ public:
     bool take(const workload& work, const kernel& k) override {
         const auto* const product = dynamic_cast<const product_work*>(&work);
         return product != nullptr && product->shape() == memory_.shape() &&
-               product->workspace(backend::cuda, {&k}) <= workspace_;
+               memory_.use_workspace(product->workspace(backend::cuda, {&k}));
     }
     std::int64_t room() const override {
         const gemm_shape& s = memory_.shape();

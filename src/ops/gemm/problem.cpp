@@ -98,6 +98,12 @@ host_gemm::host_gemm(const gemm_shape& shape, std::int64_t workspace)
       c_(shape_.c_span() * kSize),
       workspace_(workspace * kSize) {}
 
+bool host_gemm::use_workspace(std::int64_t floats) {
+    if (floats * kSize > workspace_.room()) return false;
+    workspace_.use(floats * kSize);
+    return true;
+}
+
 gemm_work host_gemm::work() const {
     const auto floats = [](const guarded_buffer& buffer) { return reinterpret_cast<float*>(buffer.data()); };
     return shape_.work(floats(a_), floats(b_), floats(c_), floats(workspace_));

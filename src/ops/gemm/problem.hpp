@@ -61,6 +61,8 @@ public:
 
     const gemm_shape& shape() const { return shape_; }
     gemm_work work() const;
+    // So many floats, with guards right behind them; prepare() comes next. False where there is no room.
+    bool use_workspace(std::int64_t floats);
 
     struct named_buffer {
         const char* name;

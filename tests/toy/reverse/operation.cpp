@@ -9,9 +9,15 @@ constexpr arrangement reversed(std::int64_t rows, std::int64_t cols) {
     return {rows, cols, {(rows - 1) * cols, -cols, 1}};
 }
 
+operation_facts reversal_facts() {
+    operation_facts all = movement_facts("reverse", {"reverse", "copy"});
+    all.sizes = {{"--height", "rows of the matrix"}, {"--width", "columns of it"}};
+    return all;
+}
+
 class reversal final : public movement {
 public:
-    reversal() : movement(movement_facts("reverse", {"reverse"}), reversed) {}
+    reversal() : movement(reversal_facts(), reversed) {}
 };
 
 }  // namespace
