@@ -1,5 +1,5 @@
-// Many small matrices in one launch: 10,000 of 8 x 4, one behind the other. The second call turns them back, to lie
-// side by side in the rows of one large matrix: that is a batch as well, with a stride below its leading dimension.
+// Many small matrices in one launch: 10,000 of 8 x 4, one behind the other. The second call transposes them back, to
+// lie side by side in the rows of one large matrix: that is a batch as well, with a stride below its leading dimension.
 #include "cornerturn/cuda/transpose.hpp"
 #include "example.hpp"
 
@@ -13,11 +13,11 @@ static bool batch() {
 
     // Address, rows, cols, leading dimension, count, stride.
     const cornerturn::batch_view<double> source{from, rows, cols, cols, count, size};
-    const cornerturn::batch_view<double> turned{to, cols, rows, rows, count, size};
+    const cornerturn::batch_view<double> transposed{to, cols, rows, rows, count, size};
     // Matrix i is columns 4 i to 4 i + 3 of the large one.
     const cornerturn::batch_view<double> beside{large, rows, cols, cols * count, count, cols};
-    cornerturn::cuda::transpose(source, turned, nullptr);
-    cornerturn::cuda::transpose(turned, beside, nullptr);
+    cornerturn::cuda::transpose(source, transposed, nullptr);
+    cornerturn::cuda::transpose(transposed, beside, nullptr);
 
     const std::vector<double> out = to_host(to, count * size), back = to_host(large, count * size);
     for (std::int64_t i = 0; i < count; ++i) {

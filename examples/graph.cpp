@@ -6,10 +6,10 @@
 static bool graph() {
     const std::int64_t rows = 300, cols = 200, size = rows * cols;
     float* from = to_device(std::vector<float>(size));
-    float* turned = to_device(std::vector<float>(size));
+    float* transposed = to_device(std::vector<float>(size));
     float* back = to_device(std::vector<float>(size));
     const cornerturn::matrix_view<float> source{from, rows, cols, cols};
-    const cornerturn::matrix_view<float> middle{turned, cols, rows, rows};
+    const cornerturn::matrix_view<float> middle{transposed, cols, rows, rows};
     const cornerturn::matrix_view<float> destination{back, rows, cols, cols};
 
     cudaStream_t stream;
@@ -28,7 +28,7 @@ static bool graph() {
         check(cudaMemcpy(from, in.data(), size * sizeof(float), cudaMemcpyHostToDevice));
         check(cudaGraphLaunch(executable, stream));
         check(cudaStreamSynchronize(stream));
-        const std::vector<float> out = to_host(turned, size);
+        const std::vector<float> out = to_host(transposed, size);
         for (std::int64_t i = 0; i < size; ++i) {
             if (out[i % cols * rows + i / cols] != in[i]) return false;
         }

@@ -19,14 +19,14 @@ static bool submatrix() {
     const cornerturn::matrix_view<float> square{from + 400 * width + 500, 32, 32, width};
     cornerturn::cuda::transpose_in_place(square, nullptr);
 
-    const std::vector<float> out = to_host(to, height * width), turned = to_host(from, height * width);
+    const std::vector<float> out = to_host(to, height * width), transposed = to_host(from, height * width);
     for (std::int64_t row = 0; row < height; ++row) {
         for (std::int64_t col = 0; col < width; ++col) {
             const bool inside = row >= 5 && row < 5 + cols && col >= 7 && col < 7 + rows;
             if (out[row * width + col] != (inside ? in[(col - 7 + 17) * width + (row - 5 + 23)] : -1)) return false;
             const bool in_square = row >= 400 && row < 432 && col >= 500 && col < 532;
             const std::int64_t at = in_square ? (400 + col - 500) * width + (500 + row - 400) : row * width + col;
-            if (turned[row * width + col] != in[at]) return false;
+            if (transposed[row * width + col] != in[at]) return false;
         }
     }
     return true;

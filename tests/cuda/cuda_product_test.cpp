@@ -28,7 +28,7 @@ std::map<std::string, int> launches;
 std::string name(const gemm_shape& s) { return tests::describe(s); }
 
 cuda::gemm_options options_of(const gemm_work& w) {
-    const auto of = [](bool turned) { return turned ? cuda::op::transposed : cuda::op::as_it_is; };
+    const auto of = [](bool transposed) { return transposed ? cuda::op::transposed : cuda::op::as_it_is; };
     return {.a = of(w.a_transposed), .b = of(w.b_transposed)};
 }
 
@@ -270,8 +270,8 @@ TEST(cuda_product, batches) {
                     for (std::int64_t l = 0; l < t.k; ++l)
                         sum += a[static_cast<std::size_t>(i * t.a_stride + row * t.k + l)] *
                                b[static_cast<std::size_t>(i * t.b_stride + l * t.n + col)];
-                    const auto place = static_cast<std::size_t>(i * t.c_stride + row * t.ldc + col);
-                    ASSERT_EQ(found[place], 2 * sum - c[place])
+                    const auto at = static_cast<std::size_t>(i * t.c_stride + row * t.ldc + col);
+                    ASSERT_EQ(found[at], 2 * sum - c[at])
                         << t.count << " products, " << i << ": " << row << ", " << col;
                 }
             }
