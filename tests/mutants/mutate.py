@@ -116,7 +116,7 @@ def main():
             print(f"mutate.py: {rung.name} gives {len(mutants)} mutants, fewer than {FEWEST_A_FILE}: add a rule for it")
         # A rung's headers are compiled once, in one namespace. Each mutant has its own namespace inside it. So has a copy
         # without a mistake, which must pass: else mutants would be caught for how they are compiled.
-        of_rung = "mutant_of_" + re.sub(r"\W", "_", rung.stem)
+        of_rung = "mutant_of_" + re.sub(r"\W", "_", f"{rung.parent.parent.name}_{rung.stem}")
         parts = [f"#define CORNERTURN_BUILD {of_rung}\n"
                  "#define CORNERTURN_ONLY_ELEMENT4\n" + "".join(re.findall(r"^#include .*\n", text, re.M))]
 
@@ -139,7 +139,7 @@ def main():
                         survivors.append(f"{{{quoted(id + suffix)}, {quoted(entry[3])}}},\n")
                         excused.add(entry)
             rows.append(f"{{{quoted(rung.name)}, {line}, {quoted(suffix)}, {quoted(old)}, {quoted(new)}}},\n")
-        files[f"mutants_of_{rung.stem}.cu"] = "".join(parts)
+        files[f"{of_rung}.cu"] = "".join(parts)
     unused = set(RULES) - used
     if unused:
         sys.exit(f"mutate.py: no rung has anything that these rules match: {', '.join(sorted(unused))}")
