@@ -57,7 +57,7 @@ class Diff(Case):
 class Rungs(Case):
     def test_some_of_a_ladder_in_its_order(self):
         results = json.loads(self.succeed("ladder", "transpose", "--on", "emulator", "--rows", 64, "--format", "json",
-                                          "--rungs", "padded@32x8,copy/global@32x8,transpose/shared@32x32,padded@32x8"))["results"]
+                                          "--rungs", "padded@32x8,copy/global@32x8,transpose/shared@32x32,padded@32x8,global@32x8"))["results"]
         self.assertEqual([r["kernel"] for r in results], ["copy/global@32x8", "transpose/shared@32x32", "transpose/padded@32x8"])
 
     def test_others_are_refused(self):

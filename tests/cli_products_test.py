@@ -54,6 +54,7 @@ class Products(Case):
         self.refuse(2, ["--m", "--rows"], "explain", "transpose", "--m", 5)
         self.refuse(2, ["--on is 'host'"], "explain", "gemm", "--on", "host")
         self.refuse(2, ["leading dimension is 3"], "explain", "gemm", "--lda", 3)
+        self.refuse(2, ["--offset"], "explain", "gemm", "--offset", 9223372036854775807)
         self.refuse(2, ["--multiprocessors is 4294967297: it must be 1 to 65536"],
                     "explain", "gemm", "--multiprocessors", 4294967297)
         # The verifier's limit is not the library's.

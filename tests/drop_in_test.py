@@ -284,7 +284,8 @@ def check_toy(program, folder):
     shown = run("explain reverse/shared@32x8 --height 100 --dtype f64").stdout
     require("Warp 0 of the first tile" in shown and "100 x 100 f64" in shown, "explain shows what a warp does")
     require("no choice" in run("explain reverse", 2).stderr, "and that there is no choice of kernels")
-    require("--m" in run("ladder reverse --m 5", 2).stderr, "another operation's sizes are refused")
+    for command in ("ladder reverse --m 5", "explain reverse/plain@32x8 --m 5", "explain transpose --height 5"):
+        require(command.split()[2] in run(command, 2).stderr, "another operation's sizes are refused")
 
     bench, ladder = folder / "bench.json", folder / "ladder.json"
     run(f"bench reverse --on host --shapes odd --sizes 1 --seconds 0.01 --format json --output {bench}")
@@ -296,7 +297,7 @@ def check_toy(program, folder):
     host = folder / "host.json"
     run(f"profile host/reverse --height 30 --format json --output {host}")
     page = run(f"report {bench} {ladder} {host} --format markdown").stdout
-    require("Ladder of reverse" in page and "host/reverse beside its peers" in page and "reverse/shared" in page and "host/reverse, 30 x 30" in page,
+    require("Ladder of reverse" in page and "host/reverse beside memcpy" in page and "reverse/shared" in page and "host/reverse, 30 x 30" in page,
             "report shows them all")
 
 

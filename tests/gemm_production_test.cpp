@@ -24,7 +24,7 @@ std::string name(const kernel& k, const gemm_shape& s) { return k.id + ", " + te
 
 void expect_right(const kernel& k, const gemm_shape& shape) {
     const lab::emulated run = lab::emulate(k, product_work(shape), {});
-    if (run.refused) return;  // operands that lie so are packed for these tiles
+    if (run.declined) return;  // operands that lie so are packed for these tiles
     ++runs[k.id];
     ASSERT_EQ(run.found.fault, "") << name(k, shape);
     ASSERT_TRUE(run.finished) << name(k, shape);

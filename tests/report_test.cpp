@@ -405,8 +405,8 @@ TEST(hostile, files_are_refused_by_name_and_field) {
     // Another operation's kernel in a ladder, though it has all its sizes.
     ordered_json product = rung_json("gemm/tiled", 1e-6, 1e-6, 1e-6);
     for (const char* size : {"m", "n", "k"}) product[size] = 4;
-    const ordered_json turned = rung_json("transpose/swizzled@64x64", 1e-6, 1e-6, 1e-6);
-    EXPECT_TRUE(has(refusal(ordered_json{{"results", {product, turned}}}.dump()),
+    const ordered_json transposed = rung_json("transpose/swizzled@64x64", 1e-6, 1e-6, 1e-6);
+    EXPECT_TRUE(has(refusal(ordered_json{{"results", {product, transposed}}}.dump()),
                     "results[0].kernel is no kernel of transpose, as the last one is"));
     // Numbers that no double holds.
     EXPECT_TRUE(has(refusal("{\"results\": [1e999]}"), "the file.json is not JSON that can be read"));

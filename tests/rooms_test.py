@@ -32,10 +32,10 @@ ROOMS = {
     "src/files": ([PUBLIC, "src/host", "src/device", "src/core"], "files may include host, device and core"),
     "src/lab": ([PUBLIC, "src/core", "src/emulator", *REGISTRY], "lab may include emulator, core, and of device the registry"),
     # What the lab and files hand out is of core's types.
-    "src/report": ([PUBLIC, "src/lab", "src/files", "src/emulator", "src/core"],
-                   "report may include lab, files, emulator, core and the public API"),
-    "src/cli": ([PUBLIC, "src/report", "src/lab", "src/files", "src/emulator", "src/core"],
-                "cli may include report, lab, files, emulator, core and the public API"),
+    "src/report": ([PUBLIC, "src/lab", "src/files", "src/emulator", "src/core", *REGISTRY],
+                   "report may include lab, files, emulator, core, the public API, and of device the registry"),
+    "src/cli": ([PUBLIC, "src/report", "src/lab", "src/files", "src/emulator", "src/core", *REGISTRY],
+                "cli may include report, lab, files, emulator, core, the public API, and of device the registry"),
     "python": ([PUBLIC], "python may include the public API only"),
 }
 

@@ -43,7 +43,7 @@ std::vector<std::string> read_some(const char* option, const std::string& text, 
 
 std::vector<int> read_sizes(const operation& does, const std::optional<std::string>& text) {
     if (!text) return does.facts().element_sizes;
-    if (does.facts().element_sizes.empty())
+    if (!does.facts().of_sizes())
         throw invalid_argument(fmt::format("{} has one element size: leave out --sizes", does.name()));
     std::vector<std::string> known;
     for (int size : does.facts().element_sizes) known.push_back(std::to_string(size));
@@ -136,7 +136,7 @@ void run(const invocation& asked) {
     const lab::bench_request what = read_request(asked, does, on);
     const auto bencher = on == backend::cuda ? lab::cuda_bencher() : lab::host_bencher();
     lab::bench_report report{.device = bencher->device(), .what = what};
-    if (does.facts().rate.arithmetic) report.peak_flops = bencher->peak_flops();
+    report.peak_flops = bencher->peak_flops(does.facts().rate);
     if (const auto commit = asked.find("--commit"))
         report.provenance = provenance(*commit, asked.text(), report.device.cuda);
     bencher->expect(grid, report.what);
@@ -172,20 +172,21 @@ std::string usual_peers() {
 command bench_command() {
     static const std::string which = operation_names();
     static const std::string peers = fmt::format("what to measure beside it ({})", usual_peers());
-    return {.name = "bench",
-            .help = "An operation beside its peers over a grid of shapes",
-            .positionals = {{"OPERATION", which.c_str()}},
-            .options = {{"--sizes", "of elements, in bytes (all)"},
-                        {"--shapes",
-                         "groups of shapes, with commas between them (all); a name that is wrong gets the list"},
-                        {"--on", "cuda, or host: in host memory, on all cores (cuda)"},
-                        {"--subject", "the kernel to measure, as list shows it (what the library runs)"},
-                        {"--peers", peers.c_str()},
-                        {"--seconds", "to sample each cell (0.5)"},
-                        {"--warm", "do not flush the caches between samples", true},
-                        {"--placement", "cuda: lay so many pairs of such matrices aside, for other memory (0)"},
-                        {"--commit", "of the source, to be stored with the result"}},
-            .run = run};
+    return {
+        .name = "bench",
+        .help = "An operation beside its peers over a grid of shapes",
+        .positionals = {{"OPERATION", which.c_str()}},
+        .options = {{"--sizes", "of elements, in bytes (all)"},
+                    {"--shapes",
+                     "groups of shapes, with commas between them (all); a name that is wrong gets the list"},
+                    {"--on", "cuda, or host: in host memory, on all cores (cuda)"},
+                    {"--subject", "the kernel to measure, as list shows it (what the library runs)"},
+                    {"--peers", peers.c_str()},
+                    {"--seconds", "to sample each cell (0.5)"},
+                    {"--warm", "do not flush the caches between samples", true},
+                    {"--placement", "cuda: allocate so many pairs of matrices first, so that these lie elsewhere (0)"},
+                    {"--commit", "of the source, to be stored with the result"}},
+        .run = run};
 }
 
 }  // namespace cornerturn::cli

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/operation.hpp"
 #include "lab/run.hpp"
 #include "lab/table.hpp"
 

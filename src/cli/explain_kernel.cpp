@@ -31,7 +31,7 @@ lab::request read_request(const kernel& k, const invocation& asked) {
         if (std::find(std::begin(kOthers), std::end(kOthers), name) == std::end(kOthers))
             throw invalid_argument(
                 fmt::format("explain of one kernel takes {}, --dtype, --seed and --svg; {} is for explain OPERATION",
-                            options_text(options_of_work(*k.does)), name));
+                            options_text(k.does->facts().sizes), name));
     }
     lab::request what{.work = k.does->read(asked.given, kStandardSize)};
     what.lines = what.watch = true;

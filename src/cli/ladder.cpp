@@ -15,16 +15,28 @@
 namespace cornerturn::cli {
 namespace {
 
-// The rungs that are named, by their whole ids or without the family, in the ladder's order.
-std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs, const std::string& family,
+// The id of the rung that is meant: a whole id, or one without its family.
+std::string id_of(const std::string& word, const operation& does) {
+    if (word.find('/') != std::string::npos) return word;
+    std::vector<std::string> ids;
+    for (const char* family : does.facts().families) ids.push_back(fmt::format("{}/{}", family, word));
+    const auto is_kernel = [](const std::string& id) {
+        return std::any_of(kernels().begin(), kernels().end(), [&](const kernel& k) { return k.id == id; });
+    };
+    const auto at = std::find_if(ids.begin(), ids.end(), is_kernel);
+    return at == ids.end() ? ids.front() : *at;
+}
+
+// The rungs that are named, in the ladder's order.
+std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs, const operation& does,
                                         const std::string& text) {
     std::vector<const kernel*> chosen;
     std::istringstream words(text);
     for (std::string word; std::getline(words, word, ',');) {
-        const std::string id = word.find('/') == std::string::npos ? family + "/" + word : word;
+        const std::string id = id_of(word, does);
         const kernel& named = find_kernel(id);
         if (std::find(rungs.begin(), rungs.end(), &named) == rungs.end())
-            throw invalid_argument(fmt::format("--rungs has {}, which is no rung of {}", id, family));
+            throw invalid_argument(fmt::format("--rungs has {}, which is no rung of {}", id, does.name()));
         if (std::find(chosen.begin(), chosen.end(), &named) == chosen.end()) chosen.push_back(&named);
     }
     if (chosen.empty()) throw invalid_argument("--rungs names nothing: it takes ids, with commas between them");
@@ -35,7 +47,7 @@ std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs,
 void run(const invocation& asked) {
     const operation& does = find_operation(asked.given.word("OPERATION", ""));
     auto rungs = lab::ladder_of(does);
-    if (const auto named = asked.find("--rungs")) rungs = choose_rungs(rungs, does.name(), *named);
+    if (const auto named = asked.find("--rungs")) rungs = choose_rungs(rungs, does, *named);
     const std::string device = device_of(asked);
     const lab::request what = read_request(asked, does, device);
     const wanted_counters wanted = read_wanted(asked, device);

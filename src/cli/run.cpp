@@ -11,6 +11,7 @@
 #include "lab/hardware.hpp"
 
 namespace cornerturn::cli {
+
 bool has(const std::vector<option>& all, const std::string& name) {
     return std::any_of(all.begin(), all.end(), [&](const option& o) { return o.name == name; });
 }
@@ -33,30 +34,27 @@ std::vector<option> options_of_all(std::vector<option> (*of)(const operation&)) 
     return all;
 }
 
-std::vector<option> options_of_work(const operation& o) {
-    std::vector<option> all = o.facts().sizes;
-    all.insert(all.end(), o.facts().more.begin(), o.facts().more.end());
-    return all;
+std::vector<option> size_options() {
+    return options_of_all([](const operation& o) { return o.facts().sizes; });
 }
-
-std::vector<option> size_options() { return options_of_all(options_of_work); }
 
 std::vector<option> run_options() {
     std::vector<option> all = size_options();
-    all.insert(all.end(), {{"--dtype", "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128 (f32)"},
-                           {"--on", "emulator or cuda (cuda where a GPU answers)"},
-                           {"--full", "emulator: run every block, however large the matrix", true},
-                           {"--warm", "cuda: do not flush the L2 cache between samples", true},
-                           {"--untimed", "cuda: launch once and verify, without timing", true},
-                           {"--placement", "cuda: lay so many pairs of such matrices aside, for other memory (0)"},
-                           {"--counters", "cuda: the hardware's counters too, by Nsight Compute", true},
-                           {"--metrics", "more of them, by Nsight Compute's names, with commas between them"},
-                           {"--ncu", "Nsight Compute's command line (the one in PATH, or where its packages put it)"}});
+    all.insert(all.end(),
+               {{"--dtype", "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128 (f32)"},
+                {"--on", "emulator or cuda (cuda where a GPU answers)"},
+                {"--full", "emulator: run every block, however large the matrix", true},
+                {"--warm", "cuda: do not flush the L2 cache between samples", true},
+                {"--untimed", "cuda: launch once and verify, without timing", true},
+                {"--placement", "cuda: allocate so many pairs of matrices first, so that these lie elsewhere (0)"},
+                {"--counters", "cuda: the hardware's counters too, by Nsight Compute", true},
+                {"--metrics", "more of them, by Nsight Compute's names, with commas between them"},
+                {"--ncu", "Nsight Compute's command line (the one in PATH, or where its packages put it)"}});
     return all;
 }
 
 void check_sizes(const arguments& given, const operation& does) {
-    const std::vector<option> its = options_of_work(does);
+    const std::vector<option>& its = does.facts().sizes;
     std::vector<option> others;
     for (const option& o : size_options()) {
         if (given.has(o.name) && !has(its, o.name)) others.push_back(o);
@@ -105,7 +103,8 @@ lab::request read_request(const invocation& asked, const operation& does, const 
 int read_placement(const invocation& asked, const operation& does, bool on_gpu) {
     if (!asked.given.has("--placement")) return 0;
     if (!on_gpu || !does.facts().shares_memory)
-        throw invalid_argument("--placement is of matrices that a GPU moves: it lays others aside in its memory");
+        throw invalid_argument(
+            "--placement is of matrices that a GPU moves: it allocates others first, so that these lie elsewhere");
     return asked.given.whole("--placement", 0, 0, 64);
 }
 

@@ -16,9 +16,7 @@ bool has(const std::vector<option>& all, const std::string& name);
 // it.
 std::vector<option> options_of_all(std::vector<option> (*of)(const operation&));
 
-// What describes an operation's work: its sizes, and what it has besides. Then every operation's; then with them what
-// all three commands take.
-std::vector<option> options_of_work(const operation& o);
+// The sizes of every operation's work; and with them what all three commands take besides.
 std::vector<option> size_options();
 std::vector<option> run_options();
 

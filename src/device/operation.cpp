@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "core/words.hpp"
 #include "cornerturn/error.hpp"
@@ -27,12 +28,18 @@ int arguments::whole(const std::string& option, int otherwise, int least, int mo
     return static_cast<int>(value);
 }
 
+void problem::no_tiles() { throw std::logic_error("this work is not checked tile by tile"); }
+
 explanation operation::explain(const arguments&) const {
     throw invalid_argument(fmt::format("{} has no choice of kernels to explain", name()));
 }
 
 std::vector<bench_cell> operation::bench_grid(const std::vector<int>&, const std::vector<std::string>&) const {
     return {};
+}
+
+std::string operation::bench_row(const std::string&, const std::string& text, const std::vector<std::int64_t>&) const {
+    return text;
 }
 
 double operation::steps(const std::vector<std::int64_t>& sizes) const {
@@ -42,7 +49,7 @@ double operation::steps(const std::vector<std::int64_t>& sizes) const {
 }
 
 double operation::operations_per_byte(const std::vector<std::int64_t>& sizes, int element_size) const {
-    return 2 * steps(sizes) / bytes(sizes, element_size);
+    return facts_.operations_a_step * steps(sizes) / operand_bytes(sizes, element_size);
 }
 
 std::vector<const operation*> operations() {

@@ -66,7 +66,7 @@ public:
 
     // Runs the kernel on the work that was last taken, by the build of it that is for this memory.
     virtual std::function<void()> bind(const kernel& k) const = 0;
-    // Does what the kernels of a ladder are timed beside, on a GPU, where the problem was made with memory for it.
+    // What the kernels of a ladder are timed beside, on a GPU. The problem was made with memory for it.
     virtual std::function<void()> bind_yardstick() const = 0;
 
     // ---- In host memory
@@ -78,11 +78,14 @@ public:
     };
     virtual std::vector<buffer> buffers() const { return {}; }
 
-    // ---- Where workload::has_tiles(): tiles of what is written, alone
-    virtual tile tile_of(const emulator::sampled_tile&) const { return {}; }
-    virtual void prepare_inputs() {}  // before the first launch
-    virtual void prepare(const std::vector<tile>&) {}
-    virtual verdict check(const std::vector<tile>&) const { return {}; }
+    // ---- In the emulator, where workload::has_tiles(): some tiles of what is written. Nobody calls them elsewhere.
+    virtual tile tile_of(const emulator::sampled_tile&) const { no_tiles(); }
+    virtual void prepare_inputs() {}  // before the first launch: what no tile brings with it
+    virtual void prepare(const std::vector<tile>&) { no_tiles(); }
+    virtual verdict check(const std::vector<tile>&) const { no_tiles(); }
+
+private:
+    [[noreturn]] static void no_tiles();  // throws
 };
 
 // Something for an operation to do: its sizes, checked, the type of its elements, and where they come from.
@@ -103,18 +106,20 @@ public:
     virtual double amount(const kernel& k) const = 0;
     // Whether the emulator may run one block of each class, and check the tiles that it wrote.
     virtual bool has_tiles() const { return false; }
-    // Of blocks that it runs then to show that they count as their class does.
+    // How many more blocks it runs then, to show that they count as their class does.
     virtual unsigned witnesses() const { return emulator::options{}.witnesses; }
 
-    // Bytes of a GPU's memory for its problem, with or without what the yardstick needs beside it; and bytes to lay
-    // aside for each step of --placement.
+    // Bytes of a GPU's memory for its problem, with or without what the yardstick needs.
     virtual std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const = 0;
+    // Where operation_facts::shares_memory: --placement N allocates N times as many bytes first.
     virtual std::int64_t aside_bytes() const { return 0; }
 
     // ---- In a bench
-    virtual std::string text() const = 0;                           // "8192 x 8192, ld + 1"
-    virtual void describe(nlohmann::ordered_json& cell) const = 0;  // adds its members
-    virtual std::string cannot_run(const kernel& k) const = 0;      // empty, or why the kernel does not take it
+    virtual std::string text() const = 0;  // "8192 x 8192, ld + 1"
+    // Adds its members: its sizes, "element_size" where there are several, and "bytes" of what is read and written
+    // where it can stay in a host's caches.
+    virtual void describe(nlohmann::ordered_json& cell) const = 0;
+    virtual std::string cannot_run(const kernel& k) const = 0;  // empty, or why the kernel does not take it
     // The same work as all of these kernels can do it, from another seed.
     virtual std::shared_ptr<const workload> among(const std::vector<const kernel*>& kernels,
                                                   std::uint64_t seed) const = 0;
@@ -129,12 +134,13 @@ using workload_pointer = std::shared_ptr<const workload>;
 
 // ---- The operation --------------------------------------------------------------------------------------------------
 
-// What a rate counts: bytes, or operations, of which a device does so many a second at most.
+// What a rate counts: bytes, or operations of some arithmetic, of which a device does so many a second at most.
 struct rate_unit {
-    const char *name, *json;  // "GB/s", "bandwidth_gbps"
-    bool arithmetic;
+    const char *name, *json;           // "GB/s", "bandwidth_gbps"
+    const char* arithmetic = nullptr;  // "FP32"; null where it counts bytes
 };
-inline constexpr rate_unit kBandwidth{"GB/s", "bandwidth_gbps", false}, kArithmetic{"GFLOP/s", "gflops", true};
+inline constexpr const char* kFp32 = "FP32";
+inline constexpr rate_unit kBandwidth{"GB/s", "bandwidth_gbps"}, kFp32Rate{"GFLOP/s", "gflops", kFp32};
 
 // What a bench tells of a kernel besides its time, divided by the yardstick's: a number in an object of its JSON.
 struct bench_comparison {
@@ -145,9 +151,9 @@ struct operation_facts {
     const char* name;                   // "gemm": of its ladder and its bench
     std::vector<const char*> families;  // of the kernels of its ladder: what their ids begin with
     std::vector<option> sizes;          // "--rows", ...; JSON's keys are called so, without the dashes
-    std::vector<option> more = {};      // what else describes its work on a command line
     const char* sizes_legend;           // behind them: " (m x n x k)", or ""
     const char* step;                   // "element", "multiply-add"
+    int operations_a_step = 0;          // of the arithmetic that its rate counts
     const char* operands;               // "the matrix", "A, B and C"
     rate_unit rate;
     const char* yardstick;          // "memcpy"
@@ -158,11 +164,14 @@ struct operation_facts {
     bool shares_memory = false;
 
     // ---- Of its bench
-    std::vector<int> element_sizes = {};            // empty: of one size alone
+    std::vector<int> element_sizes;                 // in bytes; one: a bench has no --sizes
     const char* shape_heading = "shape";            // "m x n x k"
     const char* bench_yardstick = "copy";           // in the heading of its rate
+    const char* squares = nullptr;                  // its group of square matrices, from small to large; or null
     std::vector<double> must_reach = {0.90, 0.98};  // of the yardstick's speed
     std::vector<bench_comparison> comparisons = {};
+
+    bool of_sizes() const { return element_sizes.size() > 1; }
 };
 
 // Who is measured in a bench, unless somebody says otherwise.
@@ -195,8 +204,8 @@ public:
     // one, or `standard`. Throws invalid_argument.
     virtual workload_pointer read(const arguments& given, std::int64_t standard) const = 0;
 
-    // Room for all of the work, of which the first is taken, for these kernels; with memory for the yardstick beside a
-    // ladder's. Throws error where there is no memory.
+    // A problem of the first work, for these kernels; with memory for the yardstick of a ladder. Where
+    // facts().shares_memory it has room for all of the work, else that is one. Throws error where there is no memory.
     virtual std::unique_ptr<problem> make(backend on, const std::vector<const workload*>& work,
                                           const std::vector<const kernel*>& kernels, bool with_yardstick) const = 0;
 
@@ -216,12 +225,15 @@ public:
                                                const std::vector<std::string>& groups) const;
     // Nobody where it is not measured there.
     virtual bench_contestants contestants(backend) const { return {}; }
+    // What a stored cell is called where those of all element sizes stand in one row: cells of one name are one row.
+    virtual std::string bench_row(const std::string& group, const std::string& text,
+                                  const std::vector<std::int64_t>& sizes) const;
     // What its ratios are to, in words.
     virtual std::string yardstick_text(backend on) const = 0;
 
     // ---- Of stored results, where sizes are all that is known
     virtual double steps(const std::vector<std::int64_t>& sizes) const;
-    virtual double bytes(const std::vector<std::int64_t>& sizes, int element_size) const = 0;  // of all operands
+    virtual double operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const = 0;  // of all
     double operations_per_byte(const std::vector<std::int64_t>& sizes, int element_size) const;
 
 private:
@@ -232,8 +244,8 @@ private:
 std::vector<const operation*> operations();
 std::string operation_names();  // "transpose, gemm"
 const operation& find_operation(const std::string& name);
-// Of a kernel that this program need not have: that of the kernel of this id, or of all of its family; null where there
-// are none, or of several operations.
+// That of the kernel of this id; or where this program has no such kernel, that of all of its family; null where there
+// are none, or where they are of several.
 const operation* operation_of_kernel(const std::string& id);
 
 // Runs a kernel as a step of another one's: in the emulator all of its blocks, and the other one's grid is told.

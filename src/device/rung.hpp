@@ -31,6 +31,7 @@ struct variants {
 template <class Work, class... More>
 variants(variant<Work>, More...) -> variants<Work, 1 + static_cast<int>(sizeof...(More))>;
 
+// As register_rung(), which kernels for the emulator cannot call: they share no function with host code.
 struct registration {
     template <class Work, int kCount>
     registration(const rung_notes& notes, const operation& does, const char* file, const char* id_suffix,

@@ -83,7 +83,8 @@ class bencher {
 public:
     virtual ~bencher() = default;
     virtual device_info device() const = 0;
-    virtual double peak_flops() const { return 0; }  // a second; 0: not known
+    // Of what the rate counts, a second; 0: not known, or it counts bytes.
+    virtual double peak_flops(const rate_unit&) const { return 0; }
     // Before the cells of a grid are run, so that what they share is made for the largest of them. Throws cuda_error.
     virtual void expect(const std::vector<bench_cell>&, const bench_request&) {}
     // Never throws for what a kernel did wrong: that is in its entry. Throws cuda_error.

@@ -14,7 +14,7 @@ namespace {
 class cuda_bench : public bencher {
 public:
     device_info device() const override { return machine_.info(); }
-    double peak_flops() const override { return machine_.peak_flops(); }
+    double peak_flops(const rate_unit& rate) const override { return machine_.peak_flops(rate); }
 
     void expect(const std::vector<bench_cell>& grid, const bench_request& what) override {
         if (!what.does->facts().shares_memory) return;

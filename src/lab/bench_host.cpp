@@ -87,6 +87,7 @@ public:
     }
 
     void expect(const std::vector<bench_cell>& grid, const bench_request& what) override {
+        if (!what.does->facts().shares_memory) return;
         std::vector<workload_pointer> all;
         for (const bench_cell& cell : grid) {
             if (cell.work->bytes() <= kMostBytes) all.push_back(cell.work->among(what.kernels(), what.seed));

@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 std::string short_name(const kernel& k) { return k.id.substr(k.id.find('/') + 1); }
 
 const operation_facts& facts_of(const bench_report& report) { return report.what.does->facts(); }
-bool of_sizes(const bench_report& report) { return !facts_of(report).element_sizes.empty(); }
+bool of_sizes(const bench_report& report) { return facts_of(report).of_sizes(); }
 
 std::string yardstick_text(const bench_report& report) {
     return report.what.does->yardstick_text(report.device.kind == "cuda" ? backend::cuda : backend::host);
@@ -37,8 +37,9 @@ std::string ratio_text(const bench_result& r, const bench_entry& e) {
 // Arithmetic in TFLOP/s.
 std::string rate_text(const bench_report& report, const bench_result& r, const bench_entry& e) {
     if (!r.skipped.empty() || !e.skipped.empty()) return "-";
-    if (!e.fault.empty()) return facts_of(report).rate.arithmetic ? "WRONG" : "-";
-    return facts_of(report).rate.arithmetic ? fmt::format("{:.2f}", e.rate() / 1e3) : fmt::format("{:.1f}", e.rate());
+    if (!e.fault.empty()) return facts_of(report).rate.arithmetic != nullptr ? "WRONG" : "-";
+    return facts_of(report).rate.arithmetic != nullptr ? fmt::format("{:.2f}", e.rate() / 1e3)
+                                                       : fmt::format("{:.1f}", e.rate());
 }
 
 std::string comparison_text(const bench_result& r, const bench_comparison& by) {
@@ -50,7 +51,7 @@ std::string comparison_text(const bench_result& r, const bench_comparison& by) {
 
 table cells_table(const bench_report& report) {
     const operation_facts& facts = facts_of(report);
-    const char* const rate = facts.rate.arithmetic ? "TFLOP/s" : facts.rate.name;
+    const char* const rate = facts.rate.arithmetic != nullptr ? "TFLOP/s" : facts.rate.name;
     table t{{{"group"}, {facts.shape_heading, of_sizes(report)}}, {}};
     if (of_sizes(report)) t.columns.push_back({"bytes", true});
     t.columns.insert(t.columns.end(), {{"us", true}, {rate, true}});

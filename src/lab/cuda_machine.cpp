@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <fstream>
+#include <string_view>
 
 #include "cornerturn/error.hpp"
 #include "device/cuda_check.hpp"
@@ -52,8 +53,12 @@ cuda_machine::cuda_machine() {
     // CUDA programming guide, arithmetic instructions: results of an FP32 add or multiply-add a clock, for each
     // multiprocessor.
     const int cores = capability_ == 75 || capability_ == 80 ? 64 : 128;
-    peak_flops_ = 2.0 * properties.multiProcessorCount * cores * kilohertz * 1e3;
+    fp32_flops_ = 2.0 * properties.multiProcessorCount * cores * kilohertz * 1e3;
     info_ = {.kind = "cuda", .name = properties.name, .driver = driver_version(), .cuda = version(runtime)};
+}
+
+double cuda_machine::peak_flops(const rate_unit& rate) const {
+    return rate.arithmetic != nullptr && std::string_view(rate.arithmetic) == kFp32 ? fp32_flops_ : 0;
 }
 
 std::string cuda_machine::cannot_run(const kernel& k) const {

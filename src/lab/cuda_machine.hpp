@@ -20,9 +20,9 @@ public:
     // Why the kernel cannot run here; empty where it can.
     std::string cannot_run(const kernel& k) const;
 
-    // Floating-point operations in FP32, of two for a multiply-add, that all cores can do a second at their highest
-    // clock.
-    double peak_flops() const { return peak_flops_; }
+    // Operations of the arithmetic that the rate counts, two for a multiply-add, that all cores can do a second at
+    // their highest clock. 0 where it counts bytes, or where this is not known.
+    double peak_flops(const rate_unit& rate) const;
 
     // Empty, or a sentence on the memory that lacks.
     std::string lacks_memory(std::int64_t bytes) const;
@@ -30,7 +30,7 @@ public:
 private:
     device_info info_;
     int capability_ = 0;  // 90 for 9.0
-    double peak_flops_ = 0;
+    double fp32_flops_ = 0;
 };
 
 }  // namespace cornerturn::lab

@@ -50,7 +50,7 @@ public:
         r.skipped = emulator_cannot(k);
         if (!r.ran()) return r;
         const emulated found = run_on_emulator(k, what, what.full || what.work->steps() <= kEveryBlockUpTo);
-        if (found.refused) {
+        if (found.declined) {
             r.skipped = found.found.fault;
         } else {
             note(found, r);
@@ -133,7 +133,7 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
         result.finished = true;
     } catch (const error& broken) {
         result.found.fault = broken.what();
-        result.refused = dynamic_cast<const unsupported*>(&broken) != nullptr;
+        result.declined = dynamic_cast<const unsupported*>(&broken) != nullptr;
         const auto* const found = dynamic_cast<const emulator::hazard*>(&broken);
         if (found != nullptr) result.hazard = found->kind();
     }

@@ -54,7 +54,7 @@ struct emulated {
     emulator::report report;
     bool every_block = false;  // else: one block of each class, and its tiles were checked
     bool finished = false;     // false: `found` says what stopped it
-    bool refused = false;      // the emulator cannot run it in that way
+    bool declined = false;     // the emulator cannot run it in that way
     std::optional<emulator::hazard_kind> hazard;
 };
 

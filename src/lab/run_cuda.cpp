@@ -91,7 +91,7 @@ private:
                 how.text(),
                 what.work->amount(k),
                 facts.rate,
-                facts.rate.arithmetic ? machine_.peak_flops() : 0};
+                machine_.peak_flops(facts.rate)};
     }
 
     static void settle(result& r, const verdict& found) {

@@ -16,14 +16,13 @@ std::string grouped(double value) { return lab::grouped(static_cast<std::uint64_
 
 // The rungs that hand the library's own kernels to the lab, by their names.
 bool is_production(const std::string& kernel) { return kernel.ends_with("/production"); }
-bool is_copy(const std::string& contestant) { return contestant.starts_with("copy"); }
 
 std::string bytes_text(int size) { return fmt::format("{} byte{}", size, size == 1 ? "" : "s"); }
 
 std::string series_style(std::size_t i) { return fmt::format("s{}", i % 8); }
 
-std::string rung_style(const rung& r, const ladder& l) {
-    if (r.copies(l.family)) return "s7";
+std::string rung_style(const rung& r) {
+    if (r.ceiling) return "s7";
     return is_production(r.kernel) ? "s1" : "s0";
 }
 
@@ -31,7 +30,7 @@ std::vector<key> rung_keys(const ladder& l) {
     std::map<std::string, key> found;
     for (const rung& r : l.rungs) {
         if (!r.time) continue;
-        const std::string style = rung_style(r, l);
+        const std::string style = rung_style(r);
         found[style] = {style == "s7"   ? r.kernel.substr(0, r.kernel.find('/'))
                         : style == "s1" ? "what the library runs"
                                         : "rungs",
@@ -50,11 +49,14 @@ std::vector<int> element_sizes(const bench& b) {
     return {sizes.begin(), sizes.end()};
 }
 
-// Group and name of every shape, in the order in which they are stored.
-std::vector<std::pair<std::string, std::string>> rows_of(const bench& b) {
-    std::vector<std::pair<std::string, std::string>> rows;
+// Group and name: of a cell, and of all in the order in which they are stored.
+using row_name = std::pair<std::string, std::string>;
+row_name row_of(const bench& b, const cell& c) { return {c.group, b.does->bench_row(c.group, c.shape, c.sizes)}; }
+
+std::vector<row_name> rows_of(const bench& b) {
+    std::vector<row_name> rows;
     for (const cell& c : b.cells) {
-        const std::pair<std::string, std::string> row(c.group, row_name(c));
+        const row_name row = row_of(b, c);
         if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
     }
     return rows;
@@ -104,6 +106,13 @@ const entry* find_entry(const cell& c, const std::string& contestant) {
     return nullptr;
 }
 
+bool is_ceiling(const bench& b, const std::string& contestant) {
+    return std::any_of(b.cells.begin(), b.cells.end(), [&](const cell& c) {
+        const entry* const e = find_entry(c, contestant);
+        return e != nullptr && e->ceiling;
+    });
+}
+
 std::vector<std::string> contestants(const bench& b) {
     std::vector<std::string> all = {"subject"};
     std::set<std::string> timed = {"subject"};
@@ -115,13 +124,6 @@ std::vector<std::string> contestants(const bench& b) {
     }
     std::erase_if(all, [&](const std::string& name) { return !timed.contains(name); });
     return all;
-}
-
-std::string row_name(const cell& c) {
-    if (c.group == "skinny" && c.sizes.size() == 2)
-        return c.sizes[0] < c.sizes[1] ? fmt::format("{} x many", c.sizes[0]) : fmt::format("many x {}", c.sizes[1]);
-    if (c.count > 1) return fmt::format("many {}", sizes_text(c.sizes));
-    return c.shape;
 }
 
 drawing staircase(const ladder& l) {
@@ -138,7 +140,7 @@ drawing staircase(const ladder& l) {
                                              grouped(r.rate), l.does->facts().rate.name, r.ratio, l.yardstick);
         chart.bars.push_back(
             {.label = r.kernel,
-             .parts = {{r.ratio, rung_style(r, l), hint}},
+             .parts = {{r.ratio, rung_style(r), hint}},
              .spread = {{r.yardstick->median_s / r.time->p90_s, r.yardstick->median_s / r.time->p10_s}},
              .value = fmt::format("{:.3f}", r.ratio)});
     }
@@ -174,7 +176,7 @@ std::optional<drawing> costs(const ladder& l) {
 std::optional<drawing> ratios_by_size(const std::vector<const ladder*>& ladders) {
     std::map<std::string, std::vector<point>> lines;
     std::vector<std::string> order;
-    line_chart chart{.title = fmt::format("{} {}: ratio to {} against size", ladders.front()->family,
+    line_chart chart{.title = fmt::format("{} {}: ratio to {} against size", ladders.front()->name(),
                                           ladders.front()->dtype, ladders.front()->yardstick),
                      .x_axis = fmt::format("bytes of {}, by size", ladders.front()->does->facts().operands),
                      .y_axis = fmt::format("ratio to {}", ladders.front()->yardstick),
@@ -208,10 +210,10 @@ drawing heat(const bench& b) {
     heat_map map{.title = fmt::format("{}: ratio to {} by shape and element size", b.subject, yardstick),
                  .column_axis = "bytes an element"};
     for (int size : sizes) map.columns.push_back(std::to_string(size));
-    for (const auto& [group, name] : rows_of(b)) {
-        heat_map::row row{group, name, std::vector<heat_map::spot>(sizes.size(), {0, "not measured"})};
+    for (const row_name& name : rows_of(b)) {
+        heat_map::row row{name.first, name.second, std::vector<heat_map::spot>(sizes.size(), {0, "not measured"})};
         for (const cell& c : b.cells) {
-            if (c.group != group || row_name(c) != name) continue;
+            if (row_of(b, c) != name) continue;
             heat_map::spot& spot = row.spots[static_cast<std::size_t>(
                 std::find(sizes.begin(), sizes.end(), c.element_size) - sizes.begin())];
             const std::string& why = c.skipped.empty() ? c.subject.skipped : c.skipped;
@@ -239,7 +241,7 @@ drawing beside_peers(const bench& b) {
     for (const std::string& who : all) {
         if (who == "subject") {
             chart.keys.push_back({subject_name(b), "s0", mark::disc});
-        } else if (is_copy(who)) {  // what nobody can pass by much, no peer
+        } else if (is_ceiling(b, who)) {
             chart.keys.push_back({contestant_name(who), "soft", mark::bar});
         } else {
             const auto& [shape, style] = kMarks[peers++ % std::size(kMarks)];
@@ -253,7 +255,7 @@ drawing beside_peers(const bench& b) {
             for (const cell& c : b.cells) {
                 const entry* const e = find_entry(c, all[i]);
                 if (c.element_size != size || e == nullptr || !e->timed() || e->ratio <= 0) continue;
-                const auto row = std::find(chart.rows.begin(), chart.rows.end(), std::pair(c.group, row_name(c)));
+                const auto row = std::find(chart.rows.begin(), chart.rows.end(), row_of(b, c));
                 series.points.push_back({static_cast<double>(row - chart.rows.begin()), e->ratio,
                                          fmt::format("{}, {}", chart.keys[i].name, hint_of(b, c, *e))});
             }
@@ -265,6 +267,7 @@ drawing beside_peers(const bench& b) {
 }
 
 std::optional<drawing> squares(const bench& b) {
+    if (b.facts().squares == nullptr) return std::nullopt;
     const std::string yardstick = b.facts().yardstick;
     line_chart chart{.title = fmt::format("{}: ratio to {} of square matrices", b.subject, yardstick),
                      .x_axis = "n, of n x n matrices",
@@ -275,7 +278,8 @@ std::optional<drawing> squares(const bench& b) {
         line_chart::series series{.name = b.of_sizes() ? bytes_text(size) : subject_name(b),
                                   .style = series_style(chart.lines.size())};
         for (const cell& c : b.cells) {
-            if (c.group != "squares" || c.element_size != size || c.subject.ratio <= 0 || c.sizes[0] <= 0) continue;
+            if (c.group != b.facts().squares || c.element_size != size || c.subject.ratio <= 0 || c.sizes[0] <= 0)
+                continue;
             const auto n = static_cast<double>(c.sizes[0]);
             ticks[n] = std::to_string(c.sizes[0]);
             series.points.push_back({n, c.subject.ratio, hint_of(b, c, c.subject)});

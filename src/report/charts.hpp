@@ -18,8 +18,8 @@ std::string subject_name(const bench& b);
 std::vector<std::string> contestants(const bench& b);
 // Null where it is not among the cell's.
 const entry* find_entry(const cell& c, const std::string& contestant);
-// A cell's shape, named alike for all element sizes.
-std::string row_name(const cell& c);
+// An upper bound on the others' speed, no peer.
+bool is_ceiling(const bench& b, const std::string& contestant);
 
 // Of a ladder with times: the ratio of each rung.
 drawing staircase(const ladder& l);

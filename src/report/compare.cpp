@@ -43,7 +43,7 @@ judgement judge(const lab::timing& before, const lab::timing& after) {
 
 std::string work_of(const document& d) {
     if (const ladder* const l = d.as_ladder())
-        return l->timed() ? fmt::format("ladder of {}, {}", l->family, l->work()) : "";
+        return l->timed() ? fmt::format("ladder of {}, {}", l->name(), l->work()) : "";
     const bench& b = std::get<bench>(d.what);
     return fmt::format("bench of {}{}", b.does->name(), d.device.kind == "host" ? " on the host" : "");
 }

@@ -104,10 +104,17 @@ void read_time(const field& from, ladder& of, rung& r) {
     if (const auto noted = from.find("noted")) r.noted = (*noted)[rate].positive();
 }
 
+// Of kernels that this program does not have, none is.
+bool is_ceiling(const operation& does, const std::string& id) {
+    return std::any_of(kernels().begin(), kernels().end(),
+                       [&](const kernel& k) { return k.id == id && does.is_ceiling(k); });
+}
+
 rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
     rung r;
     r.kernel = from["kernel"].text();
     if (r.kernel.empty()) from["kernel"].fail("is empty");
+    r.ceiling = is_ceiling(*of.does, r.kernel);
     const bool good = read_outcome(from, r.skipped, r.fault, r.failed);
     if (!r.ran()) return r;
     if (const auto verified = from.find("verified")) {
@@ -158,8 +165,7 @@ void read_work(const field& from, const operation& does, ladder& into) {
     into.does = &does;
     into.sizes = read_sizes(from, does);
     // Where elements are of one size, files of old do not say of which type.
-    const bool one_size = into.does->facts().element_sizes.empty();
-    into.dtype = one_size && !from.find("dtype") ? "f32" : from["dtype"].text();
+    into.dtype = !does.facts().of_sizes() && !from.find("dtype") ? "f32" : from["dtype"].text();
     try {
         into.element_size = find_dtype(into.dtype).size;
     } catch (const invalid_argument&) {
@@ -189,20 +195,19 @@ ladder read_ladder(const std::vector<field>& results, lab::device_info& device) 
         if (on.text() != device.text()) from["device"].fail("is not the one before it: a ladder runs on one");
         all.rungs.push_back(read_rung(from, all, device));
     }
-    const std::string& last = all.rungs.back().kernel;
-    all.family = last.substr(0, last.find('/'));
     return all;
 }
 
-entry read_entry(const field& from, const operation_facts& facts) {
+entry read_entry(const field& from, const operation& does) {
     entry e;
     bool failed = false;
     e.kernel = from["kernel"].text();
+    e.ceiling = is_ceiling(does, e.kernel);
     if (!read_outcome(from, e.skipped, e.fault, failed)) return e;
     e.time = read_timing(from["time"]);
-    e.rate = from[facts.rate.json].positive();
+    e.rate = from[does.facts().rate.json].positive();
     if (const auto ratio = from.find("ratio")) e.ratio = ratio->positive();
-    for (const bench_comparison& by : facts.comparisons) {
+    for (const bench_comparison& by : does.facts().comparisons) {
         const auto object = from.find(by.object);
         e.compared.push_back(object ? (*object)[by.member].number(0, kLargest) : 0);
     }
@@ -214,24 +219,22 @@ cell read_cell(const field& from, const bench& of) {
     c.group = from["group"].text();
     c.shape = from["shape"].text();
     c.sizes = read_sizes(from, *of.does);
-    if (of.of_sizes()) {
-        c.element_size = static_cast<int>(from["element_size"].number(1, 1 << 20));
-        c.count = from["count"].count();
-        c.bytes = from["bytes"].positive();
-    }
+    c.element_size =
+        of.of_sizes() ? static_cast<int>(from["element_size"].number(1, 1 << 20)) : of.facts().element_sizes.front();
+    if (const auto bytes = from.find("bytes")) c.bytes = bytes->positive();
     if (from["status"].is_text("skipped")) {
         c.skipped = from["reason"].text();
         if (c.skipped.empty()) c.skipped = "no reason given";
         return c;
     }
     c.method = from["method"].text();
-    c.yardstick = read_entry(from["yardstick"], of.facts());
+    c.yardstick = read_entry(from["yardstick"], *of.does);
     c.yardstick.ratio = 0;
-    c.subject = read_entry(from["subject"], of.facts());
+    c.subject = read_entry(from["subject"], *of.does);
     // Without the yardstick there is no ratio, and nothing to say of anybody. Files of old have it in one or the other.
     if (c.subject.timed() && c.yardstick.timed() && c.subject.ratio == 0) c.subject.ratio = from["ratio"].positive();
     if (const auto peers = from.find("peers")) {
-        for (const auto& [name, peer] : peers->members()) c.peers.emplace_back(name, read_entry(peer, of.facts()));
+        for (const auto& [name, peer] : peers->members()) c.peers.emplace_back(name, read_entry(peer, *of.does));
     }
     return c;
 }
@@ -245,7 +248,7 @@ bench read_bench(const field& top) {
     }
     b.subject = top["subject"].text();
     b.yardstick = top["yardstick"].text();
-    if (b.facts().rate.arithmetic) b.peak = top[(std::string("peak_") + b.facts().rate.json).c_str()].positive();
+    if (const auto peak = top.find((std::string("peak_") + b.facts().rate.json).c_str())) b.peak = peak->positive();
     if (const auto frameworks = top.find("frameworks")) {
         for (const auto& [name, runs] : frameworks->members()) {
             for (const field& run : runs.items())
@@ -265,7 +268,7 @@ bool ladder::timed() const {
 
 std::string ladder::work() const { return fmt::format("{} {}", sizes_text(sizes), dtype); }
 double ladder::steps() const { return does->steps(sizes); }
-double ladder::bytes() const { return does->bytes(sizes, element_size); }
+double ladder::bytes() const { return does->operand_bytes(sizes, element_size); }
 
 std::string bench::where(const cell& c) const {
     return of_sizes() ? fmt::format("{} of {} bytes", c.shape, c.element_size) : c.shape;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/operation.hpp"
 #include "lab/result.hpp"
 
 namespace cornerturn::report {
@@ -29,24 +30,25 @@ struct rung {
     std::string method;
     double rate = 0, yardstick_rate = 0, ratio = 0;
     double of_peak = 0, noted = 0;  // 0: not told
+    bool ceiling = false;           // an upper bound on the others' speed, such as a copy
     readings emulated, hardware;
     std::string ncu;
     std::optional<double> conflicts[2];  // loads, stores
 
     bool ran() const { return skipped.empty(); }
-    bool copies(const std::string& family) const { return !kernel.starts_with(family + "/"); }
     // The emulator's, or where there are none the hardware's.
     const readings& counted() const { return emulated.empty() ? hardware : emulated; }
 };
 
 struct ladder {
     const operation* does = nullptr;
-    std::string family, dtype, yardstick;  // of ids; "f32", "memcpy"
-    std::vector<std::int64_t> sizes;       // as its operation names them
+    std::string dtype, yardstick;     // "f32", "memcpy"
+    std::vector<std::int64_t> sizes;  // as its operation names them
     int element_size = 0;
     std::vector<rung> rungs;
 
     bool timed() const;
+    std::string name() const { return does->name(); }
     std::string work() const;                  // "4096 x 4096 f32"
     double steps() const;                      // elements moved, multiply-adds
     double bytes() const;                      // of all operands
@@ -58,6 +60,7 @@ struct entry {
     std::string kernel, skipped, fault;
     std::optional<lab::timing> time;
     double rate = 0, ratio = 0;
+    bool ceiling = false;               // as a rung's
     std::vector<double> compared = {};  // by its operation's comparisons; 0: not told
 
     bool timed() const { return time.has_value(); }
@@ -65,10 +68,9 @@ struct entry {
 
 struct cell {
     std::string group, shape, skipped, method;
-    int element_size = 4;
+    int element_size = 0;
     std::vector<std::int64_t> sizes;  // as its operation names them
-    std::int64_t count = 1;
-    double bytes = 0;  // read and written; 0: not told
+    double bytes = 0;                 // read and written; 0: not told
     entry yardstick, subject;
     std::vector<std::pair<std::string, entry>> peers;
 };
@@ -85,9 +87,9 @@ struct bench {
     std::vector<cell> cells;
 
     const operation_facts& facts() const { return does->facts(); }
-    bool of_sizes() const { return !facts().element_sizes.empty(); }  // of elements
-    std::string where(const cell& c) const;                           // "8192 x 8192 of 4 bytes"
-    std::vector<std::string> methods() const;                         // each once
+    bool of_sizes() const { return facts().of_sizes(); }  // of elements
+    std::string where(const cell& c) const;               // "8192 x 8192 of 4 bytes"
+    std::vector<std::string> methods() const;             // each once
 };
 
 struct document {

@@ -24,14 +24,18 @@ std::string file_name(const std::string& stem) {
     return out.empty() || out[0] == '.' ? "results" + out : out;
 }
 
+bool has_peers(const bench& b) {
+    return std::any_of(b.cells.begin(), b.cells.end(), [](const cell& c) { return !c.peers.empty(); });
+}
+
 std::string title_of(const document& d) {
     if (const ladder* const l = d.as_ladder()) {
         const std::string& only = l->rungs.front().kernel;
         return l->rungs.size() == 1 ? fmt::format("{}, {}", only, l->work())
-                                    : fmt::format("Ladder of {}, {}", l->family, l->work());
+                                    : fmt::format("Ladder of {}, {}", l->name(), l->work());
     }
     const bench& b = std::get<bench>(d.what);
-    return fmt::format("{} beside {}", b.subject, b.of_sizes() ? "its peers" : b.facts().yardstick);
+    return fmt::format("{} beside {}", b.subject, has_peers(b) ? "its peers" : b.facts().yardstick);
 }
 
 facts provenance_of(const document& d) {
@@ -146,7 +150,7 @@ section of_ladder(const document& d, const std::string& name) {
         skipped += !r.ran();
         if (!r.ran()) left.skip(r.kernel, r.skipped);
         if (r.failed) left.failed.emplace_back(r.kernel, r.fault);
-        if (r.time && !r.copies(l.family) && (best == nullptr || r.rate > best->rate)) best = &r;
+        if (r.time && !r.ceiling && (best == nullptr || r.rate > best->rate)) best = &r;
     }
     std::string lead =
         fmt::format("{} ran, {} skipped, {} failed.", l.rungs.size() - skipped, skipped, left.failed.size());
@@ -210,7 +214,7 @@ void add_sizes_of_elements(section& s, const document& d, const std::string& nam
     const bench& b = *d.as_bench();
     const bool host = d.device.kind == "host";
     const char* const yardstick = b.facts().yardstick;
-    s.blocks.push_back(heading{"Beside its peers"});
+    s.blocks.push_back(heading{fmt::format("Beside {}", has_peers(b) ? "its peers" : yardstick)});
     s.blocks.push_back(
         figure{name, fmt::format("Each mark is one shape: its speed as a share of {}.", b.yardstick), beside_peers(b)});
     s.blocks.push_back(heading{"Worst and median"});
@@ -248,11 +252,12 @@ std::optional<std::pair<double, std::string>> bandwidth_beside(const document& d
     };
     for (const document& other : all) {
         if (other.device.kind != "cuda" || other.device.name != d.device.name) continue;
-        if (const bench* const b = other.as_bench(); b != nullptr && !b->facts().rate.arithmetic) {
+        if (const bench* const b = other.as_bench(); b != nullptr && b->facts().rate.arithmetic == nullptr) {
             for (const cell& c : b->cells) {
                 if (c.yardstick.timed()) take(c.yardstick.rate, c.method, other.file);
             }
-        } else if (const ladder* const l = other.as_ladder(); l != nullptr && !l->does->facts().rate.arithmetic) {
+        } else if (const ladder* const l = other.as_ladder();
+                   l != nullptr && l->does->facts().rate.arithmetic == nullptr) {
             for (const rung& r : l->rungs) {
                 if (r.time) take(r.yardstick_rate, r.method, other.file);
             }
@@ -264,17 +269,18 @@ std::optional<std::pair<double, std::string>> bandwidth_beside(const document& d
 void add_roofline(section& s, const document& d, const std::string& name, const std::vector<document>& all) {
     const bench& b = *d.as_bench();
     const auto bandwidth = bandwidth_beside(d, all);
+    const char* const arithmetic = b.facts().rate.arithmetic;
     s.blocks.push_back(heading{"Against the roofline"});
     s.blocks.push_back(figure{
         name + "_roofline",
         bandwidth
-            ? fmt::format("The roof is the peak of {:.1f} TFLOP/s in FP32, and left of its edge what the {:.0f} GB/s "
+            ? fmt::format("The roof is the peak of {:.1f} TFLOP/s in {}, and left of its edge what the {:.0f} GB/s "
                           "that a copy reached ({}) can feed. What L2 holds, such as small shapes timed warm, may pass "
                           "the slope.",
-                          b.peak / 1e3, bandwidth->first, bandwidth->second)
-            : fmt::format("The roof is the peak of {:.1f} TFLOP/s in FP32. It has no slope: no file beside this one "
+                          b.peak / 1e3, arithmetic, bandwidth->first, bandwidth->second)
+            : fmt::format("The roof is the peak of {:.1f} TFLOP/s in {}. It has no slope: no file beside this one "
                           "says what a copy reaches on this device; give a bench or a ladder of what moves data, too.",
-                          b.peak / 1e3),
+                          b.peak / 1e3, arithmetic),
         roofline(b, bandwidth ? std::optional(bandwidth->first) : std::nullopt)});
 }
 
@@ -294,7 +300,7 @@ section of_bench(const document& d, const std::string& name, const std::vector<d
                    fmt::format("{}: square matrices{}.", b.subject, b.of_sizes() ? ", a line an element size" : ""),
                    std::move(*drawn)});
     }
-    if (b.facts().rate.arithmetic) add_roofline(s, d, name, all);
+    if (b.facts().rate.arithmetic != nullptr && b.peak > 0) add_roofline(s, d, name, all);
     add_cell_remarks(s, b);
     return s;
 }
@@ -341,16 +347,15 @@ section of_same_work(const std::vector<const document*>& all) {
     return s;
 }
 
-// Ladders of one family and dtype, in several sizes. Of several of one size all are drawn, one above the other.
+// Ladders of one operation and dtype, in several sizes. Of several of one size all are drawn, one above the other.
 void add_sizes(page& p, const std::vector<document>& documents) {
-    std::map<std::string, std::vector<const document*>> families;
+    std::map<std::string, std::vector<const document*>> ladders_of;
     for (const document& d : documents) {
         const ladder* const l = d.as_ladder();
         if (l == nullptr || !l->timed()) continue;
-        auto& same = families[fmt::format("{} {}", l->family, l->dtype)];
-        same.push_back(&d);
+        ladders_of[fmt::format("{} {}", l->name(), l->dtype)].push_back(&d);
     }
-    for (auto& [name, same] : families) {
+    for (auto& [name, same] : ladders_of) {
         std::set<std::string> works;
         for (const document* d : same) works.insert(d->as_ladder()->work());
         if (works.size() < 2) continue;
@@ -369,7 +374,7 @@ void add_sizes(page& p, const std::vector<document>& documents) {
             s.blocks.push_back(
                 paragraph{{fmt::format("The devices differ: {}.", fmt::join(devices, "; ")), tone::bad}});
         s.blocks.push_back(
-            figure{file_name(fmt::format("ladder_{}_{}_sizes", ladders.front()->family, ladders.front()->dtype)),
+            figure{file_name(fmt::format("ladder_{}_{}_sizes", ladders.front()->name(), ladders.front()->dtype)),
                    "Kernels that ran at every size; those that come nearest to the yardstick at the largest are named.",
                    std::move(*drawn)});
         p.sections.push_back(std::move(s));

@@ -242,7 +242,7 @@ text_table by_group(const bench& b, bool host) {
 
 text_table by_shape(const bench& b) {
     const operation_facts& facts = b.facts();
-    const bool tera = facts.rate.arithmetic;
+    const bool tera = facts.rate.arithmetic != nullptr;
     text_table t{{{facts.shape_heading}, {tera ? "TFLOP/s" : facts.rate.name, true}}, {}};
     if (b.peak > 0) t.columns.push_back({"of peak", true});
     t.columns.push_back({facts.yardstick, true});

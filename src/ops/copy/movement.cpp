@@ -54,7 +54,8 @@ operation_facts movement_facts(const char* name, std::vector<const char*> famili
             .yardstick = "memcpy",
             .reads_once = true,
             .shares_memory = true,
-            .element_sizes = {1, 2, 4, 8, 16}};
+            .element_sizes = {1, 2, 4, 8, 16},
+            .squares = movement::kSquares};
 }
 
 workload_pointer movement::read(const arguments& given, std::int64_t standard) const {
@@ -95,7 +96,7 @@ std::string movement::yardstick_text(backend on) const {
     return fmt::format("{} of half the bytes in the 32-byte sectors that must be read and written", copy);
 }
 
-double movement::bytes(const std::vector<std::int64_t>& sizes, int element_size) const {
+double movement::operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const {
     return element_size * steps(sizes);
 }
 
@@ -103,7 +104,7 @@ double movement::bytes(const std::vector<std::int64_t>& sizes, int element_size)
 
 movement_work::movement_work(const movement& does, const dtype& type, const problem_shape& shape, bool in_bench)
     : workload(does, type, shape.seed), shape_(shape), in_bench_(in_bench) {
-    shape_.checked();
+    shape_.checked();  // its blanks stay: leading dimensions of a copy are not those of a transpose
 }
 
 movement::arranged_function arranged_by(const kernel& k) {

@@ -1,5 +1,5 @@
-// Operations that move each element of a matrix to another matrix: what they share. One of them is told from another by
-// which element goes where.
+// What operations share that move each element of a matrix to another matrix. Each of them says which element goes
+// where.
 #pragma once
 
 #include <memory>
@@ -23,6 +23,8 @@ operation_facts movement_facts(const char* name, std::vector<const char*> famili
 
 class movement : public operation {
 public:
+    static constexpr const char* kSquares = "squares";  // the group of its bench
+
     using arranged_function = arrangement (*)(std::int64_t rows, std::int64_t cols);
 
     // Element (row, col) of a destination is the source's that arranged(rows, cols) says, for a source of rows x cols.
@@ -43,7 +45,9 @@ public:
     // Beside memcpy what the library runs, "NAME/production", or else the first of its kernels that is built for it.
     bench_contestants contestants(backend on) const override;
     std::string yardstick_text(backend on) const override;
-    double bytes(const std::vector<std::int64_t>& sizes, int element_size) const override;
+    std::string bench_row(const std::string& group, const std::string& text,
+                          const std::vector<std::int64_t>& sizes) const override;
+    double operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const override;
 
 protected:
     virtual std::vector<shape_group> shape_groups() const;

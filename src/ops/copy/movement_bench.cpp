@@ -1,4 +1,6 @@
 // The shapes that a bench of what moves elements measures.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ops/copy/movement.hpp"
@@ -58,11 +60,21 @@ dtype type_of(int element_size) {
     return {"", element_size};
 }
 
+constexpr const char *kSkinny = "skinny", *kBatched = "batched";
+
 }  // namespace
 
 std::vector<shape_group> movement::shape_groups() const {
-    return {{"squares", squares}, {"odd", odd},       {"skinny", skinny},
-            {"padded", padded},   {"offset", offset}, {"batched", batched}};
+    return {{kSquares, squares}, {"odd", odd},       {kSkinny, skinny},
+            {"padded", padded},  {"offset", offset}, {kBatched, batched}};
+}
+
+// How many there are, and how long they are, follows from the element's size.
+std::string movement::bench_row(const std::string& group, const std::string& text,
+                                const std::vector<std::int64_t>& sizes) const {
+    if (group == kBatched) return fmt::format("many {}", sizes_text(sizes));
+    if (group != kSkinny) return text;
+    return sizes[0] < sizes[1] ? fmt::format("{} x many", sizes[0]) : fmt::format("many x {}", sizes[1]);
 }
 
 std::vector<std::string> movement::bench_groups() const {

@@ -1,4 +1,4 @@
-// The verifier of products on the GPU: core/gemm_problem.hpp's host_gemm with its matrices in device memory.
+// The verifier of products on the GPU: ops/gemm/problem.hpp's host_gemm with its matrices in device memory.
 #pragma once
 
 #include "device/cuda_problem.hpp"

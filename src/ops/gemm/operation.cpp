@@ -95,8 +95,9 @@ struct gemm_group {
     const char* name;
     std::vector<gemm_shape> (*shapes)();
 };
+constexpr const char* kSquares = "squares";
 constexpr gemm_group kGroups[] = {
-    {"squares", squares}, {"ragged", ragged}, {"oblong", oblong}, {"transposes", transposes}, {"padded", padded}};
+    {kSquares, squares}, {"ragged", ragged}, {"oblong", oblong}, {"transposes", transposes}, {"padded", padded}};
 
 // ---- The operation --------------------------------------------------------------------------------------------------
 
@@ -110,12 +111,15 @@ public:
                                {"--k", "columns of A and rows of B (as many)"}},
                      .sizes_legend = " (m x n x k)",
                      .step = "multiply-add",
+                     .operations_a_step = 2,
                      .operands = "A, B and C",
-                     .rate = kArithmetic,
+                     .rate = kFp32Rate,
                      .yardstick = "cublasSgemm",
                      .noted_source = "note 002, RTX 3060 Laptop, 4096 x 4096 x 4096",
+                     .element_sizes = {kFloat},
                      .shape_heading = "m x n x k",
                      .bench_yardstick = "cublasSgemm",
+                     .squares = kSquares,
                      .must_reach = {1},
                      .comparisons = {{"error, of cuBLAS's: largest", "error", "largest"},
                                      {"Frobenius", "error", "frobenius"}}}) {}
@@ -173,8 +177,9 @@ public:
         shape = shape.with_ld();
         gemm_work work = shape.work(nullptr, nullptr, nullptr, nullptr);
         // Nothing is read: addresses off a boundary by the offset.
-        work.a = work.b = reinterpret_cast<const float*>(
-            (std::uintptr_t{1} << 40) + static_cast<std::uintptr_t>(given.size("--offset", 0) * kFloat));
+        const std::int64_t offset = checked_multiply(given.size("--offset", 0), kFloat, "--offset x bytes");
+        work.a = work.b =
+            reinterpret_cast<const float*>((std::uintptr_t{1} << 40) + static_cast<std::uintptr_t>(offset));
         work.count = given.size("--count", 1);
         work.a_stride = work.a_transposed ? work.k * work.lda : work.m * work.lda;
         work.b_stride = work.b_transposed ? work.n * work.ldb : work.k * work.ldb;
@@ -219,7 +224,7 @@ public:
     }
     std::string yardstick_text(backend) const override { return "cublasSgemm, pedantic FP32"; }
 
-    double bytes(const std::vector<std::int64_t>& sizes, int element_size) const override {
+    double operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const override {
         const auto m = static_cast<double>(sizes[0]), n = static_cast<double>(sizes[1]),
                    k = static_cast<double>(sizes[2]);
         return element_size * (m * n + m * k + k * n);

@@ -41,7 +41,8 @@ bool bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t 
 
 constexpr int kReservedShared = 1 << 10;  // by CUDA, of each block
 
-void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_tile& tile, const gemm_machine& machine) {
+void launch_gemm_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_tile& tile,
+                       const gemm_machine& machine) {
     w.tiles_down = (w.m + tile.rows - 1) / tile.rows;
     w.tiles_across = (w.n + tile.cols - 1) / tile.cols;
     w.whole = static_cast<int>(production::whole_tiles(w.tiles(), w.parts, machine));
@@ -98,23 +99,23 @@ bool multiply(const gemm_work& work, const gemm_plan& plan, const gemm_machine& 
                     of.extent = is_packed ? (extent + 3) / 4 * 4 : extent;
                     return of;
                 };
-                launch_tiles({.a = part(a, row, paths.a, m, tuned.pack_a),
-                              .b = part(b, col, paths.b, n, tuned.pack_b),
-                              .c = work.c + product * work.c_stride + row * work.ldc + col,
-                              .ldc = work.ldc,
-                              .c_stride = work.c_stride,
-                              .k = work.k,
-                              .m = m,
-                              .n = n,
-                              .count = static_cast<int>(least(work.count - product, products)),
-                              .alpha = work.alpha,
-                              .beta = work.beta,
-                              .tiles_down = 0,
-                              .tiles_across = 0,
-                              .whole = 0,
-                              .parts = parts,
-                              .partial = work.workspace + plan.space.partial},
-                             kernel, tile, machine);
+                launch_gemm_tiles({.a = part(a, row, paths.a, m, tuned.pack_a),
+                                   .b = part(b, col, paths.b, n, tuned.pack_b),
+                                   .c = work.c + product * work.c_stride + row * work.ldc + col,
+                                   .ldc = work.ldc,
+                                   .c_stride = work.c_stride,
+                                   .k = work.k,
+                                   .m = m,
+                                   .n = n,
+                                   .count = static_cast<int>(least(work.count - product, products)),
+                                   .alpha = work.alpha,
+                                   .beta = work.beta,
+                                   .tiles_down = 0,
+                                   .tiles_across = 0,
+                                   .whole = 0,
+                                   .parts = parts,
+                                   .partial = work.workspace + plan.space.partial},
+                                  kernel, tile, machine);
             }
         }
     }
