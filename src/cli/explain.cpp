@@ -12,11 +12,13 @@ namespace {
 
 // Those of choices, and those of a kernel's work.
 std::vector<option> work_options() {
-    std::vector<option> all = options_of_all([](const operation& o) { return o.explain_options(); });
-    for (const option& o : size_options()) {
-        if (!has(all, o.name)) all.push_back(o);
+    std::vector<option> all = {{"--on", "cuda or host (cuda); one kernel is looked at in the emulator"},
+                               {"--dtype", "of the elements (f32)"}};
+    for (const auto& more : {options_of_all([](const operation& o) { return o.explain_options(); }), size_options()}) {
+        for (const option& o : more) {
+            if (!has(all, o.name)) all.push_back(o);
+        }
     }
-    if (!has(all, "--dtype")) all.push_back({"--dtype", "of the elements (f32)"});
     return all;
 }
 
