@@ -14,13 +14,8 @@ set(CORNERTURN_KERNEL_FLAGS
 
 # The namespace that a kernel file is compiled into, in one of the builds, so that two kernels of one name stay two. A
 # rung's file, or a peer's, has one of its own. The files of another folder share theirs, as those of an operation's
-# kernels/ do; a test's in kernels/OPERATION/ join those. A file that the build has made has none.
+# kernels/ do; a test's in kernels/OPERATION/ join those.
 function(cornerturn_namespace_of result build file)
-    string(FIND ${file} ${PROJECT_BINARY_DIR}/ made)
-    if(made EQUAL 0)
-        set(${result} "" PARENT_SCOPE)
-        return()
-    endif()
     file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
     if(NOT path MATCHES "/(ladder|baseline)/[^/]*$")
         get_filename_component(path ${path} DIRECTORY)
@@ -43,11 +38,7 @@ function(cornerturn_emulated_kernels name)
         file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})  # folders may hold files of the same name
         string(REGEX REPLACE "\\.cu$" ".cpp" wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}/${path})
         cornerturn_namespace_of(namespace emulated ${file})
-        set(content "#include \"${path}\"\n")
-        if(namespace)
-            string(PREPEND content "#define CORNERTURN_BUILD ${namespace}\n")
-        endif()
-        file(CONFIGURE OUTPUT ${wrapper} CONTENT "${content}")
+        file(CONFIGURE OUTPUT ${wrapper} CONTENT "#define CORNERTURN_BUILD ${namespace}\n#include \"${path}\"\n")
         list(APPEND sources ${wrapper})
     endforeach()
     add_library(${name} OBJECT ${sources})

@@ -14,7 +14,7 @@ namespace cornerturn::cli {
 
 // What somebody asked for. Options are words here, so that every mistake is told in the same way.
 struct invocation {
-    arguments given;                    // options by their names, "--rows", and what has no dashes by its own, "FAMILY"
+    arguments given;  // options by their names, "--rows", and what has no dashes by its own, "OPERATION"
     std::vector<std::string> repeated;  // of what may stand there several times
     std::vector<std::string> words;     // the whole command line, without the program's name
 

@@ -117,7 +117,7 @@ def main():
         # A rung's headers are compiled once, in one namespace. Each mutant has its own namespace inside it. So has a copy
         # without a mistake, which must pass: else mutants would be caught for how they are compiled.
         of_rung = "mutant_of_" + re.sub(r"\W", "_", f"{rung.parent.parent.name}_{rung.stem}")
-        parts = [f"#define CORNERTURN_BUILD {of_rung}\n"
+        parts = [f"#undef CORNERTURN_BUILD\n#define CORNERTURN_BUILD {of_rung}\n"
                  "#define CORNERTURN_ONLY_ELEMENT4\n" + "".join(re.findall(r"^#include .*\n", text, re.M))]
 
         def add(name, content):
