@@ -12,11 +12,23 @@ set(CORNERTURN_KERNEL_FLAGS
     -ftls-model=local-exec
     -Wframe-larger-than=8192 -Wno-unknown-pragmas -Wno-missing-field-initializers)
 
+# Where a file lies in the build folder, if it was made there, or in the source folder: never a path that leads upwards.
+function(cornerturn_path_of result file)
+    cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${file} made)
+    cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${PROJECT_SOURCE_DIR} around)
+    if(made AND NOT around)
+        file(RELATIVE_PATH path ${PROJECT_BINARY_DIR} ${file})
+    else()
+        file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
+    endif()
+    set(${result} ${path} PARENT_SCOPE)
+endfunction()
+
 # The namespace that a kernel file is compiled into, in one of the builds, so that two kernels of one name stay two. A
 # rung's file, or a peer's, has one of its own. The files of another folder share theirs, as those of an operation's
 # kernels/ do; a test's in kernels/OPERATION/ join those.
 function(cornerturn_namespace_of result build file)
-    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
+    cornerturn_path_of(path ${file})
     if(NOT path MATCHES "/(ladder|baseline)/[^/]*$")
         get_filename_component(path ${path} DIRECTORY)
         string(REGEX REPLACE "^tests/kernels/(.+)$" "src/ops/\\1/kernels" path ${path})
@@ -35,7 +47,7 @@ endfunction()
 function(cornerturn_emulated_kernels name)
     set(sources)
     foreach(file IN LISTS ARGN)
-        file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})  # folders may hold files of the same name
+        cornerturn_path_of(path ${file})  # folders may hold files of the same name
         string(REGEX REPLACE "\\.cu$" ".cpp" wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}/${path})
         cornerturn_namespace_of(namespace emulated ${file})
         file(CONFIGURE OUTPUT ${wrapper} CONTENT "#define CORNERTURN_BUILD ${namespace}\n#include \"${path}\"\n")
@@ -43,7 +55,7 @@ function(cornerturn_emulated_kernels name)
     endforeach()
     add_library(${name} OBJECT ${sources})
     target_link_libraries(${name} PUBLIC cornerturn_options)
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     target_compile_definitions(${name} PRIVATE CORNERTURN_EMULATED)
     # Debug information names source lines for the emulator. Its paths begin at the source folder, so that an object does
     # not depend on where the sources lie. ccache makes paths relative to where the compiler runs: Ninja runs it at the

@@ -1,58 +1,58 @@
-# What `cmake --install` installs: the program, the public headers, libcornerturn_host, libcornerturn where the build has
-# CUDA, and what lets find_package(cornerturn) and pkg-config find them. Nothing in it holds the path that it was
-# installed to.
-include(GNUInstallDirs)
+# What `cmake --install` installs, in three components, each of which can be built and installed alone:
+#   host       libcornerturn_host (target cornerturn_host)
+#   cuda       libcornerturn (target cornerturn_cuda)
+#   program    the program (target cornerturn)
+# The libraries come with the public headers and with what lets find_package(cornerturn) and pkg-config find them. A
+# component's files do not depend on which others were built. Nothing in them holds the path that they are installed to.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cornerturn)
-
-# cornerturn::host is the library for host memory. It is exported by itself: who wants the GPU's alone needs none of
-# what it links to.
-add_library(cornerturn::host ALIAS cornerturn_host)
-set_target_properties(cornerturn_host PROPERTIES
-    EXPORT_NAME host VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-install(TARGETS cornerturn_host EXPORT cornerturnHost)
-install(EXPORT cornerturnHost NAMESPACE cornerturn:: FILE cornerturnHostTargets.cmake DESTINATION ${package_dir})
-
-# cornerturn::cornerturn is that for the GPU; without CUDA, the headers that need none.
-if(CORNERTURN_CUDA)
-    set(library cornerturn_cuda)
-    set(not_installed)
-    set_target_properties(cornerturn_cuda PROPERTIES
-        OUTPUT_NAME cornerturn VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-else()
-    set(library cornerturn_headers)
-    set(not_installed PATTERN cuda EXCLUDE PATTERN cornerturn.h EXCLUDE)
-    add_library(cornerturn_headers INTERFACE)
-endif()
-add_library(cornerturn::cornerturn ALIAS ${library})
-set_target_properties(${library} PROPERTIES EXPORT_NAME cornerturn)
-foreach(each IN ITEMS ${library} cornerturn_host)
-    target_compile_features(${each} INTERFACE cxx_std_20)
-    target_include_directories(${each} INTERFACE
-        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-endforeach()
-
-install(TARGETS cornerturn RUNTIME)
-install(DIRECTORY include/cornerturn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${not_installed})
-install(TARGETS ${library} EXPORT cornerturn)
-install(EXPORT cornerturn NAMESPACE cornerturn:: FILE cornerturnTargets.cmake DESTINATION ${package_dir})
-configure_package_config_file(cmake/cornerturnConfig.cmake.in ${PROJECT_BINARY_DIR}/package/cornerturnConfig.cmake
-    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
-# Before 1.0 a minor version may change the API.
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/cornerturnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/package/cornerturnConfig.cmake ${PROJECT_BINARY_DIR}/package/cornerturnConfigVersion.cmake
-    DESTINATION ${package_dir})
+set(package ${PROJECT_BINARY_DIR}/package)
 
 file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" up ${up})
-configure_file(cmake/cornerturn_host.pc.in ${PROJECT_BINARY_DIR}/package/cornerturn_host.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/package/cornerturn_host.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_package_config_file(cmake/cornerturnConfig.cmake.in ${package}/cornerturnConfig.cmake
+    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# Before 1.0 a minor version may change the API.
+write_basic_package_version_file(${package}/cornerturnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+
+function(cornerturn_install component target)
+    install(TARGETS ${target} EXPORT cornerturn_${component}
+        RUNTIME COMPONENT ${component}
+        LIBRARY COMPONENT ${component} NAMELINK_COMPONENT ${component}
+        ARCHIVE COMPONENT ${component})
+    install(EXPORT cornerturn_${component} NAMESPACE cornerturn:: FILE ${component}Targets.cmake
+        DESTINATION ${package_dir} COMPONENT ${component})
+    configure_file(cmake/${component}.cmake.in ${package}/${component}.cmake @ONLY)
+    install(FILES ${package}/cornerturnConfig.cmake ${package}/cornerturnConfigVersion.cmake ${package}/${component}.cmake
+        DESTINATION ${package_dir} COMPONENT ${component})
+endfunction()
+
+# cornerturn_install_library(component target without pkg_config): without the headers of the other library.
+function(cornerturn_install_library component target without pkg_config)
+    cornerturn_install(${component} ${target})
+    install(DIRECTORY include/cornerturn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component}
+        REGEX "/cornerturn/${without}$" EXCLUDE)
+    configure_file(cmake/${pkg_config}.in ${package}/${pkg_config} @ONLY)
+    install(FILES ${package}/${pkg_config} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
+endfunction()
+
+# A static library leaves to its user what a shared one holds.
+if(BUILD_SHARED_LIBS)
+    set(private ".private")
+else()
+    set(static_libs "-l${CORNERTURN_CXX_RUNTIME}")
+endif()
+if(CORNERTURN_HOST)
+    cornerturn_install_library(host cornerturn_host cuda cornerturn_host.pc)
+endif()
 if(CORNERTURN_CUDA)
     list(GET CUDAToolkit_INCLUDE_DIRS 0 cuda_include_dir)
-    # A static library leaves to its user what a shared one holds.
     if(NOT BUILD_SHARED_LIBS)
-        set(needed "\${cuda_libs} -lstdc++")
+        string(PREPEND static_libs "\${cuda_libs} ")
     endif()
-    configure_file(cmake/cornerturn.pc.in ${PROJECT_BINARY_DIR}/package/cornerturn.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/package/cornerturn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    cornerturn_install_library(cuda cornerturn_cuda "transpose\\.hpp" cornerturn.pc)
+endif()
+if(CORNERTURN_LAB)
+    set_target_properties(cornerturn PROPERTIES EXPORT_NAME program)
+    cornerturn_install(program cornerturn)
 endif()

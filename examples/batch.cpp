@@ -11,11 +11,11 @@ static bool batch() {
     double* to = to_device(std::vector<double>(count * size));
     double* large = to_device(std::vector<double>(count * size));
 
-    // Address, rows, cols, leading dimension, count, stride.
-    const cornerturn::batch_view<double> source{from, rows, cols, cols, count, size};
-    const cornerturn::batch_view<double> transposed{to, cols, rows, rows, count, size};
-    // Matrix i is columns 4 i to 4 i + 3 of the large one.
-    const cornerturn::batch_view<double> beside{large, rows, cols, cols * count, count, cols};
+    using cornerturn::batch_view, cornerturn::matrix_view;
+    const batch_view source{matrix_view{from, rows, cols}, count};
+    const batch_view transposed{matrix_view{to, cols, rows}, count};
+    // Matrix i is columns 4 i to 4 i + 3 of the large one: its rows are cols * count elements apart, matrices cols.
+    const batch_view beside{matrix_view{large, rows, cols, cols * count}, count, cols};
     cornerturn::cuda::transpose(source, transposed, nullptr);
     cornerturn::cuda::transpose(transposed, beside, nullptr);
 

@@ -8,9 +8,9 @@ static bool graph() {
     float* from = to_device(std::vector<float>(size));
     float* transposed = to_device(std::vector<float>(size));
     float* back = to_device(std::vector<float>(size));
-    const cornerturn::matrix_view<float> source{from, rows, cols, cols};
-    const cornerturn::matrix_view<float> middle{transposed, cols, rows, rows};
-    const cornerturn::matrix_view<float> destination{back, rows, cols, cols};
+    const cornerturn::matrix_view source{from, rows, cols};
+    const cornerturn::matrix_view middle{transposed, cols, rows};
+    const cornerturn::matrix_view destination{back, rows, cols};
 
     cudaStream_t stream;
     check(cudaStreamCreate(&stream));

@@ -18,11 +18,11 @@ int main() {
         }
     }
 
-    cornerturn::transpose_in_place(matrix_view<double>{in.data(), 1000, 1000, 1000}, {.threads = 2});
+    cornerturn::transpose_in_place(matrix_view{in, 1000, 1000}, {.threads = 2});
     if (in[3] != 3000) return 1;
 
     try {
-        cornerturn::transpose(source, matrix_view<double>{out.data(), 300, 200, 200});
+        cornerturn::transpose(source, matrix_view{out, 300, 200});
     } catch (const cornerturn::invalid_argument& mistake) {
         std::printf("as it should be: %s\n", mistake.what());
         return 0;

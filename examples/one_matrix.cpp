@@ -14,9 +14,9 @@ static bool one_matrix() {
     point* from = to_device(in);
     point* to = to_device(std::vector<point>(cols * rows));
 
-    // Row-major: rows, columns, and the leading dimension, which is how far a row begins behind the one before.
-    const cornerturn::matrix_view<point> source{from, rows, cols, cols};
-    const cornerturn::matrix_view<point> destination{to, cols, rows, rows};
+    // Row-major, one row behind the other.
+    const cornerturn::matrix_view source{from, rows, cols};
+    const cornerturn::matrix_view destination{to, cols, rows};
     cudaStream_t stream = nullptr;
     cornerturn::cuda::transpose(source, destination, stream);  // returns at once
     check(cudaStreamSynchronize(stream));

@@ -13,8 +13,8 @@ static bool product() {
     float* to = to_device(std::vector<float>(m * n));
 
     using cornerturn::matrix_view;
-    const matrix_view<const float> a{from, m, k, k}, b{by, n, k, k};  // b: n x k
-    const matrix_view<float> c{to, m, n, n};
+    const matrix_view<const float> a{from, m, k}, b{by, n, k};  // b: n x k
+    const matrix_view<float> c{to, m, n};
     cornerturn::cuda::gemm_options options{.b = cornerturn::cuda::op::transposed};
     cudaStream_t stream = nullptr;
     cornerturn::cuda::gemm(1, a, b, 0, c, stream, options);  // c = a b', returns at once

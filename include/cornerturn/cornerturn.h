@@ -1,30 +1,27 @@
 /*
- * cornerturn for C: transposes of matrices in a GPU's memory, at the speed of that memory. C99 or later, and C++.
+ * cornerturn for C and, by its foreign functions, for any other language: transposes of matrices, at the speed of
+ * memory. C99 or later, and C++. It needs no header of CUDA's.
  *
- *     if (cornerturn_cuda_transpose(in, rows, cols, cols, out, rows, sizeof(float), stream) != CORNERTURN_OK) {
+ *     if (cornerturn_transpose(in, rows, cols, cols, out, rows, sizeof(float), 0) != CORNERTURN_OK) {
  *         fprintf(stderr, "%s\n", cornerturn_last_error());
  *     }
  *
- * These functions are the C++ ones of cornerturn/cuda/transpose.hpp, with codes for exceptions. For all of them:
+ * libcornerturn_host has the functions for host memory, libcornerturn those for a GPU's, whose names begin with
+ * cornerturn_cuda_; both have those for messages and the version. They are the C++ ones of cornerturn/transpose.hpp and
+ * cornerturn/cuda/transpose.hpp, with codes for exceptions. For all of them:
  *
  * Matrices   are row-major: element (row, col) of a matrix at `data` lies `row * ld + col` elements behind it, and the
  *            ld - cols elements behind each row are never read or written. Sizes, leading dimensions (ld) and strides
- *            count elements, not bytes.
+ *            count elements, not bytes. A column-major m x n matrix (Fortran, BLAS) is the row-major n x m one with the
+ *            same leading dimension: give its columns as rows, and its rows as cols.
  * Effect     destination(col, row) = source(row, col) for every element, bit for bit.
- * Elements   are element_size bytes, 1 or more; 1, 2, 4, 8 and 16 are fast. Their addresses are multiples of the
- *            largest power of two, at most 8, that divides element_size, as those of C's own types are: 4 for float,
- *            8 for double and double _Complex, 4 for a struct of three floats, 1 for one of three chars.
+ * Elements   are element_size bytes, 1 or more; 1, 2, 4, 8 and 16 are fast.
  * Aliasing   source and destination share no element, with one exception: the same address as source and destination,
  *            with rows == cols, the same leading dimension (and stride), is transposed in place.
- * Where      the matrices lie in memory of the current device, or in memory that CUDA gave to host and device (pinned,
- *            managed), and live until the work is done. The stream belongs to the current device.
- * Stream     a cudaStream_t or CUstream; NULL is the default stream. The work is ordered in it as a kernel launch is,
- *            and can be captured in a CUDA graph. No call waits for it, and none allocates device memory. From Hopper
- *            on, kernels may be started while the one ahead of them ends: cornerturn/cuda/transpose.hpp says more.
  * Empty      matrices and batches (a size of 0) are no error: nothing is done, and their addresses may be NULL.
- * Errors     come before anything is launched, as a code; cornerturn_last_error() has the sentence. No call prints,
- *            exits or throws. What a kernel meets later shows where the stream is next waited for, as always in CUDA.
- * Threads    any number may call at once, with one stream, plan and device or with several.
+ * Errors     come before anything is written or launched, as a code; cornerturn_last_error() has the sentence. No call
+ *            prints, exits or throws.
+ * Threads    any number may call at once.
  */
 #ifndef CORNERTURN_CORNERTURN_H
 #define CORNERTURN_CORNERTURN_H
@@ -32,13 +29,7 @@
 #include <stdint.h>
 
 #include "cornerturn/export.h"
-
-/* The version of this header. CMake reads it here. */
-#define CORNERTURN_VERSION_MAJOR 0
-#define CORNERTURN_VERSION_MINOR 1
-#define CORNERTURN_VERSION_PATCH 0
-#define CORNERTURN_VERSION_NUMBER \
-    (CORNERTURN_VERSION_MAJOR * 10000 + CORNERTURN_VERSION_MINOR * 100 + CORNERTURN_VERSION_PATCH)
+#include "cornerturn/version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,39 +55,70 @@ CORNERTURN_EXPORT const char* cornerturn_last_error(void);
 /* "ok", "invalid_argument", "unsupported", "cuda_error", "internal_error"; "unknown" for any other value. */
 CORNERTURN_EXPORT const char* cornerturn_status_name(cornerturn_status status);
 
-/* The version of the library, which may be newer than CORNERTURN_VERSION_NUMBER, the header's; and as "0.1.0". */
+/* The version of the library, which may be newer than CORNERTURN_VERSION_NUMBER, the header's; and as "0.2.0". */
 CORNERTURN_EXPORT int cornerturn_version_number(void);
 CORNERTURN_EXPORT const char* cornerturn_version_string(void);
 
-/* ---- One call ---- */
+/* ---- Host memory: libcornerturn_host ----
+ *
+ * The work is done when the call returns, by at most `threads` threads, the caller's among them; 0: by as many as there
+ * are cores. Addresses need no alignment: it affects speed alone. Where memory to work in runs out
+ * (CORNERTURN_INTERNAL_ERROR), the destination is left in part written. */
 
 /* Transposes one matrix. The source is rows x cols, source_ld >= cols; the destination is cols x rows,
  * destination_ld >= rows. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_transpose(const void* source, int64_t rows, int64_t cols,
+                                                         int64_t source_ld, void* destination, int64_t destination_ld,
+                                                         int64_t element_size, int threads);
+
+/* Transposes `count` matrices of one shape. Source matrix i begins i * source_stride elements behind `source`, and
+ * destination matrix i likewise. They may lie behind each other (stride >= (rows - 1) * ld + cols of that side) or side
+ * by side in the rows of a larger matrix (ld >= (count - 1) * stride + cols of that side). */
+CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_batch(const void* source, int64_t rows, int64_t cols,
+                                                               int64_t source_ld, int64_t source_stride,
+                                                               void* destination, int64_t destination_ld,
+                                                               int64_t destination_stride, int64_t count,
+                                                               int64_t element_size, int threads);
+
+/* Transposes a square matrix, n x n with ld >= n, in place. (A batch: cornerturn_transpose_batch with one address,
+ * leading dimension and stride for both sides.) */
+CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_in_place(void* matrix, int64_t n, int64_t ld,
+                                                                  int64_t element_size, int threads);
+
+/* ---- A GPU's memory: libcornerturn ----
+ *
+ * Where      the matrices lie in memory of the current device, or in memory that CUDA gave to host and device (pinned,
+ *            managed), and live until the work is done. The stream belongs to the current device.
+ * Alignment  addresses are multiples of the largest power of two, at most 8, that divides element_size, as those of C's
+ *            own types are: 4 for float, 8 for double and double _Complex, 4 for a struct of three floats, 1 for one of
+ *            three chars.
+ * Stream     a cudaStream_t or CUstream; NULL is the default stream. The work is ordered in it as a kernel launch is,
+ *            and can be captured in a CUDA graph. No call waits for it, and none allocates device memory. From Hopper
+ *            on, kernels may be started while the one ahead of them ends: cornerturn/cuda/transpose.hpp says more.
+ * Errors     that a kernel meets later show where the stream is next waited for, as always in CUDA.
+ * Threads    any number may call at once, with one stream, plan and device or with several. */
+
+/* As cornerturn_transpose, ordered in a stream. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose(const void* source, int64_t rows, int64_t cols,
                                                               int64_t source_ld, void* destination,
                                                               int64_t destination_ld, int64_t element_size,
                                                               struct CUstream_st* stream);
 
-/* Transposes `count` matrices of one shape. Source matrix i begins i * source_stride elements behind `source`, and
- * destination matrix i likewise. They may lie behind each other (stride >= (rows - 1) * ld + cols of that side) or side
- * by side in the rows of a larger matrix (ld >= (count - 1) * stride + cols of that side). */
+/* As cornerturn_transpose_batch. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose_batch(const void* source, int64_t rows, int64_t cols,
                                                                     int64_t source_ld, int64_t source_stride,
                                                                     void* destination, int64_t destination_ld,
                                                                     int64_t destination_stride, int64_t count,
                                                                     int64_t element_size, struct CUstream_st* stream);
 
-/* Transposes a square matrix, n x n with ld >= n, in place. (A batch: cornerturn_cuda_transpose_batch with one address,
- * leading dimension and stride for both sides.) */
+/* As cornerturn_transpose_in_place. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose_in_place(void* matrix, int64_t n, int64_t ld,
                                                                        int64_t element_size,
                                                                        struct CUstream_st* stream);
 
-/* ---- A plan: everything but the addresses, checked once ---- */
-
-/* For many transposes of one layout on one device. Making one costs about as much as one call of
- * cornerturn_cuda_transpose; executing it costs a launch and the checks of the addresses. Nothing changes a plan once
- * made: threads may share it. */
+/* A plan is everything but the addresses, checked once: for many transposes of one layout on one device. Making one
+ * costs about as much as one call of cornerturn_cuda_transpose; executing it costs a launch and the checks of the
+ * addresses. Nothing changes a plan once made: threads may share it. */
 typedef struct cornerturn_cuda_plan cornerturn_cuda_plan;
 
 /* Make a plan for the current device. The arguments are those of the calls above. On success *plan is the caller's, to

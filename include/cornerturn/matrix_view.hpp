@@ -1,37 +1,30 @@
 // Matrices somewhere in memory, not owned.
+//
+//     matrix_view{data, rows, cols}             rows behind each other; data points to the first element
+//     matrix_view{data, rows, cols, ld}         part of a larger matrix, whose rows have ld elements
+//     matrix_view{elements, rows, cols}         the same of a std::vector, std::span, std::array: of what has data()
+//     and
+//                                               size(), which must hold the matrix. [, ld] too
+//     matrix_view{m}                            of a std::mdspan m of two axes, whose rows are contiguous
+//     batch_view{matrix_view{...}, count}       count matrices like that one, behind each other. [, stride] too
+//
+// Column-major matrices (Fortran, Eigen, Julia, cuBLAS): a column-major m x n matrix with leading dimension ld is, byte
+// for byte, the row-major n x m matrix_view{data, n, m, ld}. So to transpose a column-major m x n matrix into an n x m
+// one:
+//
+//     transpose(matrix_view{in, n, m, ld_in}, matrix_view{out, m, n, ld_out});
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <type_traits>
 
+#include "cornerturn/export.h"
+#include "cornerturn/version.h"
+
 namespace cornerturn {
-
-// Row-major: element (row, col) is data[row * ld + col], 0 <= row < rows, 0 <= col < cols, ld >= cols.
-// rows, cols and ld count elements. The ld - cols elements behind each row are never read or written.
-template <class T>
-struct matrix_view {
-    T* data;
-    std::int64_t rows, cols, ld;
-
-    template <class U>
-    requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator matrix_view<U>() const {
-        return {data, rows, cols, ld};
-    }
-};
-
-// `count` matrices of one shape: matrix i is {data + i * stride, rows, cols, ld}. stride counts elements, 0 or more.
-// They may lie behind each other (stride >= (rows - 1) * ld + cols) or side by side in the rows of a larger matrix
-// (ld >= (count - 1) * stride + cols).
-template <class T>
-struct batch_view {
-    T* data;
-    std::int64_t rows, cols, ld, count, stride;
-
-    template <class U>
-    requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator batch_view<U>() const {
-        return {data, rows, cols, ld, count, stride};
-    }
-};
 
 namespace detail {
 // A batch_view without its address.
@@ -43,9 +36,157 @@ struct any_batch {
     std::uintptr_t data;
     batch_layout layout;
 };
+
+// A number of elements, from an integer of any type.
+struct extent {
+    std::int64_t value;
+
+    template <class I>
+    requires(std::is_convertible_v<I, std::int64_t> && !std::is_floating_point_v<I>) constexpr extent(I i)
+        : value(static_cast<std::int64_t>(i)) {}
+};
+
+// From one matrix of a packed batch to the next. What does not fit 64 bits is refused where the view is used.
+constexpr std::int64_t packed_stride(extent rows, extent ld) {
+    std::int64_t stride = 0;
+    return __builtin_mul_overflow(rows.value, ld.value, &stride) ? INT64_MAX : stride;
+}
+
+// Throw invalid_argument: a container is too small for a batch; elements of a row are `stride` apart and not
+// contiguous.
+CORNERTURN_EXPORT void check_holds(std::size_t size, const batch_layout& batch);
+[[noreturn]] CORNERTURN_EXPORT void refuse_row_stride(std::int64_t stride);
+
+// A std::mdspan, or one like it, with so many axes and elements that are T, where T may add const.
+template <class M, class T, int kAxes>
+concept mdspan_of = requires(const M& m) {
+    requires M::rank()
+    == kAxes;
+    requires std::is_convertible_v < std::remove_pointer_t<decltype(m.data_handle())>(*)
+    [], T(*)[] > ;
+    m.extent(0);
+    m.stride(0);
+};
+
+// From row to row, of the last two axes.
+template <class M>
+std::int64_t ld_of(const M& m) {
+    constexpr auto kRow = M::rank() - 2, kCol = M::rank() - 1;
+    const auto cols = static_cast<std::int64_t>(m.extent(kCol)), row = static_cast<std::int64_t>(m.stride(kRow));
+    if (cols > 1 && m.stride(kCol) != 1) refuse_row_stride(static_cast<std::int64_t>(m.stride(kCol)));
+    return m.extent(kRow) > 1 ? row : cols;
+}
+
+template <class Elements>
+using element_of = std::remove_pointer_t<decltype(std::data(std::declval<Elements&>()))>;
+}  // namespace detail
+
+// Row-major: element (row, col) is data[row * ld + col], 0 <= row < rows, 0 <= col < cols, ld >= cols.
+// rows, cols and ld count elements. The ld - cols elements behind each row are never read or written.
+template <class T>
+struct matrix_view {
+    T* data = nullptr;
+    std::int64_t rows = 0, cols = 0, ld = 0;
+
+    constexpr matrix_view() = default;
+    constexpr matrix_view(T* data, detail::extent rows, detail::extent cols) : matrix_view(data, rows, cols, cols) {}
+    constexpr matrix_view(T* data, detail::extent rows, detail::extent cols, detail::extent ld)
+        : data(data), rows(rows.value), cols(cols.value), ld(ld.value) {}
+
+    // Throws invalid_argument where there are too few elements.
+    matrix_view(std::span<T> elements, detail::extent rows, detail::extent cols)
+        : matrix_view(elements, rows, cols, cols) {}
+    matrix_view(std::span<T> elements, detail::extent rows, detail::extent cols, detail::extent ld)
+        : matrix_view(elements.data(), rows, cols, ld) {
+        detail::check_holds(elements.size(), {rows.value, cols.value, ld.value, 1, 0});
+    }
+
+    // Throws invalid_argument where the elements of a row are not contiguous, as those of layout_left are not.
+    template <detail::mdspan_of<T, 2> Mdspan>
+    explicit matrix_view(const Mdspan& m) : matrix_view(m.data_handle(), m.extent(0), m.extent(1), detail::ld_of(m)) {}
+
+    // What may be written may be read.
+    template <class U>
+    requires(std::is_same_v<U, const T> && !std::is_const_v<T>) constexpr operator matrix_view<U>() const {
+        return {data, rows, cols, ld};
+    }
+};
+
+template <class Elements>
+matrix_view(Elements&&, detail::extent, detail::extent) -> matrix_view<detail::element_of<Elements>>;
+template <class Elements>
+matrix_view(Elements&&, detail::extent, detail::extent, detail::extent) -> matrix_view<detail::element_of<Elements>>;
+template <class Mdspan>
+matrix_view(const Mdspan&) -> matrix_view<typename Mdspan::element_type>;
+
+// `count` matrices of one shape: matrix i is {data + i * stride, rows, cols, ld}. stride counts elements, 0 or more;
+// where it is not given, the matrices lie behind each other: rows * ld. They may lie behind each other (stride >= (rows
+// - 1) * ld + cols) or side by side in the rows of a larger matrix (ld >= (count - 1) * stride + cols).
+template <class T>
+struct batch_view {
+    T* data = nullptr;
+    std::int64_t rows = 0, cols = 0, ld = 0, count = 0, stride = 0;
+
+    constexpr batch_view() = default;
+    constexpr batch_view(matrix_view<T> first, detail::extent count)
+        : batch_view(first, count, detail::packed_stride(first.rows, first.ld)) {}
+    constexpr batch_view(matrix_view<T> first, detail::extent count, detail::extent stride)
+        : batch_view(first.data, first.rows, first.cols, first.ld, count, stride) {}
+    constexpr batch_view(T* data, detail::extent rows, detail::extent cols, detail::extent ld, detail::extent count)
+        : batch_view(data, rows, cols, ld, count, detail::packed_stride(rows, ld)) {}
+    constexpr batch_view(T* data, detail::extent rows, detail::extent cols, detail::extent ld, detail::extent count,
+                         detail::extent stride)
+        : data(data), rows(rows.value), cols(cols.value), ld(ld.value), count(count.value), stride(stride.value) {}
+
+    // Throws invalid_argument where there are too few elements.
+    batch_view(std::span<T> elements, detail::extent rows, detail::extent cols, detail::extent ld, detail::extent count)
+        : batch_view(elements, rows, cols, ld, count, detail::packed_stride(rows, ld)) {}
+    batch_view(std::span<T> elements, detail::extent rows, detail::extent cols, detail::extent ld, detail::extent count,
+               detail::extent stride)
+        : batch_view(elements.data(), rows, cols, ld, count, stride) {
+        detail::check_holds(elements.size(), {rows.value, cols.value, ld.value, count.value, stride.value});
+    }
+
+    // Of three axes: matrices, rows, columns. Throws invalid_argument where the elements of a row are not contiguous.
+    template <detail::mdspan_of<T, 3> Mdspan>
+    explicit batch_view(const Mdspan& m)
+        : batch_view(m.data_handle(), m.extent(1), m.extent(2), detail::ld_of(m), m.extent(0), m.stride(0)) {}
+
+    template <class U>
+    requires(std::is_same_v<U, const T> && !std::is_const_v<T>) constexpr operator batch_view<U>() const {
+        return {data, rows, cols, ld, count, stride};
+    }
+};
+
+template <class Elements>
+batch_view(Elements&&, detail::extent, detail::extent, detail::extent, detail::extent)
+    -> batch_view<detail::element_of<Elements>>;
+template <class Elements>
+batch_view(Elements&&, detail::extent, detail::extent, detail::extent, detail::extent, detail::extent)
+    -> batch_view<detail::element_of<Elements>>;
+template <class Mdspan>
+batch_view(const Mdspan&) -> batch_view<typename Mdspan::element_type>;
+
+namespace detail {
 template <class T>
 any_batch any(const batch_view<T>& view) {
     return {reinterpret_cast<std::uintptr_t>(view.data), {view.rows, view.cols, view.ld, view.count, view.stride}};
+}
+
+// A batch of one.
+template <class T>
+constexpr batch_view<T> one(const matrix_view<T>& m) {
+    return {m.data, m.rows, m.cols, m.ld, 1, 0};
+}
+
+// What every function that moves elements asks of them, when it is compiled.
+template <class T>
+constexpr void check_elements() {
+    static_assert(!std::is_const_v<T>,
+                  "cornerturn cannot write to a view of const elements: the source comes first and the destination, "
+                  "whose elements must not be const, behind it");
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "cornerturn moves elements as bytes: their type must be trivially copyable");
 }
 }  // namespace detail
 

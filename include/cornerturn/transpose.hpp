@@ -1,15 +1,17 @@
 // Transposes of matrices in host memory, on all cores.
 //
-//     cornerturn::matrix_view<const float> source{in, rows, cols, cols};
-//     cornerturn::matrix_view<float> destination{out, cols, rows, rows};
-//     cornerturn::transpose(source, destination);
+//     cornerturn::transpose(cornerturn::matrix_view{in, rows, cols}, cornerturn::matrix_view{out, cols, rows});
+//
+// cornerturn/matrix_view.hpp says how to view parts of matrices, batches, column-major matrices, containers and
+// mdspans.
 //
 // Every call does the following, and nothing else:
 //  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). An element has
 //    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fast, any other size is correct. It is done when the call
 //    returns, and other threads see it as they see any write of the calling one.
 //  - Threads: any number may call at once. The work is shared out by oneTBB: to the cores of the arena that the caller
-//    is in, or to as many as host_options says. Each of them keeps up to 2 MiB for the next call.
+//    is in, or to as many as host_options says; one thread does it without oneTBB. Each thread keeps up to 2 MiB for
+//    the next call.
 //  - Aliasing: source and destination share no element, with one exception: the same square matrix (or batch) with the
 //    same leading dimension (and stride) as source and destination is transposed in place.
 //  - Gaps behind the rows are never read or written.
@@ -37,8 +39,7 @@ void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> d
 template <class T>
 void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T> destination,
                host_options options = {}) {
-    transpose<T>(batch_view<const T>{source.data, source.rows, source.cols, source.ld, 1, 0},
-                 batch_view<T>{destination.data, destination.rows, destination.cols, destination.ld, 1, 0}, options);
+    transpose<T>(detail::one(source), detail::one(destination), options);
 }
 
 // In place: m.rows == m.cols.
@@ -58,7 +59,7 @@ CORNERTURN_EXPORT void transpose(const any_batch& source, const any_batch& desti
 
 template <class T>
 void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, host_options options) {
-    static_assert(std::is_trivially_copyable_v<T>, "a transpose moves elements as bytes");
+    detail::check_elements<T>();
     detail::transpose(detail::any(source), detail::any(destination), sizeof(T), alignof(T), options);
 }
 

@@ -72,6 +72,22 @@ void named_batch::check_apart() const {
                "each other (from " + to_string(matrix_span(*this)) + " on) or side by side within ld");
 }
 
+void detail::check_holds(std::size_t size, const batch_layout& layout) {
+    const named_batch view{layout, "view"};
+    view.check_not_negative();
+    view.check_extent(1);
+    if (is_empty(layout) || static_cast<std::uint64_t>(batch_span(layout)) <= size) return;
+    refuse("elements.size()", to_string(size),
+           to_string(layout.count) + " x " + view.shape() + ", ld " + to_string(layout.ld) + ", stride " +
+               to_string(layout.stride) + ", take " + to_string(batch_span(layout)));
+}
+
+void detail::refuse_row_stride(std::int64_t stride) {
+    refuse("the last stride of the mdspan", to_string(stride),
+           "the elements of a row must be contiguous; of a column-major matrix view the transpose, "
+           "{m.data_handle(), m.extent(1), m.extent(0), m.stride(1)}");
+}
+
 void check_address(const char* name, std::uintptr_t address, std::int64_t alignment) {
     if (address == 0) throw invalid_argument(std::string(name) + ".data is null");
     if (address % static_cast<std::uintptr_t>(alignment) != 0) {

@@ -11,7 +11,7 @@ constexpr std::int64_t kMostTaskBytes = 1 * kMiB;             // instead of kTas
 constexpr std::int64_t kTasksPerThread = 16;                  // before tasks grow
 
 void swap_elements(const job& j) {
-    share_out(j.count * j.rows, j.bytes(), [&](std::int64_t i) {
+    share_out(j, j.count * j.rows, [&](std::int64_t i) {
         const std::int64_t matrix = i / j.rows, row = i % j.rows;
         for (std::int64_t col = row + 1; col < j.cols; ++col) {
             byte* const one = j.destination_at(matrix, row, col);
@@ -158,15 +158,14 @@ private:
 
 void run_in_place(const job& j) {
     if (j.size > kLargeElement) return swap_elements(j);
-    const std::int64_t threads = tbb::this_task_arena::max_concurrency();
-    const std::int64_t task_bytes = std::clamp(j.bytes() / (kTasksPerThread * threads), kTaskBytes, kMostTaskBytes);
+    const std::int64_t task_bytes = std::clamp(j.bytes() / (kTasksPerThread * j.threads), kTaskBytes, kMostTaskBytes);
     const square_swaps swaps(j);
     if (swaps.is_one_tile()) {
         share_out(
-            j.count, j.bytes(), [&](std::int64_t i) { transpose_and_copy(j, i); }, task_bytes);
+            j, j.count, [&](std::int64_t i) { transpose_and_copy(j, i); }, task_bytes);
     } else {
         share_out(
-            swaps.steps(), j.bytes(), [&](std::int64_t i) { swaps.run(i); }, task_bytes);
+            j, swaps.steps(), [&](std::int64_t i) { swaps.run(i); }, task_bytes);
     }
 }
 

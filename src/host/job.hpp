@@ -3,7 +3,6 @@
 
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -53,26 +52,6 @@ inline byte* scratch(std::int64_t bytes) {
     return memory.get();
 }
 
-// Calls body(i) for i in [0, count), where all of it moves `bytes`; in turn, so that what is done at the same time lies
-// close together.
-template <class Body>
-void share_out(std::int64_t count, std::int64_t bytes, Body body, std::int64_t task_bytes = kTaskBytes) {
-    const std::int64_t tasks = std::clamp<std::int64_t>(bytes / task_bytes, 1, count);
-    std::atomic<std::int64_t> next = 0;
-    const auto take = [&](std::int64_t) {
-        for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
-            for (std::int64_t i = count * t / tasks; i < count * (t + 1) / tasks; ++i) body(i);
-        }
-        end_stream();
-    };
-    const std::int64_t workers = std::min<std::int64_t>(tasks, tbb::this_task_arena::max_concurrency());
-    if (workers == 1) {
-        take(0);
-    } else {
-        tbb::parallel_for(std::int64_t{0}, workers, take, tbb::simple_partitioner());
-    }
-}
-
 // The work, in bytes.
 struct job {
     const byte* source;
@@ -80,9 +59,10 @@ struct job {
     std::int64_t rows, cols, size, count;              // of elements; bytes; matrices
     std::ptrdiff_t source_pitch, destination_pitch;    // from one row to the next
     std::ptrdiff_t source_stride, destination_stride;  // from one matrix to the next
+    std::int64_t threads;                              // that share it out; with one, oneTBB is not asked for any
     kernels use;
 
-    explicit job(const matrix_work& w)
+    job(const matrix_work& w, std::int64_t threads)
         : source(static_cast<const byte*>(w.source)),
           destination(static_cast<byte*>(w.destination)),
           rows(w.rows),
@@ -93,6 +73,7 @@ struct job {
           destination_pitch(w.destination_ld * size),
           source_stride(w.source_stride * size),
           destination_stride(w.destination_stride * size),
+          threads(threads),
           use(kernels_for(size)) {}
 
     std::int64_t matrix_bytes() const { return rows * cols * size; }
@@ -123,6 +104,26 @@ struct job {
         return (destination_pitch == rows * size || cols == 1) && (count == 1 || destination_stride == matrix_bytes());
     }
 };
+
+// Calls body(i) for i in [0, count), which is all of the job; in turn, so that what is done at the same time lies close
+// together.
+template <class Body>
+void share_out(const job& j, std::int64_t count, Body body, std::int64_t task_bytes = kTaskBytes) {
+    const std::int64_t tasks = std::clamp<std::int64_t>(j.bytes() / task_bytes, 1, count);
+    std::atomic<std::int64_t> next = 0;
+    const auto take = [&](std::int64_t) {
+        for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+            for (std::int64_t i = count * t / tasks; i < count * (t + 1) / tasks; ++i) body(i);
+        }
+        end_stream();
+    };
+    const std::int64_t workers = std::min(tasks, j.threads);
+    if (workers == 1) {
+        take(0);
+    } else {
+        tbb::parallel_for(std::int64_t{0}, workers, take, tbb::simple_partitioner());
+    }
+}
 
 // Writes bytes that lie in a line as they will there: whole lines past the caches, what is left at either end as usual.
 // As much is fetched from `next` meanwhile; null: nothing.

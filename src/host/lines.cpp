@@ -35,7 +35,7 @@ void run_lines(const job& j) {
     const std::int64_t most_cols = divide_up(divide_up(cols_behind, across), side) * side;
     // Tasks of several patches, one under the other.
     const bool narrow = most_rows * most_cols * j.size < kTaskBytes;
-    share_out(j.count * across * down, j.bytes(), [&](std::int64_t i) {
+    share_out(j, j.count * across * down, [&](std::int64_t i) {
         // Down the source: neighbours along the rows of the destination are written at the same time.
         const std::int64_t row = rows_before + i % down * most_rows;
         const std::int64_t col = cols_before + i / down % across * most_cols, matrix = i / down / across;

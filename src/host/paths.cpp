@@ -38,7 +38,7 @@ way choose(const job& j) {
 void run_direct(const job& j) {
     const std::int64_t side = std::max<std::int64_t>(1, kDirectBytes / j.size);
     const std::int64_t across = divide_up(j.cols, side);
-    share_out(j.count * across, j.bytes(), [&](std::int64_t i) {
+    share_out(j, j.count * across, [&](std::int64_t i) {
         const std::int64_t matrix = i / across, col = i % across * side, cols = std::min(side, j.cols - col);
         for (std::int64_t row = 0; row < j.rows; row += side) {
             j.use.transpose_tile(j.source_at(matrix, row, col), j.source_pitch, j.destination_at(matrix, col, row),
@@ -55,7 +55,7 @@ void run_image(const job& j) {
     const std::int64_t at_a_time =
         whole ? divide_up(kLeastImage, j.matrix_bytes()) * j.cols : std::max<std::int64_t>(1, kImageBytes / row_bytes);
     const std::int64_t ahead = kImageAhead / row_bytes;
-    share_out(divide_up(all, at_a_time), j.bytes(), [&](std::int64_t i) {
+    share_out(j, divide_up(all, at_a_time), [&](std::int64_t i) {
         const std::int64_t first = i * at_a_time, last = std::min(all, first + at_a_time);
         byte* const to = j.destination + first * row_bytes;
         byte* const image = scratch(at_a_time * row_bytes + kLineBytes) + in_line(to);
@@ -72,13 +72,13 @@ void run_image(const job& j) {
     });
 }
 
-void run(const matrix_work& work) {
-    const job j(work);
+void run(const matrix_work& work, int threads) {
+    const job j(work, threads);
     choose(j).run(j);
 }
 
 std::string explain(const matrix_work& work) {
-    const job j(work);
+    const job j(work, 1);  // which does not depend on how many threads there are
     const way w = choose(j);
     return std::string(w.name) + ", " + j.use.target + ": " + w.why;
 }

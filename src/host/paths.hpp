@@ -7,8 +7,9 @@
 
 namespace cornerturn::host {
 
-// Work that has been checked, and is not empty.
-void run(const matrix_work& work);
+// Work that has been checked, and is not empty; by at most so many threads, of those of the arena that the caller is
+// in.
+void run(const matrix_work& work, int threads);
 
 // Which way it would take, and why: one line.
 std::string explain(const matrix_work& work);

@@ -1,7 +1,7 @@
 // Products of matrices in a GPU's memory, in single precision.
 //
-//     cornerturn::matrix_view<const float> a{at_a, m, k, k}, b{at_b, k, n, n};
-//     cornerturn::matrix_view<float> c{at_c, m, n, n};
+//     cornerturn::matrix_view<const float> a{at_a, m, k}, b{at_b, k, n};
+//     cornerturn::matrix_view<float> c{at_c, m, n};
 //     cornerturn::cuda::gemm(1, a, b, 0, c, stream);
 //
 // Every call does the following, and nothing else:
@@ -66,24 +66,19 @@ CORNERTURN_EXPORT std::int64_t gemm_workspace_bytes(batch_view<const float> a, b
 CORNERTURN_EXPORT std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                                            const gemm_options& options = {});
 
-namespace detail {
-template <class T>
-batch_view<T> one(const matrix_view<T>& m) {
-    return {m.data, m.rows, m.cols, m.ld, 1, 0};
-}
-}  // namespace detail
-
 inline void gemm(float alpha, matrix_view<const float> a, matrix_view<const float> b, float beta, matrix_view<float> c,
                  cudaStream_t stream, const gemm_options& options = {}) {
-    gemm(alpha, detail::one(a), detail::one(b), beta, detail::one(c), stream, options);
+    gemm(alpha, cornerturn::detail::one(a), cornerturn::detail::one(b), beta, cornerturn::detail::one(c), stream,
+         options);
 }
 inline std::int64_t gemm_workspace_bytes(matrix_view<const float> a, matrix_view<const float> b, matrix_view<float> c,
                                          const gemm_options& options = {}) {
-    return gemm_workspace_bytes(detail::one(a), detail::one(b), detail::one(c), options);
+    return gemm_workspace_bytes(cornerturn::detail::one(a), cornerturn::detail::one(b), cornerturn::detail::one(c),
+                                options);
 }
 inline std::string explain_gemm(matrix_view<const float> a, matrix_view<const float> b, matrix_view<float> c,
                                 const gemm_options& options = {}) {
-    return explain_gemm(detail::one(a), detail::one(b), detail::one(c), options);
+    return explain_gemm(cornerturn::detail::one(a), cornerturn::detail::one(b), cornerturn::detail::one(c), options);
 }
 
 }  // namespace cornerturn::cuda

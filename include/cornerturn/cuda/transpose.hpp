@@ -1,8 +1,10 @@
 // Transposes of matrices in a GPU's memory, at the speed of that memory.
 //
-//     cornerturn::matrix_view<const float> source{in, rows, cols, cols};
-//     cornerturn::matrix_view<float> destination{out, cols, rows, rows};
-//     cornerturn::cuda::transpose(source, destination, stream);
+//     cornerturn::cuda::transpose(cornerturn::matrix_view{in, rows, cols}, cornerturn::matrix_view{out, cols, rows},
+//                                 stream);
+//
+// cornerturn/matrix_view.hpp says how to view parts of matrices, batches, column-major matrices, containers and
+// mdspans.
 //
 // Every call does the following, and nothing else:
 //  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). An element has
@@ -69,8 +71,8 @@ void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> d
 
 template <class T>
 void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T> destination, cudaStream_t stream) {
-    transpose<T>(batch_view<const T>{source.data, source.rows, source.cols, source.ld, 1, 0},
-                 batch_view<T>{destination.data, destination.rows, destination.cols, destination.ld, 1, 0}, stream);
+    using cornerturn::detail::one;
+    transpose<T>(one(source), one(destination), stream);
 }
 
 // In place: m.rows == m.cols.
@@ -91,7 +93,7 @@ CORNERTURN_EXPORT void transpose(const cornerturn::detail::any_batch& source,
 
 template <class T>
 void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, cudaStream_t stream) {
-    static_assert(std::is_trivially_copyable_v<T>, "a transpose moves elements as bytes");
+    cornerturn::detail::check_elements<T>();
     using cornerturn::detail::any;
     detail::transpose(any(source), any(destination), sizeof(T), alignof(T), stream);
 }

@@ -1,12 +1,9 @@
-// The C ABI: the C++ API with its exceptions turned into codes, and their messages kept for the thread.
+// The C functions for a GPU's memory.
 #include <algorithm>
-#include <cstring>
-#include <exception>
-#include <new>
 
+#include "core/c_status.hpp"
 #include "cornerturn/cornerturn.h"
 #include "cornerturn/cuda/transpose.hpp"
-#include "cornerturn/error.hpp"
 
 struct cornerturn_cuda_plan {
     cornerturn::cuda::transpose_plan plan;
@@ -16,36 +13,7 @@ namespace {
 
 using cornerturn::transpose_layout;
 using cornerturn::detail::any_batch;
-
-// Of fixed size: keeping a message cannot fail. Longer ones are cut off.
-thread_local char last_error[1024] = "";
-
-cornerturn_status fail(cornerturn_status status, const char* message) {
-    const std::size_t length = std::min(std::strlen(message), sizeof last_error - 1);
-    std::memcpy(last_error, message, length);
-    last_error[length] = '\0';
-    return status;
-}
-
-template <class Work>
-cornerturn_status status_of(Work work) noexcept {
-    try {
-        work();
-        return CORNERTURN_OK;
-    } catch (const cornerturn::invalid_argument& e) {
-        return fail(CORNERTURN_INVALID_ARGUMENT, e.what());
-    } catch (const cornerturn::unsupported& e) {
-        return fail(CORNERTURN_UNSUPPORTED, e.what());
-    } catch (const cornerturn::cuda_error& e) {
-        return fail(CORNERTURN_CUDA_ERROR, e.what());
-    } catch (const std::bad_alloc&) {
-        return fail(CORNERTURN_INTERNAL_ERROR, "out of host memory");
-    } catch (const std::exception& e) {
-        return fail(CORNERTURN_INTERNAL_ERROR, e.what());
-    } catch (...) {
-        return fail(CORNERTURN_INTERNAL_ERROR, "an exception of an unknown type");
-    }
-}
+using cornerturn::detail::status_of;
 
 void require_plan(const void* plan) {
     if (plan == nullptr) throw cornerturn::invalid_argument("plan is NULL");
@@ -66,28 +34,6 @@ cornerturn_status make_plan(cornerturn_cuda_plan** plan, transpose_layout layout
 }
 
 }  // namespace
-
-const char* cornerturn_last_error() { return last_error; }
-
-const char* cornerturn_status_name(cornerturn_status status) {
-    switch (status) {
-        case CORNERTURN_OK: return "ok";
-        case CORNERTURN_INVALID_ARGUMENT: return "invalid_argument";
-        case CORNERTURN_UNSUPPORTED: return "unsupported";
-        case CORNERTURN_CUDA_ERROR: return "cuda_error";
-        case CORNERTURN_INTERNAL_ERROR: return "internal_error";
-    }
-    return "unknown";
-}
-
-int cornerturn_version_number() { return CORNERTURN_VERSION_NUMBER; }
-
-#define CORNERTURN_TEXT_OF(value) #value
-#define CORNERTURN_DOTTED(major, minor, patch) \
-    CORNERTURN_TEXT_OF(major) "." CORNERTURN_TEXT_OF(minor) "." CORNERTURN_TEXT_OF(patch)
-const char* cornerturn_version_string() {
-    return CORNERTURN_DOTTED(CORNERTURN_VERSION_MAJOR, CORNERTURN_VERSION_MINOR, CORNERTURN_VERSION_PATCH);
-}
 
 cornerturn_status cornerturn_cuda_transpose_batch(const void* source, int64_t rows, int64_t cols, int64_t source_ld,
                                                   int64_t source_stride, void* destination, int64_t destination_ld,

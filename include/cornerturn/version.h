@@ -1,0 +1,12 @@
+/* The version of these headers, for C and C++. CMake and pkg-config have it from here. */
+#ifndef CORNERTURN_VERSION_H
+#define CORNERTURN_VERSION_H
+
+#define CORNERTURN_VERSION_MAJOR 0
+#define CORNERTURN_VERSION_MINOR 2
+#define CORNERTURN_VERSION_PATCH 0
+/* To compare with: 0.2.0 is 200, and 1.2.3 is 10203. */
+#define CORNERTURN_VERSION_NUMBER \
+    (CORNERTURN_VERSION_MAJOR * 10000 + CORNERTURN_VERSION_MINOR * 100 + CORNERTURN_VERSION_PATCH)
+
+#endif

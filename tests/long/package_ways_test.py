@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Every way in which another project takes the libraries: static and shared; by find_package, pkg-config, a plain compiler
+line, FetchContent and add_subdirectory; from C++, C and Python; built by every compiler that is here, with no more packages
+than are needed. Without a GPU the projects that want one want the errors that say so. What wants nvcc is left out, and said
+to be, where the build has no CUDA."""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import docs_test
+from compile_test import compilers
+from drop_in_test import copy_sources, failures, in_ccache, require, setting
+from package_test import (CONSUMER, SOURCE, WARNINGS, built, configure, install, no_package, one_line, output_of, use_cmake)
+
+LANGUAGES = {"cpp": ["g++", "-std=c++20"], "c": ["gcc", "-std=c99"]}
+LAB_PACKAGES = no_package("fmt", "nlohmann_json", "CLI11", "Boost")
+USING = SOURCE / "docs/using.md"
+
+
+def languages(options=()):
+    """As the build's own, so that ccache holds what it compiled."""
+    names = ["CMAKE_CXX_COMPILER", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_HOST_COMPILER", "CMAKE_CUDA_ARCHITECTURES"]
+    own = [f"-D{name}={setting(name)}" for name in names if setting(name) and not any(name in each for each in options)]
+    return [*own, *options]
+
+
+def build_libraries(build, *options, targets=("cornerturn_host",)):
+    code, text = configure(SOURCE, build, "-DCORNERTURN_LAB=OFF", "-DCORNERTURN_TESTS=OFF", *LAB_PACKAGES, *languages(options))
+    if code == 0:
+        code, text = output_of(["cmake", "--build", build, "--target", *targets])
+    require(code == 0, f"the libraries are built with {options} {text if code else ''}")
+    return code == 0
+
+
+def run(how, program, environment=None):
+    code, text = output_of([program], env={**os.environ, **(environment or {})})
+    require(code == 0, f"{how}: {text.strip()}")
+
+
+def use_pkg_config(consumer, package, prefix, folder, shared):
+    tool = shutil.which("pkg-config") or shutil.which("pkgconf")
+    require(tool, "there is pkg-config (scripts/install.sh --tests installs it)")
+    if tool is None:
+        return
+    library_dir = next(prefix.rglob(f"{package}.pc")).parents[1]
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(library_dir / "pkgconfig")}
+    ask = lambda *options: shlex.split(output_of([tool, *options, package], env=environment)[1])
+    # A shared libcornerturn keeps its CUDA runtime to itself: the consumer's own calls need one.
+    libraries = ask("--libs") + (ask("--variable=cuda_libs") if shared and package == "cornerturn" else [])
+    if shared:
+        require(not any(library in libraries for library in ("-ltbb", "-lhwy")), "a shared library's users link no other")
+    source = next((CONSUMER / consumer).glob("main.*"))
+    program = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "consumer"
+    code, text = output_of([*LANGUAGES[source.suffix[1:]], *WARNINGS, *ask("--cflags"), source, "-o", program, *libraries])
+    require(code == 0, f"consumer/{consumer} builds with pkg-config {text if code else ''}")
+    if code == 0:
+        run(f"consumer/{consumer} with pkg-config", program, {"LD_LIBRARY_PATH": str(library_dir)})
+
+
+def use_plain_line(prefix, folder):
+    """The compiler lines of docs/using.md, with `prefix` for its PREFIX."""
+    lines = [line for language, lines, _ in docs_test.fenced_blocks(USING.read_text()) if language == "sh"
+             for line in lines if line.startswith(("g++", "gcc")) and "cudart" not in line]
+    require(len(lines) == 2, f"docs/using.md has two lines for a plain compiler {lines}")
+    for line in lines:
+        language = "cpp" if line.startswith("g++") else "c"
+        (folder / f"yours.{language}").write_text((CONSUMER / ("host" if language == "cpp" else "host_c") / f"main.{language}").read_text())
+        code, text = output_of(shlex.split(line.replace("PREFIX", str(prefix))), cwd=folder)
+        require(code == 0, f"{line} {text if code else ''}")
+        if code == 0:
+            run("and runs", folder / "yours")
+
+
+def check_shared(prefix):
+    for library in [p for p in prefix.rglob("libcornerturn*.so.*") if not p.is_symlink()]:
+        text = output_of(["readelf", "-d", library])[1]
+        soname = re.search(r"SONAME.*\[(.*)\]", text)[1]
+        version = setting("CMAKE_PROJECT_VERSION")
+        require(soname == library.name.removesuffix(version) + ".".join(version.split(".")[:2]),
+                f"{library.name} has the SONAME {soname}")
+        needed = set(re.findall(r"NEEDED.*\[(.*?)\.so", text))
+        allowed = {"libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64", "libtbb", "libhwy", "libdl", "librt", "libpthread"}
+        require(needed <= allowed, f"{library.name} needs {sorted(needed)}")
+        require(("libtbb" in needed) == ("host" in library.name), f"{library.name}: oneTBB is for host memory alone")
+
+
+def use_sources(folder):
+    """FetchContent and add_subdirectory, from beside the sources, from below them, and through a link."""
+    (folder / "link").symlink_to(SOURCE)
+    nested = folder / "their" / "third_party" / "cornerturn"
+    copy_sources(nested)
+    for by, sources in [("FetchContent", SOURCE), ("add_subdirectory", folder / "link"), ("add_subdirectory", nested)]:
+        build = folder / f"by_{by}_{sources.name}" / "deep" / "build"
+        before = {p for top in (folder, SOURCE) for p in top.rglob("*") if "build" not in p.parts and ".git" not in p.parts}
+        launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR={SOURCE};{setting('CCACHE')}"] if in_ccache() else []
+        code, text = configure(CONSUMER / "source", build, f"-DCORNERTURN_SOURCES={sources}", f"-DBY={by}", *LAB_PACKAGES, *launcher,
+                               *languages())
+        require(code == 0, f"{by} of {sources.name} configures, without the lab's packages {text if code else ''}")
+        after = {p for top in (folder, SOURCE) for p in top.rglob("*") if "build" not in p.parts and ".git" not in p.parts}
+        strays = {p for p in after - before if build not in p.parents and p not in build.parents and p != build and "__pycache__" not in p.parts}
+        require(not strays, f"nothing is written outside the build {sorted(strays) or ''}")
+        if code == 0:
+            code, text = output_of(["cmake", "--build", build])
+            require(code == 0, f"{by} of {sources.name} builds {text if code else ''}")
+        if code == 0:
+            run(f"{by} of {sources.name}", build / "consumer")
+            run("and cornerturn::cornerturn", build / "consumer_of_all")
+
+
+def check_refusals(folder):
+    """What stands in the way of a build is told in one line."""
+    old = folder / "old++"
+    old.write_text('#!/bin/sh\nexec g++ -U__GNUC__ -D__GNUC__=11 "$@"\n')
+    old.chmod(0o755)
+    without_nvcc = ":".join(p for p in os.environ["PATH"].split(":") if not (pathlib.Path(p) / "nvcc").exists())
+    off = "-DCORNERTURN_LAB=OFF"
+    cases = [([off, f"-DCMAKE_CXX_COMPILER={old}"], "cornerturn needs g++ 12 or clang 14, or later: this is GNU 11."),
+             (["-DCMAKE_CXX_COMPILER=clang++"], "cornerturn needs g++ for the lab"),
+             ([off, *no_package("TBB")], "cornerturn needs TBB for the host library: install libtbb-dev"),
+             ([off, *no_package("hwy")], "cornerturn needs hwy for the host library: install libhwy-dev"),
+             (no_package("CLI11"), "cornerturn needs CLI11 for the lab (or give -DCORNERTURN_LAB=OFF): install libcli11-dev"),
+             ([off, "-DCORNERTURN_HOST=OFF"], "cornerturn needs something to build: -DCORNERTURN_HOST=ON"),
+             (["-DCORNERTURN_HOST=OFF"], "cornerturn needs the host library for the lab"),
+             ([off, "-DCORNERTURN_CUDA=ON"], "cornerturn needs nvcc for -DCORNERTURN_CUDA=ON: install CUDA's toolkit")]
+    for options, message in cases:
+        build = pathlib.Path(tempfile.mkdtemp(dir=folder))
+        code, text = output_of(["cmake", "-S", SOURCE, "-B", build, *options], env={**os.environ, "PATH": without_nvcc, "CUDACXX": ""})
+        text = one_line(text)
+        right = code != 0 and message in text and text.count("CMake Error") == 1
+        require(right, f"{' '.join(options)}: {message} {'' if right else text}")
+
+
+def use_python(prefix, cuda):
+    """The examples of docs/using.md. Without a GPU, PyTorch's part is played by numpy's arrays, and the error is wanted."""
+    blocks = [lines for language, lines, _ in docs_test.fenced_blocks(USING.read_text()) if language == "python"]
+    require(len(blocks) == 2 and all(len(lines) <= 14 for lines in blocks), "docs/using.md has two short examples in Python")
+    python = setting("CORNERTURN_PYTHON_WITH_NUMPY")
+    if not python or python.endswith("NOTFOUND"):
+        print("left out: the examples in Python: there is no numpy")
+        return
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(next(prefix.rglob("libcornerturn_host.so")).parent)}
+    play = lambda lines, more: output_of([python, "-c", "\n".join([*lines, more])], env=environment)
+    code, text = play(blocks[0], """
+a = numpy.arange(12 * 34, dtype=numpy.float32).reshape(12, 34)
+assert (transpose(a) == a.T).all() and (transpose(a[2:9, 5:30]) == a[2:9, 5:30].T).all()
+assert (transpose(a[:0]) == a[:0].T).all() and (transpose(a[3:4]) == a[3:4].T).all()
+try:
+    transpose(a[:, ::-1])
+except ValueError as e:
+    print("refused:", e)
+""")
+    require(code == 0 and "refused" in text, f"numpy by ctypes: {text.strip()}")
+    if not cuda:
+        print("left out: a tensor on a GPU by ctypes: this build has no CUDA")
+        return
+    code, text = play(["import sys, types, numpy", """
+class tensor:
+    def __init__(self, a): self.a, self.shape, self.dtype, self.device = a, a.shape, a.dtype, None
+    def data_ptr(self): return self.a.ctypes.data
+    def stride(self, axis): return self.a.strides[axis] // self.a.itemsize
+    def element_size(self): return self.a.itemsize
+    def new_empty(self, shape): return tensor(numpy.empty(shape, self.dtype))
+stream = types.SimpleNamespace(cuda_stream=0)
+sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(current_stream=lambda: stream))
+""" if not shutil.which("nvidia-smi") else "", *blocks[1]], """
+if isinstance(torch, types.SimpleNamespace):
+    try:
+        print("no error", transpose(tensor(numpy.zeros((3, 4), numpy.float32))))
+    except ValueError as e:
+        print("refused:", e)
+else:
+    x = torch.arange(12 * 34, device="cuda").reshape(12, 34)
+    assert torch.equal(transpose(x), x.t())
+    print("refused nothing")
+""".replace("isinstance(torch, types.SimpleNamespace)", "'tensor' in globals()"))
+    require(code == 0 and "refused" in text, f"a tensor by ctypes: {text.strip()}")
+
+
+def main():
+    cuda = "cuda" in built()
+    libraries = ["host", "cuda"] if cuda else ["host"]
+    if not cuda:
+        print("left out: consumers of the GPU's library: this build has no CUDA")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        targets = [f"cornerturn_{component}" for component in libraries]
+        # Where files' names count from the build as in the build of the test, ccache holds what that compiled.
+        build = pathlib.Path(os.environ["CORNERTURN_BUILD_DIR"])
+        shared = (build.parent if build.parent == SOURCE / "build" else folder) / f"shared-{build.name}"
+        more = ["-DBUILD_SHARED_LIBS=ON"] + (["-DCORNERTURN_CUDA=ON"] if cuda else [])
+        prefixes = {"static": install(build, libraries, folder)}
+        if build_libraries(shared, *more, targets=targets):
+            prefixes["shared"] = install(shared, libraries, folder)
+            check_shared(prefixes["shared"])
+            use_python(prefixes["shared"], cuda)
+        for kind, prefix in prefixes.items():
+            print(f"{kind}:")
+            # Shared ones have found what they link to.
+            options = no_package("TBB", "hwy") if kind == "shared" else []
+            for consumer in ["host", "host_c"] + (["cpp", "c", "both"] if cuda else []):
+                use_cmake(consumer, prefix, folder, *options)
+            for consumer, package in [("host", "cornerturn_host"), ("host_c", "cornerturn_host")] + (
+                    [("cpp", "cornerturn"), ("c", "cornerturn")] if cuda else []):
+                use_pkg_config(consumer, package, prefix, folder, kind == "shared")
+        use_plain_line(prefixes["static"], folder)
+        if cuda:  # configured alone: what it compiles is what was compiled
+            code, text = configure(SOURCE, folder / "cuda_alone", "-DCORNERTURN_LAB=OFF", "-DCORNERTURN_HOST=OFF", "-DCORNERTURN_CUDA=ON",
+                                   *LAB_PACKAGES, *no_package("TBB", "hwy"), *languages())
+            require(code == 0, f"the GPU's library takes no package {text if code else ''}")
+        for compiler in compilers():
+            build = pathlib.Path(tempfile.mkdtemp(dir=folder))
+            if build_libraries(build, f"-DCMAKE_CXX_COMPILER={compiler}"):
+                use_cmake("host", install(build, ["host"], folder), folder, f"-DCMAKE_CXX_COMPILER={compiler}")
+        use_sources(folder)
+        check_refusals(folder)
+    if failures:
+        sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+// How matrices and batches are viewed: what is left out is filled in, and what is viewed holds what is asked of it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+#if __has_include(<mdspan>)
+#include <mdspan>
+#endif
+
+#include "cornerturn/error.hpp"
+#include "cornerturn/transpose.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+auto sizes(const auto& m) { return std::tuple{m.rows, m.cols, m.ld}; }
+auto all_sizes(const auto& b) { return std::tuple{b.rows, b.cols, b.ld, b.count, b.stride}; }
+
+std::string refusal(auto work) {
+    try {
+        work();
+    } catch (const invalid_argument& e) {
+        return e.what();
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return {};
+}
+
+// What the library takes of std::mdspan, for compilers whose library has none.
+template <class T, std::size_t kAxes>
+struct some_mdspan {
+    using element_type = T;
+    T* data;
+    std::array<int, kAxes> extents, strides;
+
+    static constexpr std::size_t rank() { return kAxes; }
+    T* data_handle() const { return data; }
+    int extent(std::size_t axis) const { return extents[axis]; }
+    int stride(std::size_t axis) const { return strides[axis]; }
+};
+
+TEST(views, matrices_are_packed_unless_told_otherwise) {
+    float data[12] = {};
+    EXPECT_EQ(sizes(matrix_view{data, 3, 4}), std::tuple(3, 4, 4));
+    EXPECT_EQ(sizes(matrix_view{data, 2, 4, 5}), std::tuple(2, 4, 5));
+    EXPECT_EQ(sizes(matrix_view<const float>{data, 3, 4}), std::tuple(3, 4, 4));
+    EXPECT_EQ(sizes(matrix_view<float>()), std::tuple(0, 0, 0));
+    const std::size_t rows = 3;  // integers of any type, with no cast
+    const unsigned char cols = 4;
+    enum { kLd = 4 };
+    EXPECT_EQ(sizes(matrix_view{data, rows, cols, kLd}), std::tuple(3, 4, 4));
+    EXPECT_EQ(matrix_view(data, std::numeric_limits<std::uint64_t>::max(), 1).rows, -1) << "which a call refuses";
+    static_assert(std::is_trivially_copyable_v<matrix_view<float>> && std::is_trivially_copyable_v<batch_view<float>>);
+    static_assert(sizeof(matrix_view<float>) == 32 && sizeof(batch_view<float>) == 48, "what kernels are handed");
+}
+
+TEST(views, batches_are_packed_unless_told_otherwise) {
+    float data[60] = {};
+    EXPECT_EQ(all_sizes(batch_view{matrix_view{data, 3, 4}, 5}), std::tuple(3, 4, 4, 5, 12));
+    EXPECT_EQ(all_sizes(batch_view{matrix_view{data, 2, 4, 5}, 5, 12}), std::tuple(2, 4, 5, 5, 12));
+    EXPECT_EQ(all_sizes(batch_view{data, 3, 4, 4, 5}), std::tuple(3, 4, 4, 5, 12));
+    EXPECT_EQ(all_sizes(batch_view{data, 2, 4, 5, 5}), std::tuple(2, 4, 5, 5, 10));
+    EXPECT_EQ(all_sizes(batch_view{data, 2, 4, 5, 5, 11}), std::tuple(2, 4, 5, 5, 11));
+    const batch_view<const float> huge{matrix_view<float>{data, std::int64_t{1} << 40, std::int64_t{1} << 40}, 2};
+    EXPECT_EQ(huge.stride, std::numeric_limits<std::int64_t>::max()) << "a call refuses what does not fit";
+}
+
+TEST(views, of_containers) {
+    std::vector<float> numbers(12);
+    std::array<double, 12> array{};
+    const std::vector<int> constant(12);
+    const std::span<float> part(numbers.data() + 1, 8);
+    matrix_view from_vector{numbers, 3, 4};
+    static_assert(std::is_same_v<decltype(from_vector), matrix_view<float>>);
+    EXPECT_EQ(from_vector.data, numbers.data());
+    EXPECT_EQ(sizes(from_vector), std::tuple(3, 4, 4));
+    static_assert(std::is_same_v<decltype(matrix_view{array, 2, 4, 6}), matrix_view<double>>);
+    EXPECT_EQ(sizes(matrix_view{array, 2, 4, 6}), std::tuple(2, 4, 6));
+    static_assert(std::is_same_v<decltype(matrix_view{constant, 2, 6}), matrix_view<const int>>);
+    EXPECT_EQ((matrix_view{part, 2, 4}.data), part.data());
+    EXPECT_EQ((matrix_view<const float>{numbers, 3, 4}.data), numbers.data());
+    EXPECT_EQ(all_sizes(batch_view{numbers, 2, 2, 2, 3}), std::tuple(2, 2, 2, 3, 4));
+    EXPECT_EQ(all_sizes(batch_view{numbers, 2, 2, 6, 3, 2}), std::tuple(2, 2, 6, 3, 2));
+    EXPECT_NO_THROW((matrix_view{part, 2, 3, 5})) << "nothing lies behind the last row";
+
+    EXPECT_EQ(refusal([&] { matrix_view{part, 3, 3}; }), "elements.size() is 8: 1 x 3 x 3, ld 3, stride 0, take 9");
+    EXPECT_EQ(refusal([&] {
+                  batch_view{numbers, 2, 2, 2, 4};
+              }),
+              "elements.size() is 12: 4 x 2 x 2, ld 2, stride 4, take 16");
+    EXPECT_EQ(refusal([&] { matrix_view{numbers, -3, 4}; }), "view.rows is -3: it must not be negative");
+    EXPECT_EQ(refusal([&] { matrix_view{numbers, 3, 4, 3}; }), "view.ld is 3: a row has 4 elements");
+    EXPECT_NE(refusal([&] {
+                  matrix_view{numbers, std::int64_t{1} << 62, 4};
+              }).find("does not fit 64 bits"),
+              std::string::npos);
+    const std::vector<float> none;
+    EXPECT_NO_THROW((matrix_view{none, 0, 5}));
+}
+
+TEST(views, of_mdspans) {
+    std::vector<int> numbers(60);
+    const some_mdspan<int, 2> plain{numbers.data(), {3, 4}, {4, 1}}, padded{numbers.data(), {3, 4}, {6, 1}};
+    static_assert(std::is_same_v<decltype(matrix_view{plain}), matrix_view<int>>);
+    EXPECT_EQ(matrix_view{plain}.data, numbers.data());
+    EXPECT_EQ(sizes(matrix_view{plain}), std::tuple(3, 4, 4));
+    EXPECT_EQ(sizes(matrix_view<const int>{padded}), std::tuple(3, 4, 6));
+    EXPECT_EQ(sizes(matrix_view{some_mdspan<const int, 2>{numbers.data(), {1, 4}, {0, 1}}}), std::tuple(1, 4, 4));
+    EXPECT_EQ(sizes(matrix_view{some_mdspan<int, 2>{numbers.data(), {4, 1}, {7, 9}}}), std::tuple(4, 1, 7));
+    EXPECT_EQ(all_sizes(batch_view{some_mdspan<int, 3>{numbers.data(), {5, 3, 4}, {12, 4, 1}}}),
+              std::tuple(3, 4, 4, 5, 12));
+    EXPECT_NE(refusal([&] {
+                  matrix_view{some_mdspan<int, 2>{numbers.data(), {3, 4}, {1, 3}}};
+              }).find("is 3: the elements of a row"),
+              std::string::npos);
+    static_assert(!std::is_constructible_v<matrix_view<int>, some_mdspan<int, 3>> &&
+                  !std::is_constructible_v<matrix_view<int>, some_mdspan<const int, 2>> &&
+                  !std::is_constructible_v<matrix_view<int>, some_mdspan<float, 2>>);
+#if __cpp_lib_mdspan
+    const std::mdspan rows(numbers.data(), 3, 4);
+    EXPECT_EQ(sizes(matrix_view{rows}), std::tuple(3, 4, 4));
+    EXPECT_EQ(all_sizes(batch_view{std::mdspan(numbers.data(), 5, 3, 4)}), std::tuple(3, 4, 4, 5, 12));
+    refusal([&] { matrix_view{std::mdspan<int, std::dextents<int, 2>, std::layout_left>(numbers.data(), 3, 4)}; });
+#endif
+}
+
+TEST(views, short_calls_transpose) {
+    std::vector<int> in(3 * 4 * 5), out(in.size());
+    std::iota(in.begin(), in.end(), 0);
+    const auto require_transposed = [&](std::int64_t rows, std::int64_t cols, std::int64_t count) {
+        for (std::int64_t i = 0; i < count * rows * cols; ++i) {
+            const std::int64_t matrix = i / (rows * cols), row = i / cols % rows, col = i % cols;
+            ASSERT_EQ(out[static_cast<std::size_t>(matrix * rows * cols + col * rows + row)], i);
+        }
+        std::fill(out.begin(), out.end(), -1);
+    };
+    transpose(matrix_view{in, 6, 10}, matrix_view{out, 10, 6});
+    require_transposed(6, 10, 1);
+    transpose({in, 6, 10}, matrix_view{out, 10, 6}, {.threads = 1});
+    require_transposed(6, 10, 1);
+    transpose(matrix_view{in.data(), 6, 10}, matrix_view{out.data(), 10, 6});
+    require_transposed(6, 10, 1);
+    transpose(batch_view{matrix_view{in, 3, 4}, 5}, batch_view{matrix_view{out, 4, 3}, 5});
+    require_transposed(3, 4, 5);
+    transpose(batch_view{some_mdspan<int, 3>{in.data(), {5, 3, 4}, {12, 4, 1}}}, batch_view{out, 4, 3, 3, 5});
+    require_transposed(3, 4, 5);
+    // Column-major, 6 x 10 into 10 x 6: element (row, col) lies at col * 6 + row, and at row * 10 + col.
+    transpose(matrix_view{in, 10, 6}, matrix_view{out, 6, 10});
+    for (std::size_t row = 0; row < 6; ++row) {
+        for (std::size_t col = 0; col < 10; ++col) ASSERT_EQ(out[row * 10 + col], in[col * 6 + row]);
+    }
+}
+
+}  // namespace
