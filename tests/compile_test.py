@@ -63,6 +63,16 @@ RIGHT = """
     static_assert(CORNERTURN_VERSION_NUMBER >= 200);
 """
 
+# In C++23, where the library has it.
+MDSPAN = """
+    std::mdspan<float, std::dextents<int, 2>> rows_of_matrix(in, 3, 4);
+    std::mdspan<const float, std::extents<std::size_t, 2, 3, 4>> matrices(constant);
+    transpose(matrix_view{rows_of_matrix}, destination);
+    transpose(batch_view{matrices}, destinations);
+    matrix_view<const float> read_only{rows_of_matrix};
+    batch_view<const float> batch_read_only{matrices};
+"""
+
 CONST = "cornerturn cannot write to a view of const elements"
 BYTES = "their type must be trivially copyable"
 # One line, and what one of the compilers' errors must say: of several texts, any. Those that are not cornerturn's own
@@ -109,11 +119,11 @@ def compilers():
     return sorted({os.path.realpath(shutil.which(name)): name for name in sorted(found)}.values())
 
 
-def compile_case(compiler, folder, lines):
+def compile_case(compiler, folder, lines, *options):
     source = tempfile.NamedTemporaryFile("w", suffix=".cpp", dir=folder, delete=False)
     source.write(PRELUDE + lines + "\n}\n")
     source.close()
-    done = subprocess.run([compiler, "-std=c++20", "-Wall", "-Wextra", "-Wno-unused", "-Wno-unused-parameter", "-fsyntax-only", "-I", SOURCE / "include",
+    done = subprocess.run([compiler, "-std=c++20", *options, "-Wall", "-Wextra", "-Wno-unused", "-Wno-unused-parameter", "-fsyntax-only", "-I", SOURCE / "include",
                            "-I", folder, source.name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 
@@ -125,6 +135,14 @@ def main():
         for compiler in compilers():
             code, text = compile_case(compiler, folder, RIGHT)
             require(code == 0 and not text, f"{compiler}: what must compile does, without a warning {text}")
+            for library in [[]] + ([["-stdlib=libc++"]] if "clang" in compiler else []):
+                has_mdspan = subprocess.run([compiler, "-std=c++2b", *library, "-fsyntax-only", "-include", "mdspan", "-x", "c++", "/dev/null"],
+                                            stderr=subprocess.DEVNULL).returncode == 0
+                if not has_mdspan:
+                    print(f"left out: std::mdspan, which {' '.join([compiler, *library])} has not")
+                    continue
+                code, text = compile_case(compiler, folder, MDSPAN, "-std=c++2b", *library, "-include", "mdspan")
+                require(code == 0 and not text, f"{compiler}: views of std::mdspan compile {text}")
             results = pool.map(lambda line: compile_case(compiler, folder, "    " + line), WRONG)
             for (line, wanted), (code, text) in zip(WRONG.items(), results):
                 wanted = (wanted,) if isinstance(wanted, str) else wanted

@@ -57,13 +57,20 @@ constexpr std::int64_t packed_stride(extent rows, extent ld) {
 CORNERTURN_EXPORT void check_holds(std::size_t size, const batch_layout& batch);
 [[noreturn]] CORNERTURN_EXPORT void refuse_row_stride(std::int64_t stride);
 
+// What a pointer or a handle points to.
+template <class Pointer>
+using pointed_to = std::remove_pointer_t<std::remove_cvref_t<Pointer>>;
+template <class Elements>
+using element_of = pointed_to<decltype(std::data(std::declval<Elements&>()))>;
+// Elements of the one type are of the other, or of it with const.
+template <class From, class To>
+inline constexpr bool same_but_const = std::is_same_v<From, To> || std::is_same_v<const From, To>;
+
 // A std::mdspan, or one like it, with so many axes and elements that are T, where T may add const.
-template <class M, class T, int kAxes>
-concept mdspan_of = requires(const M& m) {
-    requires M::rank()
-    == kAxes;
-    requires std::is_convertible_v < std::remove_pointer_t<decltype(m.data_handle())>(*)
-    [], T(*)[] > ;
+template <class M, class T, std::size_t kAxes>
+concept mdspan_of =
+    std::is_same_v<std::integral_constant<std::size_t, M::rank()>, std::integral_constant<std::size_t, kAxes>> &&
+    same_but_const<pointed_to<decltype(std::declval<M&>().data_handle())>, T> && requires(const M& m) {
     m.extent(0);
     m.stride(0);
 };
@@ -76,9 +83,6 @@ std::int64_t ld_of(const M& m) {
     if (cols > 1 && m.stride(kCol) != 1) refuse_row_stride(static_cast<std::int64_t>(m.stride(kCol)));
     return m.extent(kRow) > 1 ? row : cols;
 }
-
-template <class Elements>
-using element_of = std::remove_pointer_t<decltype(std::data(std::declval<Elements&>()))>;
 }  // namespace detail
 
 // Row-major: element (row, col) is data[row * ld + col], 0 <= row < rows, 0 <= col < cols, ld >= cols.
