@@ -1,9 +1,11 @@
 // cornerturn::transpose on host memory: every element moves, bit for bit, and nothing else is touched.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <tbb/task_arena.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -12,6 +14,7 @@
 #include <thread>
 
 #include "batch_shapes.hpp"
+#include "cornerturn/cornerturn.h"
 #include "host_transposes.hpp"
 #include "random_gaps.hpp"
 
@@ -304,6 +307,63 @@ TEST(host_transpose, elements_at_any_address) {
             for (std::int64_t byte = kRows * 8; byte < ld * 8; ++byte) ASSERT_EQ(out[1 + col * ld * 8 + byte], 99);
         }
     }
+}
+
+// The C functions, for matrices at addresses that no alignment is known of: small ones, and larger than the caches.
+TEST(host_transpose, c_functions_at_any_address) {
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    const auto upto = [&](std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(0, most)(random); };
+    for (int round = 0; round < 300; ++round) {
+        constexpr int kAllSizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
+        const std::int64_t size = kAllSizes[upto(8)], elements = (round % 20 == 0 ? 9 * kMiB : 4096) / size;
+        const bool in_place = upto(3) == 0;
+        std::int64_t rows = std::lround(std::exp2(double(upto(1000)) / 1000 * std::log2(double(elements))));
+        std::int64_t cols = elements / rows;
+        if (in_place) rows = cols = std::lround(std::sqrt(double(elements)));
+        const std::int64_t ld = cols + upto(3), to_ld = in_place ? ld : rows + upto(3);
+        const std::int64_t from = upto(63), to = upto(63);
+        const int threads = static_cast<int>(upto(3));
+        SCOPED_TRACE("seed " + std::to_string(seed) + ": " + std::to_string(rows) + " x " + std::to_string(cols) +
+                     " of " + std::to_string(size) + " bytes, ld " + std::to_string(ld) + " and " +
+                     std::to_string(to_ld) + ", at " + std::to_string(from) + " and " + std::to_string(to) +
+                     (in_place ? ", in place" : ""));
+        std::vector<unsigned char> in(static_cast<std::size_t>(rows * ld * size + 128)), out;
+        for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<unsigned char>(i * 2654435761u >> 24);
+        out.assign(static_cast<std::size_t>(cols * to_ld * size + 128), 0xee);
+        if (in_place) out = in;
+        std::vector<unsigned char> expected = out;
+        unsigned char* const destination = out.data() + (in_place ? from : to);
+        for (std::int64_t row = 0; row < rows; ++row) {
+            for (std::int64_t col = 0; col < cols; ++col) {
+                std::memcpy(expected.data() + (destination - out.data()) + (col * to_ld + row) * size,
+                            in.data() + from + (row * ld + col) * size, static_cast<std::size_t>(size));
+            }
+        }
+        const auto status =
+            in_place ? cornerturn_transpose_in_place(destination, rows, ld, size, threads)
+                     : cornerturn_transpose(in.data() + from, rows, cols, ld, destination, to_ld, size, threads);
+        ASSERT_EQ(status, CORNERTURN_OK) << cornerturn_last_error();
+        ASSERT_TRUE(out == expected);
+    }
+}
+
+// Who asks for one thread pays for no scheduler: a thread of its own has none yet.
+TEST(host_transpose, one_thread_does_without_onetbb) {
+    std::vector<float> in(3000 * 1000), out(in.size());
+    const auto initialized = [] {
+        return tbb::this_task_arena::current_thread_index() != tbb::task_arena::not_initialized;
+    };
+    std::thread([&] {
+        for (const std::int64_t rows : {1, 30, 3000}) {
+            transpose(matrix_view{in, rows, 1000}, matrix_view{out, 1000, rows}, {.threads = 1});
+            transpose_in_place(matrix_view{in, rows % 1000, rows % 1000, 1000}, {.threads = 1});
+        }
+        EXPECT_FALSE(initialized());
+        transpose(matrix_view{in, 3000, 1000}, matrix_view{out, 1000, 3000}, {.threads = 2});
+        EXPECT_TRUE(initialized()) << "so that the above can fail";
+    }).join();
 }
 
 // Larger ones than the verifier fills.

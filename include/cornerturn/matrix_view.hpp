@@ -1,16 +1,16 @@
 // Matrices somewhere in memory, not owned.
 //
-//     matrix_view{data, rows, cols}             rows behind each other; data points to the first element
-//     matrix_view{data, rows, cols, ld}         part of a larger matrix, whose rows have ld elements
-//     matrix_view{elements, rows, cols}         the same of a std::vector, std::span, std::array: of what has data()
-//     and
-//                                               size(), which must hold the matrix. [, ld] too
+//     matrix_view{data, rows, cols}             a row-major matrix that begins at the pointer `data`
+//     matrix_view{data, rows, cols, ld}         a part of a larger one: ld elements from row to row
+//     matrix_view{elements, rows, cols[, ld]}   in a std::vector, std::span, std::array: what has data() and size()
 //     matrix_view{m}                            of a std::mdspan m of two axes, whose rows are contiguous
-//     batch_view{matrix_view{...}, count}       count matrices like that one, behind each other. [, stride] too
+//     batch_view{matrix_view{...}, count}       `count` matrices like that one, one behind the other
+//     batch_view{matrix_view{...}, count, stride}    `stride` elements from matrix to matrix
+//
+// A view of const elements can be a source, and never a destination. Sizes are integers of any type.
 //
 // Column-major matrices (Fortran, Eigen, Julia, cuBLAS): a column-major m x n matrix with leading dimension ld is, byte
-// for byte, the row-major n x m matrix_view{data, n, m, ld}. So to transpose a column-major m x n matrix into an n x m
-// one:
+// for byte, the row-major n x m matrix_view{data, n, m, ld}. To transpose it into a column-major n x m one:
 //
 //     transpose(matrix_view{in, n, m, ld_in}, matrix_view{out, m, n, ld_out});
 #pragma once
@@ -20,6 +20,7 @@
 #include <iterator>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "cornerturn/export.h"
 #include "cornerturn/version.h"
@@ -52,8 +53,7 @@ constexpr std::int64_t packed_stride(extent rows, extent ld) {
     return __builtin_mul_overflow(rows.value, ld.value, &stride) ? INT64_MAX : stride;
 }
 
-// Throw invalid_argument: a container is too small for a batch; elements of a row are `stride` apart and not
-// contiguous.
+// Throw invalid_argument: where a container is too small for a batch; where elements of a row are `stride` apart.
 CORNERTURN_EXPORT void check_holds(std::size_t size, const batch_layout& batch);
 [[noreturn]] CORNERTURN_EXPORT void refuse_row_stride(std::int64_t stride);
 
@@ -123,9 +123,9 @@ matrix_view(Elements&&, detail::extent, detail::extent, detail::extent) -> matri
 template <class Mdspan>
 matrix_view(const Mdspan&) -> matrix_view<typename Mdspan::element_type>;
 
-// `count` matrices of one shape: matrix i is {data + i * stride, rows, cols, ld}. stride counts elements, 0 or more;
-// where it is not given, the matrices lie behind each other: rows * ld. They may lie behind each other (stride >= (rows
-// - 1) * ld + cols) or side by side in the rows of a larger matrix (ld >= (count - 1) * stride + cols).
+// `count` matrices of one shape: matrix i is {data + i * stride, rows, cols, ld}. stride counts elements, 0 or more,
+// and is rows * ld where it is not given. Matrices may lie behind each other, stride >= (rows - 1) * ld + cols, or side
+// by side in the rows of a larger matrix, ld >= (count - 1) * stride + cols.
 template <class T>
 struct batch_view {
     T* data = nullptr;
