@@ -12,6 +12,8 @@ import tempfile
 
 from drop_in_test import SOURCE, failures, require, setting
 
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wold-style-cast", "-Wno-unused",
+          "-Wno-unused-parameter"]
 DRIVER_TYPES = "typedef struct CUstream_st* cudaStream_t;\n"
 # What every case has.
 PRELUDE = """
@@ -44,6 +46,10 @@ RIGHT = """
     transpose<float>({constants, rows, cols}, {vector, cols, rows});
     transpose(sources, destinations);
     transpose(fixed_batch, destinations);
+    transpose({constants, 3, 4}, matrix_view{vector, 4, 3});
+    transpose(matrix_view{std::vector<float>(12), 3, 4}, destination);
+    float array[12], arrays[3][4];
+    transpose(matrix_view{array, 3, 4}, matrix_view{&arrays[0][0], 4, 3});
     transpose_in_place(matrix_view{vector, 3, 3, 4});
     transpose_in_place(batch_view{vector, 3, 3, 3, 2});
     transpose(matrix_view<std::array<char, 3>>{nullptr, 0, 0}, matrix_view<std::array<char, 3>>{nullptr, 0, 0});
@@ -96,8 +102,9 @@ WRONG = {
     "transpose(matrix_view{doubles, 3, 4}, destination);": NO_MATCH,
     "cuda::transpose(matrix_view{doubles, 3, 4}, destination, stream);": NO_MATCH,
     "transpose(source, destinations);": NO_MATCH,
-    "cuda::gemm(1, source, destination, 0, fixed_square, stream);": NO_MATCH,
-    "cuda::gemm(1, sources, destinations, 0, fixed_batch, stream);": NO_MATCH,
+    "cuda::gemm(1, source, destination, 0, fixed_square, stream);": CONST,
+    "cuda::gemm(1, sources, destinations, 0, fixed_batch, stream);": CONST,
+    "float a[3][4]; matrix_view{a, 3, 4};": "of an array of arrays, view the first element",
     "plan(in, constant, stream);": NO_MATCH,
     "cornerturn_transpose(in, 3, 4, 4, constant, 3, 4, 0);": NO_MATCH,
     "cornerturn_transpose_in_place(constant, 3, 3, 4, 0);": NO_MATCH,
@@ -123,7 +130,7 @@ def compile_case(compiler, folder, lines, *options):
     source = tempfile.NamedTemporaryFile("w", suffix=".cpp", dir=folder, delete=False)
     source.write(PRELUDE + lines + "\n}\n")
     source.close()
-    done = subprocess.run([compiler, "-std=c++20", *options, "-Wall", "-Wextra", "-Wno-unused", "-Wno-unused-parameter", "-fsyntax-only", "-I", SOURCE / "include",
+    done = subprocess.run([compiler, "-std=c++20", *options, *STRICT, "-fsyntax-only", "-I", SOURCE / "include",
                            "-I", folder, source.name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 

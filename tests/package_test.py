@@ -77,7 +77,7 @@ def check_finds(prefix, folder, cases):
         project = pathlib.Path(tempfile.mkdtemp(dir=folder))
         targets = [f"cornerturn::{name}" for name in COMPONENTS if name in arguments]
         (project / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.13)\nproject(finder LANGUAGES CXX)\n"
+            "cmake_minimum_required(VERSION 3.18)\nproject(finder LANGUAGES CXX)\n"
             f"find_package(cornerturn {arguments} REQUIRED)\nforeach(target {' '.join(targets)})\n"
             "if(NOT TARGET ${target})\nmessage(FATAL_ERROR no ${target})\nendif()\nendforeach()\n")
         code, text = configure(project, project / "build", f"-DCMAKE_PREFIX_PATH={prefix}", *options)

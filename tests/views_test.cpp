@@ -88,17 +88,26 @@ TEST(views, of_containers) {
     EXPECT_EQ(all_sizes(batch_view{numbers, 2, 2, 6, 3, 2}), std::tuple(2, 2, 6, 3, 2));
     EXPECT_NO_THROW((matrix_view{part, 2, 3, 5})) << "nothing lies behind the last row";
 
-    EXPECT_EQ(refusal([&] { matrix_view{part, 3, 3}; }), "elements.size() is 8: 1 x 3 x 3, ld 3, stride 0, take 9");
+    EXPECT_EQ(refusal([&] { matrix_view{part, 3, 3}; }), "elements.size() is 8: a matrix of 3 x 3 with ld 3 takes 9");
     EXPECT_EQ(refusal([&] {
                   batch_view{numbers, 2, 2, 2, 4};
               }),
-              "elements.size() is 12: 4 x 2 x 2, ld 2, stride 4, take 16");
+              "elements.size() is 12: 4 matrices of 2 x 2 with ld 2 and stride 4 take 16");
     EXPECT_EQ(refusal([&] { matrix_view{numbers, -3, 4}; }), "view.rows is -3: it must not be negative");
     EXPECT_EQ(refusal([&] { matrix_view{numbers, 3, 4, 3}; }), "view.ld is 3: a row has 4 elements");
     EXPECT_NE(refusal([&] {
                   matrix_view{numbers, std::int64_t{1} << 62, 4};
               }).find("does not fit 64 bits"),
               std::string::npos);
+    // What has no more than data() and size(), and what lives only as long as the call.
+    struct {
+        double* at;
+        double* data() const { return at; }
+        int size() const { return 12; }
+    } plain{array.data()};
+    static_assert(std::is_same_v<decltype(matrix_view{plain, 3, 4}), matrix_view<double>>);
+    EXPECT_EQ((matrix_view{plain, 3, 4}.data), array.data());
+    static_assert(std::is_same_v<decltype(matrix_view{std::vector<float>(12), 3, 4}), matrix_view<const float>>);
     const std::vector<float> none;
     EXPECT_NO_THROW((matrix_view{none, 0, 5}));
 }
@@ -118,6 +127,7 @@ TEST(views, of_mdspans) {
                   matrix_view{some_mdspan<int, 2>{numbers.data(), {3, 4}, {1, 3}}};
               }).find("is 3: the elements of a row"),
               std::string::npos);
+    EXPECT_EQ(sizes(matrix_view{some_mdspan<int, 2>{numbers.data(), {0, 5}, {1, 0}}}), std::tuple(0, 5, 5)) << "empty";
     static_assert(!std::is_constructible_v<matrix_view<int>, some_mdspan<int, 3>> &&
                   !std::is_constructible_v<matrix_view<int>, some_mdspan<const int, 2>> &&
                   !std::is_constructible_v<matrix_view<int>, some_mdspan<float, 2>>);

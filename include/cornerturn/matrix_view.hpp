@@ -2,12 +2,15 @@
 //
 //     matrix_view{data, rows, cols}             a row-major matrix that begins at the pointer `data`
 //     matrix_view{data, rows, cols, ld}         a part of a larger one: ld elements from row to row
-//     matrix_view{elements, rows, cols[, ld]}   in a std::vector, std::span, std::array: what has data() and size()
-//     matrix_view{m}                            of a std::mdspan m of two axes, whose rows are contiguous
-//     batch_view{matrix_view{...}, count}       `count` matrices like that one, one behind the other
-//     batch_view{matrix_view{...}, count, stride}    `stride` elements from matrix to matrix
+//     matrix_view{vector, rows, cols[, ld]}     in what has data() and size(), as std::vector, std::span, std::array
+//     have matrix_view{m}                            of a std::mdspan m of two axes, whose rows are contiguous
+//     batch_view{matrix, count}                 `count` matrices like that matrix_view, one behind the other
+//     batch_view{matrix, count, stride}         `stride` elements from matrix to matrix
+//     batch_view{vector, rows, cols, ld, count[, stride]}, batch_view{m}, of an mdspan of three axes
 //
-// A view of const elements can be a source, and never a destination. Sizes are integers of any type.
+// A view of const elements can be a source, and never a destination. Sizes are integers of any type up to 64 bits. The
+// size of a vector is checked; that of a C array is not, which counts as a pointer, nor are matrices of a batch behind
+// the one that is viewed.
 //
 // Column-major matrices (Fortran, Eigen, Julia, cuBLAS): a column-major m x n matrix with leading dimension ld is, byte
 // for byte, the row-major n x m matrix_view{data, n, m, ld}. To transpose it into a column-major n x m one:
@@ -18,7 +21,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -38,12 +40,13 @@ struct any_batch {
     batch_layout layout;
 };
 
-// A number of elements, from an integer of any type.
+// A number of elements, from an integer of any type, an enumerator or a std::integral_constant.
 struct extent {
     std::int64_t value;
 
     template <class I>
-    requires(std::is_convertible_v<I, std::int64_t> && !std::is_floating_point_v<I>) constexpr extent(I i)
+    requires(std::is_convertible_v<I, std::int64_t> && !std::is_floating_point_v<I> && !std::is_same_v<I, bool> &&
+             sizeof(I) <= sizeof(std::int64_t)) constexpr extent(I i)
         : value(static_cast<std::int64_t>(i)) {}
 };
 
@@ -60,11 +63,21 @@ CORNERTURN_EXPORT void check_holds(std::size_t size, const batch_layout& batch);
 // What a pointer or a handle points to.
 template <class Pointer>
 using pointed_to = std::remove_pointer_t<std::remove_cvref_t<Pointer>>;
-template <class Elements>
-using element_of = pointed_to<decltype(std::data(std::declval<Elements&>()))>;
 // Elements of the one type are of the other, or of it with const.
 template <class From, class To>
 inline constexpr bool same_but_const = std::is_same_v<From, To> || std::is_same_v<const From, To>;
+
+// Eigen's matrices and blocks, whose columns may be apart.
+template <class Elements>
+concept has_outer_stride = requires(Elements& elements) {
+    elements.outerStride();
+};
+// What has data() and size(), with elements that are T, where T may add const.
+template <class Elements, class T>
+concept elements_of = !has_outer_stride<Elements> && requires(Elements && elements) {
+    std::size(elements);
+    requires same_but_const<pointed_to<decltype(std::data(std::forward<Elements>(elements)))>, T>;
+};
 
 // A std::mdspan, or one like it, with so many axes and elements that are T, where T may add const.
 template <class M, class T, std::size_t kAxes>
@@ -80,6 +93,7 @@ template <class M>
 std::int64_t ld_of(const M& m) {
     constexpr auto kRow = M::rank() - 2, kCol = M::rank() - 1;
     const auto cols = static_cast<std::int64_t>(m.extent(kCol)), row = static_cast<std::int64_t>(m.stride(kRow));
+    if (m.extent(kRow) == 0 || cols == 0) return cols;
     if (cols > 1 && m.stride(kCol) != 1) refuse_row_stride(static_cast<std::int64_t>(m.stride(kCol)));
     return m.extent(kRow) > 1 ? row : cols;
 }
@@ -89,20 +103,24 @@ std::int64_t ld_of(const M& m) {
 // rows, cols and ld count elements. The ld - cols elements behind each row are never read or written.
 template <class T>
 struct matrix_view {
+    static_assert(!std::is_array_v<T>, "cornerturn: of an array of arrays, view the first element: &a[0][0]");
+
     T* data = nullptr;
     std::int64_t rows = 0, cols = 0, ld = 0;
 
     constexpr matrix_view() = default;
-    constexpr matrix_view(T* data, detail::extent rows, detail::extent cols) : matrix_view(data, rows, cols, cols) {}
-    constexpr matrix_view(T* data, detail::extent rows, detail::extent cols, detail::extent ld)
-        : data(data), rows(rows.value), cols(cols.value), ld(ld.value) {}
+    constexpr matrix_view(T* at, detail::extent rows_, detail::extent cols_) : matrix_view(at, rows_, cols_, cols_) {}
+    constexpr matrix_view(T* at, detail::extent rows_, detail::extent cols_, detail::extent ld_)
+        : data(at), rows(rows_.value), cols(cols_.value), ld(ld_.value) {}
 
     // Throws invalid_argument where there are too few elements.
-    matrix_view(std::span<T> elements, detail::extent rows, detail::extent cols)
-        : matrix_view(elements, rows, cols, cols) {}
-    matrix_view(std::span<T> elements, detail::extent rows, detail::extent cols, detail::extent ld)
-        : matrix_view(elements.data(), rows, cols, ld) {
-        detail::check_holds(elements.size(), {rows.value, cols.value, ld.value, 1, 0});
+    template <detail::elements_of<T> Elements>
+    matrix_view(Elements&& elements, detail::extent rows_, detail::extent cols_)
+        : matrix_view(std::forward<Elements>(elements), rows_, cols_, cols_) {}
+    template <detail::elements_of<T> Elements>
+    matrix_view(Elements&& elements, detail::extent rows_, detail::extent cols_, detail::extent ld_)
+        : matrix_view(std::data(std::forward<Elements>(elements)), rows_, cols_, ld_) {
+        detail::check_holds(static_cast<std::size_t>(std::size(elements)), {rows, cols, ld, 1, 0});
     }
 
     // Throws invalid_argument where the elements of a row are not contiguous, as those of layout_left are not.
@@ -117,9 +135,11 @@ struct matrix_view {
 };
 
 template <class Elements>
-matrix_view(Elements&&, detail::extent, detail::extent) -> matrix_view<detail::element_of<Elements>>;
+matrix_view(Elements&&, detail::extent, detail::extent)
+    -> matrix_view<detail::pointed_to<decltype(std::data(std::declval<Elements>()))>>;
 template <class Elements>
-matrix_view(Elements&&, detail::extent, detail::extent, detail::extent) -> matrix_view<detail::element_of<Elements>>;
+matrix_view(Elements&&, detail::extent, detail::extent, detail::extent)
+    -> matrix_view<detail::pointed_to<decltype(std::data(std::declval<Elements>()))>>;
 template <class Mdspan>
 matrix_view(const Mdspan&) -> matrix_view<typename Mdspan::element_type>;
 
@@ -128,27 +148,32 @@ matrix_view(const Mdspan&) -> matrix_view<typename Mdspan::element_type>;
 // by side in the rows of a larger matrix, ld >= (count - 1) * stride + cols.
 template <class T>
 struct batch_view {
+    static_assert(!std::is_array_v<T>, "cornerturn: of an array of arrays, view the first element: &a[0][0][0]");
+
     T* data = nullptr;
     std::int64_t rows = 0, cols = 0, ld = 0, count = 0, stride = 0;
 
     constexpr batch_view() = default;
-    constexpr batch_view(matrix_view<T> first, detail::extent count)
-        : batch_view(first, count, detail::packed_stride(first.rows, first.ld)) {}
-    constexpr batch_view(matrix_view<T> first, detail::extent count, detail::extent stride)
-        : batch_view(first.data, first.rows, first.cols, first.ld, count, stride) {}
-    constexpr batch_view(T* data, detail::extent rows, detail::extent cols, detail::extent ld, detail::extent count)
-        : batch_view(data, rows, cols, ld, count, detail::packed_stride(rows, ld)) {}
-    constexpr batch_view(T* data, detail::extent rows, detail::extent cols, detail::extent ld, detail::extent count,
-                         detail::extent stride)
-        : data(data), rows(rows.value), cols(cols.value), ld(ld.value), count(count.value), stride(stride.value) {}
+    constexpr batch_view(matrix_view<T> first, detail::extent count_)
+        : batch_view(first, count_, detail::packed_stride(first.rows, first.ld)) {}
+    constexpr batch_view(matrix_view<T> first, detail::extent count_, detail::extent stride_)
+        : batch_view(first.data, first.rows, first.cols, first.ld, count_, stride_) {}
+    constexpr batch_view(T* at, detail::extent rows_, detail::extent cols_, detail::extent ld_, detail::extent count_)
+        : batch_view(at, rows_, cols_, ld_, count_, detail::packed_stride(rows_, ld_)) {}
+    constexpr batch_view(T* at, detail::extent rows_, detail::extent cols_, detail::extent ld_, detail::extent count_,
+                         detail::extent stride_)
+        : data(at), rows(rows_.value), cols(cols_.value), ld(ld_.value), count(count_.value), stride(stride_.value) {}
 
     // Throws invalid_argument where there are too few elements.
-    batch_view(std::span<T> elements, detail::extent rows, detail::extent cols, detail::extent ld, detail::extent count)
-        : batch_view(elements, rows, cols, ld, count, detail::packed_stride(rows, ld)) {}
-    batch_view(std::span<T> elements, detail::extent rows, detail::extent cols, detail::extent ld, detail::extent count,
-               detail::extent stride)
-        : batch_view(elements.data(), rows, cols, ld, count, stride) {
-        detail::check_holds(elements.size(), {rows.value, cols.value, ld.value, count.value, stride.value});
+    template <detail::elements_of<T> Elements>
+    batch_view(Elements&& elements, detail::extent rows_, detail::extent cols_, detail::extent ld_,
+               detail::extent count_)
+        : batch_view(std::forward<Elements>(elements), rows_, cols_, ld_, count_, detail::packed_stride(rows_, ld_)) {}
+    template <detail::elements_of<T> Elements>
+    batch_view(Elements&& elements, detail::extent rows_, detail::extent cols_, detail::extent ld_,
+               detail::extent count_, detail::extent stride_)
+        : batch_view(std::data(std::forward<Elements>(elements)), rows_, cols_, ld_, count_, stride_) {
+        detail::check_holds(static_cast<std::size_t>(std::size(elements)), {rows, cols, ld, count, stride});
     }
 
     // Of three axes: matrices, rows, columns. Throws invalid_argument where the elements of a row are not contiguous.
@@ -164,10 +189,10 @@ struct batch_view {
 
 template <class Elements>
 batch_view(Elements&&, detail::extent, detail::extent, detail::extent, detail::extent)
-    -> batch_view<detail::element_of<Elements>>;
+    -> batch_view<detail::pointed_to<decltype(std::data(std::declval<Elements>()))>>;
 template <class Elements>
 batch_view(Elements&&, detail::extent, detail::extent, detail::extent, detail::extent, detail::extent)
-    -> batch_view<detail::element_of<Elements>>;
+    -> batch_view<detail::pointed_to<decltype(std::data(std::declval<Elements>()))>>;
 template <class Mdspan>
 batch_view(const Mdspan&) -> batch_view<typename Mdspan::element_type>;
 
@@ -187,8 +212,8 @@ constexpr batch_view<T> one(const matrix_view<T>& m) {
 template <class T>
 constexpr void check_elements() {
     static_assert(!std::is_const_v<T>,
-                  "cornerturn cannot write to a view of const elements: the source comes first and the destination, "
-                  "whose elements must not be const, behind it");
+                  "cornerturn cannot write to a view of const elements: sources come first and the destination, whose "
+                  "elements must not be const, behind them");
     static_assert(std::is_trivially_copyable_v<T>,
                   "cornerturn moves elements as bytes: their type must be trivially copyable");
 }

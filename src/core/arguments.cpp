@@ -77,15 +77,18 @@ void detail::check_holds(std::size_t size, const batch_layout& layout) {
     view.check_not_negative();
     view.check_extent(1);
     if (is_empty(layout) || static_cast<std::uint64_t>(batch_span(layout)) <= size) return;
+    const std::string shape = view.shape() + " with ld " + to_string(layout.ld);
     refuse("elements.size()", to_string(size),
-           to_string(layout.count) + " x " + view.shape() + ", ld " + to_string(layout.ld) + ", stride " +
-               to_string(layout.stride) + ", take " + to_string(batch_span(layout)));
+           (layout.count == 1 ? "a matrix of " + shape + " takes "
+                              : to_string(layout.count) + " matrices of " + shape + " and stride " +
+                                    to_string(layout.stride) + " take ") +
+               to_string(batch_span(layout)));
 }
 
 void detail::refuse_row_stride(std::int64_t stride) {
     refuse("the last stride of the mdspan", to_string(stride),
-           "the elements of a row must be contiguous; of a column-major matrix view the transpose, "
-           "{m.data_handle(), m.extent(1), m.extent(0), m.stride(1)}");
+           "the elements of a row must be contiguous; view a column-major matrix as "
+           "matrix_view{data, cols, rows, ld}");
 }
 
 void check_address(const char* name, std::uintptr_t address, std::int64_t alignment) {

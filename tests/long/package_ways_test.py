@@ -43,6 +43,17 @@ def run(how, program, environment=None):
     require(code == 0, f"{how}: {text.strip()}")
 
 
+def check_cuda_sources(compiler):
+    """What the GPU's library has in C++ compiles; what it has in CUDA is nvcc's."""
+    sources = [*SOURCE.glob("src/ops/*/kernels/*.cpp"), *SOURCE.glob("src/device/cuda_[cd]*.cpp"), *SOURCE.glob("src/core/*.cpp")]
+    sources = [p for p in sources if p.stem in ("arguments", "c_status", "cuda_check", "cuda_device") or "kernels" in p.parts]
+    toolkit = pathlib.Path(setting("CMAKE_CUDA_COMPILER")).parents[1]
+    for source in sources:
+        code, text = output_of([compiler, "-std=c++20", *WARNINGS, "-Wpedantic", "-fsyntax-only", "-DCORNERTURN_WITH_CUDA",
+                                "-I", SOURCE / "include", "-I", SOURCE / "src", "-isystem", toolkit / "include", source])
+        require(code == 0, f"{compiler}: {source.relative_to(SOURCE)} compiles {text if code else ''}")
+
+
 def use_pkg_config(consumer, package, prefix, folder, shared):
     tool = shutil.which("pkg-config") or shutil.which("pkgconf")
     require(tool, "there is pkg-config (scripts/install.sh --tests installs it)")
@@ -78,7 +89,9 @@ def use_plain_line(prefix, folder):
 
 
 def check_shared(prefix):
-    for library in [p for p in prefix.rglob("libcornerturn*.so.*") if not p.is_symlink()]:
+    libraries = [p for p in prefix.rglob("libcornerturn*.so.*") if not p.is_symlink()]
+    require(len(libraries) == len(built()) - 1, f"the shared libraries are there: {[p.name for p in libraries]}")
+    for library in libraries:
         text = output_of(["readelf", "-d", library])[1]
         soname = re.search(r"SONAME.*\[(.*)\]", text)[1]
         version = setting("CMAKE_PROJECT_VERSION")
@@ -90,7 +103,7 @@ def check_shared(prefix):
         require(("libtbb" in needed) == ("host" in library.name), f"{library.name}: oneTBB is for host memory alone")
 
 
-def use_sources(folder):
+def use_sources(folder, prefix):
     """FetchContent and add_subdirectory, from beside the sources, from below them, and through a link."""
     (folder / "link").symlink_to(SOURCE)
     nested = folder / "their" / "third_party" / "cornerturn"
@@ -99,7 +112,7 @@ def use_sources(folder):
         build = folder / f"by_{by}_{sources.name}" / "deep" / "build"
         before = {p for top in (folder, SOURCE) for p in top.rglob("*") if "build" not in p.parts and ".git" not in p.parts}
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR={SOURCE};{setting('CCACHE')}"] if in_ccache() else []
-        code, text = configure(CONSUMER / "source", build, f"-DCORNERTURN_SOURCES={sources}", f"-DBY={by}", *LAB_PACKAGES, *launcher,
+        code, text = configure(CONSUMER / "source", build, f"-DCORNERTURN_SOURCES={sources}", f"-DBY={by}", f"-DCMAKE_PREFIX_PATH={prefix}", *LAB_PACKAGES, *launcher,
                                *languages())
         require(code == 0, f"{by} of {sources.name} configures, without the lab's packages {text if code else ''}")
         after = {p for top in (folder, SOURCE) for p in top.rglob("*") if "build" not in p.parts and ".git" not in p.parts}
@@ -122,11 +135,12 @@ def check_refusals(folder):
     off = "-DCORNERTURN_LAB=OFF"
     cases = [([off, f"-DCMAKE_CXX_COMPILER={old}"], "cornerturn needs g++ 12 or clang 14, or later: this is GNU 11."),
              (["-DCMAKE_CXX_COMPILER=clang++"], "cornerturn needs g++ for the lab"),
-             ([off, *no_package("TBB")], "cornerturn needs TBB for the host library: install libtbb-dev"),
-             ([off, *no_package("hwy")], "cornerturn needs hwy for the host library: install libhwy-dev"),
+             ([off, *no_package("TBB")], "cornerturn needs TBB for the host library (or give -DCORNERTURN_HOST=OFF): install libtbb-dev"),
+             ([off, *no_package("hwy")], "cornerturn needs hwy for the host library (or give -DCORNERTURN_HOST=OFF): install libhwy-dev"),
              (no_package("CLI11"), "cornerturn needs CLI11 for the lab (or give -DCORNERTURN_LAB=OFF): install libcli11-dev"),
              ([off, "-DCORNERTURN_HOST=OFF"], "cornerturn needs something to build: -DCORNERTURN_HOST=ON"),
              (["-DCORNERTURN_HOST=OFF"], "cornerturn needs the host library for the lab"),
+             ([off, "-DCORNERTURN_CUDA=ON", "-DCMAKE_CUDA_COMPILER=/nowhere/nvcc"], "cornerturn needs nvcc for -DCORNERTURN_CUDA=ON"),
              ([off, "-DCORNERTURN_CUDA=ON"], "cornerturn needs nvcc for -DCORNERTURN_CUDA=ON: install CUDA's toolkit")]
     for options, message in cases:
         build = pathlib.Path(tempfile.mkdtemp(dir=folder))
@@ -134,6 +148,15 @@ def check_refusals(folder):
         text = one_line(text)
         right = code != 0 and message in text and text.count("CMake Error") == 1
         require(right, f"{' '.join(options)}: {message} {'' if right else text}")
+
+
+def check_not_built(folder):
+    """A component that is not in a build is not installed in silence."""
+    build = folder / "host_alone"
+    configure(SOURCE, build, "-DCORNERTURN_LAB=OFF", "-DCORNERTURN_TESTS=OFF")
+    code, text = output_of(["cmake", "--install", build, "--prefix", folder / "nowhere", "--component", "cuda"])
+    message = "cornerturn's component cuda is not in this build: configure it with -DCORNERTURN_CUDA=ON"
+    require(code != 0 and message in one_line(text), f"cmake --install: {message if code else text}")
 
 
 def use_python(prefix, cuda):
@@ -150,10 +173,14 @@ def use_python(prefix, cuda):
 a = numpy.arange(12 * 34, dtype=numpy.float32).reshape(12, 34)
 assert (transpose(a) == a.T).all() and (transpose(a[2:9, 5:30]) == a[2:9, 5:30].T).all()
 assert (transpose(a[:0]) == a[:0].T).all() and (transpose(a[3:4]) == a[3:4].T).all()
-try:
-    transpose(a[:, ::-1])
-except ValueError as e:
-    print("refused:", e)
+rows_of_18_bytes = numpy.ndarray((3, 4), numpy.float32, bytes(60), strides=(18, 4))
+for wrong in (a[:, ::-1], a[::-1], a[0], numpy.zeros((2, 2), object), rows_of_18_bytes):
+    try:
+        transpose(wrong)
+    except ValueError as e:
+        print("refused:", e)
+    else:
+        raise AssertionError(wrong)
 """)
     require(code == 0 and "refused" in text, f"numpy by ctypes: {text.strip()}")
     if not cuda:
@@ -165,6 +192,7 @@ class tensor:
     def data_ptr(self): return self.a.ctypes.data
     def stride(self, axis): return self.a.strides[axis] // self.a.itemsize
     def element_size(self): return self.a.itemsize
+    def dim(self): return self.a.ndim
     def new_empty(self, shape): return tensor(numpy.empty(shape, self.dtype))
 stream = types.SimpleNamespace(cuda_stream=0)
 sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(current_stream=lambda: stream))
@@ -217,8 +245,11 @@ def main():
             build = pathlib.Path(tempfile.mkdtemp(dir=folder))
             if build_libraries(build, f"-DCMAKE_CXX_COMPILER={compiler}"):
                 use_cmake("host", install(build, ["host"], folder), folder, f"-DCMAKE_CXX_COMPILER={compiler}")
-        use_sources(folder)
+            if cuda:
+                check_cuda_sources(compiler)
+        use_sources(folder, prefixes["static"])
         check_refusals(folder)
+        check_not_built(folder)
     if failures:
         sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))
 

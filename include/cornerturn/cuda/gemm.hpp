@@ -66,6 +66,16 @@ CORNERTURN_EXPORT std::int64_t gemm_workspace_bytes(batch_view<const float> a, b
 CORNERTURN_EXPORT std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                                            const gemm_options& options = {});
 
+// C is written. These are here to say so.
+template <class A, class B, class T>
+void gemm(float, const A&, const B&, float, matrix_view<const T>, cudaStream_t, const gemm_options& = {}) {
+    cornerturn::detail::check_elements<const T>();
+}
+template <class A, class B, class T>
+void gemm(float, const A&, const B&, float, batch_view<const T>, cudaStream_t, const gemm_options& = {}) {
+    cornerturn::detail::check_elements<const T>();
+}
+
 inline void gemm(float alpha, matrix_view<const float> a, matrix_view<const float> b, float beta, matrix_view<float> c,
                  cudaStream_t stream, const gemm_options& options = {}) {
     gemm(alpha, cornerturn::detail::one(a), cornerturn::detail::one(b), beta, cornerturn::detail::one(c), stream,

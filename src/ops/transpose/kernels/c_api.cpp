@@ -42,8 +42,8 @@ cornerturn_status cornerturn_cuda_transpose_batch(const void* source, int64_t ro
     return status_of([&] {
         const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
         cornerturn::cuda::detail::transpose(
-            any_batch{address(source), rows, cols, source_ld, count, source_stride},
-            any_batch{address(destination), cols, rows, destination_ld, count, destination_stride}, element_size,
+            any_batch{address(source), {rows, cols, source_ld, count, source_stride}},
+            any_batch{address(destination), {cols, rows, destination_ld, count, destination_stride}}, element_size,
             alignment_of(element_size), stream);
     });
 }
