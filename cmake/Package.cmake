@@ -7,6 +7,8 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cornerturn)
 set(package ${PROJECT_BINARY_DIR}/package)
+set(components host cuda program)
+set(options CORNERTURN_HOST CORNERTURN_CUDA CORNERTURN_LAB)
 
 # pkg-config's files say where they are from where they lie, unless the folder for libraries has a place of its own.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
@@ -66,10 +68,9 @@ if(CORNERTURN_CUDA)
     endif()
     cornerturn_install_library(cuda cornerturn_cuda "transpose\\.hpp" cornerturn.pc)
 endif()
-foreach(component IN ITEMS host cuda)
-    string(TOUPPER ${component} option)
-    if(NOT CORNERTURN_${option})
-        install(CODE "message(FATAL_ERROR \"cornerturn's component ${component} is not in this build: configure it with -DCORNERTURN_${option}=ON\")"
+foreach(component option IN ZIP_LISTS components options)
+    if(NOT ${option})
+        install(CODE "message(FATAL_ERROR \"cornerturn's component ${component} is not in this build: configure it with -D${option}=ON\")"
             COMPONENT ${component} EXCLUDE_FROM_ALL)
     endif()
 endforeach()

@@ -154,9 +154,10 @@ def check_not_built(folder):
     """A component that is not in a build is not installed in silence."""
     build = folder / "host_alone"
     configure(SOURCE, build, "-DCORNERTURN_LAB=OFF", "-DCORNERTURN_TESTS=OFF")
-    code, text = output_of(["cmake", "--install", build, "--prefix", folder / "nowhere", "--component", "cuda"])
-    message = "cornerturn's component cuda is not in this build: configure it with -DCORNERTURN_CUDA=ON"
-    require(code != 0 and message in one_line(text), f"cmake --install: {message if code else text}")
+    for component, option in [("cuda", "CUDA"), ("program", "LAB")]:
+        code, text = output_of(["cmake", "--install", build, "--prefix", folder / "nowhere", "--component", component])
+        message = f"cornerturn's component {component} is not in this build: configure it with -DCORNERTURN_{option}=ON"
+        require(code != 0 and message in one_line(text), f"cmake --install: {message if code else text}")
 
 
 def use_python(prefix, cuda):
