@@ -69,16 +69,6 @@ RIGHT = """
     static_assert(CORNERTURN_VERSION_NUMBER >= 200);
 """
 
-# In C++23, where the library has it.
-MDSPAN = """
-    std::mdspan<float, std::dextents<int, 2>> rows_of_matrix(in, 3, 4);
-    std::mdspan<const float, std::extents<std::size_t, 2, 3, 4>> matrices(constant);
-    transpose(matrix_view{rows_of_matrix}, destination);
-    transpose(batch_view{matrices}, destinations);
-    matrix_view<const float> read_only{rows_of_matrix};
-    batch_view<const float> batch_read_only{matrices};
-"""
-
 CONST = "cornerturn cannot write to a view of const elements"
 BYTES = "their type must be trivially copyable"
 # One line, and what one of the compilers' errors must say: of several texts, any. Those that are not cornerturn's own
@@ -142,14 +132,6 @@ def main():
         for compiler in compilers():
             code, text = compile_case(compiler, folder, RIGHT)
             require(code == 0 and not text, f"{compiler}: what must compile does, without a warning {text}")
-            for library in [[]] + ([["-stdlib=libc++"]] if "clang" in compiler else []):
-                has_mdspan = subprocess.run([compiler, "-std=c++2b", *library, "-fsyntax-only", "-include", "mdspan", "-x", "c++", "/dev/null"],
-                                            stderr=subprocess.DEVNULL).returncode == 0
-                if not has_mdspan:
-                    print(f"left out: std::mdspan, which {' '.join([compiler, *library])} has not")
-                    continue
-                code, text = compile_case(compiler, folder, MDSPAN, "-std=c++2b", *library, "-include", "mdspan")
-                require(code == 0 and not text, f"{compiler}: views of std::mdspan compile {text}")
             results = pool.map(lambda line: compile_case(compiler, folder, "    " + line), WRONG)
             for (line, wanted), (code, text) in zip(WRONG.items(), results):
                 wanted = (wanted,) if isinstance(wanted, str) else wanted

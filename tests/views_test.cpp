@@ -31,7 +31,7 @@ std::string refusal(auto work) {
     return {};
 }
 
-// What views take of a std::mdspan. compile_test compiles them with a real one, where a compiler has one.
+// What views take of a std::mdspan. mdspan_test has a real one.
 template <class T, std::size_t kAxes>
 struct some_mdspan {
     using element_type = T;
