@@ -3,7 +3,7 @@
 // A thread takes a square block as wide as one access, transposes it in its registers and writes it: no shared memory,
 // no barrier, no path for edges, and so few instructions that hardly any wait to be fetched. A warp's blocks are some
 // across and some down, so that it reads and writes sectors (32 bytes) that are whole, or nearly.
-#include "ops/transpose/kernels/bytes.hpp"
+#include "ops/copy/kernels/bytes.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 
 namespace CORNERTURN_KERNELS {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "ops/transpose/kernels/words.hpp"
+#include "ops/copy/kernels/words.hpp"
 
 namespace CORNERTURN_KERNELS {
 

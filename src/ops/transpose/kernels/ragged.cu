@@ -5,7 +5,7 @@
 // rows more than it moves, and what it leaves at its end the next tile begins with.
 //
 // What limits is how many loads wait at a time: a thread has all of its own under way before it needs the first.
-#include "ops/transpose/kernels/bytes.hpp"
+#include "ops/copy/kernels/bytes.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 
 namespace CORNERTURN_KERNELS {

@@ -14,8 +14,8 @@
 //
 // Blocks at an edge are few, but the last ones to end. They run what all the others run as far as they can:
 // instructions that are not at hand have to be fetched, from behind what is loaded.
+#include "ops/copy/kernels/words.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
-#include "ops/transpose/kernels/words.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {

@@ -3,8 +3,8 @@
 // A block takes a run of whole matrices, reads it as it lies, in vectors of 16 bytes, and takes what it writes out of
 // shared memory: where rows and columns are whole words, by squares of words that are transposed in registers; else
 // element by element.
+#include "ops/copy/kernels/staged.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
-#include "ops/transpose/kernels/staged.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {

@@ -11,7 +11,7 @@
 // with.
 #pragma once
 
-#include "ops/transpose/kernels/words.hpp"
+#include "ops/copy/kernels/words.hpp"
 
 namespace CORNERTURN_KERNELS {
 

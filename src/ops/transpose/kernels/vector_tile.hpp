@@ -10,7 +10,7 @@
 // better than 128 bytes of twice as many rows, though the other 128 follow soon (docs/experiments.md).
 #pragma once
 
-#include "ops/transpose/kernels/bytes.hpp"
+#include "ops/copy/kernels/bytes.hpp"
 
 namespace CORNERTURN_KERNELS {
 

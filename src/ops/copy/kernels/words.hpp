@@ -1,7 +1,7 @@
 // Words at any address: how kernels move matrices whose rows are not aligned to more than an element.
 #pragma once
 
-#include "ops/transpose/kernels/bytes.hpp"
+#include "ops/copy/kernels/bytes.hpp"
 
 namespace CORNERTURN_KERNELS {
 

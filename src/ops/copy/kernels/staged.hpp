@@ -1,7 +1,7 @@
 // Shared memory as an image of memory, from which single elements are taken in any order.
 #pragma once
 
-#include "ops/transpose/kernels/words.hpp"
+#include "ops/copy/kernels/words.hpp"
 
 namespace CORNERTURN_KERNELS {
 
