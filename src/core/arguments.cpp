@@ -99,14 +99,17 @@ void check_address(const char* name, std::uintptr_t address, std::int64_t alignm
     }
 }
 
-void check_layout(const transpose_layout& l) {
-    if (l.element_size < 1 || l.element_size > std::numeric_limits<int>::max())
-        refuse("element_size", to_string(l.element_size), "it must be 1 to 2147483647 bytes");
-    if (l.element_alignment < 1 || (l.element_alignment & (l.element_alignment - 1)) != 0 ||
-        l.element_size % l.element_alignment != 0) {
-        refuse("element_alignment", to_string(l.element_alignment),
-               "it must be a power of two that divides the element's size, " + to_string(l.element_size));
+void check_element(std::int64_t size, std::int64_t alignment) {
+    if (size < 1 || size > std::numeric_limits<int>::max())
+        refuse("element_size", to_string(size), "it must be 1 to 2147483647 bytes");
+    if (alignment < 1 || (alignment & (alignment - 1)) != 0 || size % alignment != 0) {
+        refuse("element_alignment", to_string(alignment),
+               "it must be a power of two that divides the element's size, " + to_string(size));
     }
+}
+
+void check_layout(const transpose_layout& l) {
+    check_element(l.element_size, l.element_alignment);
     const named_batch source = source_of(l), destination = destination_of(l);
     source.check_not_negative();  // and the destination's rows, cols and count with it
     check_not_negative(destination.name, kInCode.ld, destination.ld);

@@ -42,6 +42,9 @@ struct named_batch : batch_layout {
 // "<name>.data is ...": null, or not aligned to so many bytes.
 void check_address(const char* name, std::uintptr_t address, std::int64_t alignment);
 
+// That an element can have this size in bytes, and its addresses be multiples of that alignment.
+void check_element(std::int64_t size, std::int64_t alignment);
+
 bool is_empty(const transpose_layout& layout);
 
 // Each throws invalid_argument.

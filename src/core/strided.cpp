@@ -1,0 +1,93 @@
+#include "core/strided.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <span>
+
+namespace cornerturn {
+namespace {
+
+std::span<const strided_axis> axes_of(const strided_copy& c) {
+    return {c.axes.data(), static_cast<std::size_t>(c.rank)};
+}
+
+}  // namespace
+
+std::int64_t strided_copy::runs() const {
+    std::int64_t count = run > 0 ? 1 : 0;
+    for (const strided_axis& a : axes_of(*this)) count *= a.extent;
+    return count;
+}
+
+std::uintptr_t strided_copy::source_begin() const {
+    std::int64_t lowest = 0;
+    for (const strided_axis& a : axes_of(*this)) lowest += std::min<std::int64_t>(0, (a.extent - 1) * a.source);
+    return source + static_cast<std::uintptr_t>(lowest);
+}
+
+std::uintptr_t strided_copy::source_end() const {
+    std::int64_t highest = run;
+    for (const strided_axis& a : axes_of(*this)) highest += std::max<std::int64_t>(0, (a.extent - 1) * a.source);
+    return source + static_cast<std::uintptr_t>(highest);
+}
+
+int strided_copy::unit() const {
+    std::uint64_t bits = 16 | static_cast<std::uint64_t>(run) | source | destination;
+    for (const strided_axis& a : axes_of(*this))
+        bits |= static_cast<std::uint64_t>(a.source) | static_cast<std::uint64_t>(a.destination);
+    return 1 << std::countr_zero(bits);
+}
+
+strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::int64_t run, const strided_axis* axes,
+                       int count) {
+    strided_copy c{source, destination, run, 0, {}};
+    for (int i = 0; i < count; ++i) {
+        strided_axis a = axes[i];
+        if (a.extent == 0) return {source, destination, 0, 0, {}};
+        if (a.extent == 1) continue;
+        if (a.destination < 0) {  // from the other end
+            c.source += static_cast<std::uintptr_t>((a.extent - 1) * a.source);
+            c.destination += static_cast<std::uintptr_t>((a.extent - 1) * a.destination);
+            a.source = -a.source;
+            a.destination = -a.destination;
+        }
+        int at = c.rank++;
+        for (; at > 0 && c.axes[static_cast<std::size_t>(at - 1)].destination > a.destination; --at)
+            c.axes[static_cast<std::size_t>(at)] = c.axes[static_cast<std::size_t>(at - 1)];
+        c.axes[static_cast<std::size_t>(at)] = a;
+    }
+    int kept = 0;
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        if (kept == 0) {
+            if (a.source == c.run && a.destination == c.run) {
+                c.run *= a.extent;
+                continue;
+            }
+        } else {
+            strided_axis& before = c.axes[static_cast<std::size_t>(kept - 1)];
+            if (a.source == before.source * before.extent && a.destination == before.destination * before.extent) {
+                before.extent *= a.extent;
+                continue;
+            }
+        }
+        c.axes[static_cast<std::size_t>(kept++)] = a;
+    }
+    c.rank = kept;
+    return c;
+}
+
+strided_copy canonical(const detail::any_tensor& source, const detail::any_tensor& destination,
+                       std::int64_t element_size) {
+    std::array<strided_axis, kMostAxes> axes;
+    const std::size_t rank = destination.extents.count;
+    for (std::size_t i = 0; i < rank; ++i) {
+        const bool walked = destination.extents.values[i] > 1;  // else the strides may be anything
+        axes[i] = {destination.extents.values[i], walked ? source.strides.values[i] * element_size : 0,
+                   walked ? destination.strides.values[i] * element_size : 0};
+    }
+    return canonical(source.data, destination.data, element_size, axes.data(), static_cast<int>(rank));
+}
+
+}  // namespace cornerturn

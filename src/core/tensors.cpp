@@ -1,0 +1,304 @@
+#include "core/tensors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "core/arguments.hpp"
+#include "core/overlap.hpp"
+#include "cornerturn/error.hpp"
+
+namespace cornerturn {
+namespace {
+
+using detail::any_tensor;
+using detail::axis_list;
+using std::to_string;
+
+std::string text(const axis_list& list) {
+    std::string all = "(";
+    for (int i = 0; i < list.size(); ++i)
+        all += (i > 0 ? ", " : "") + to_string(list.values[static_cast<std::size_t>(i)]);
+    return all + ")";
+}
+
+std::string axis_of(const char* name, const char* member, int axis) {
+    return std::string(name) + "." + member + "(" + to_string(axis) + ")";
+}
+
+void check_rank(const char* name, const any_tensor& t) {
+    if (t.extents.size() > kMostAxes)
+        refuse(std::string(name) + ".rank()", to_string(t.extents.size()), "it must be at most 32");
+    if (t.strides.size() != t.extents.size()) {
+        refuse("the number of strides of the " + std::string(name), to_string(t.strides.size()),
+               "it has " + to_string(t.extents.size()) + " axes");
+    }
+}
+
+// That an address behind the last element can be told in 64 bits.
+void check_span(const char* name, const any_tensor& t, std::int64_t element_size) {
+    std::int64_t bytes = element_size;
+    for (int i = 0; i < t.extents.size(); ++i) {
+        const std::int64_t extent = t.extents.values[static_cast<std::size_t>(i)];
+        const std::int64_t stride = t.strides.values[static_cast<std::size_t>(i)];
+        if (extent <= 1) continue;
+        std::int64_t step = 0, reach = 0;
+        if (stride == std::numeric_limits<std::int64_t>::min() ||
+            __builtin_mul_overflow(std::abs(stride), element_size, &step) ||
+            __builtin_mul_overflow(extent - 1, step, &reach) || __builtin_add_overflow(bytes, reach, &bytes)) {
+            throw invalid_argument(std::string(name) + " has extents " + text(t.extents) + " and strides " +
+                                   text(t.strides) + ", of " + to_string(element_size) +
+                                   "-byte elements: its size does not fit 64 bits");
+        }
+    }
+    std::int64_t count = 1;
+    for (int i = 0; i < t.extents.size(); ++i) {
+        if (__builtin_mul_overflow(count, t.extents.values[static_cast<std::size_t>(i)], &count) ||
+            __builtin_mul_overflow(count, element_size, &bytes)) {
+            throw invalid_argument(std::string(name) + " has extents " + text(t.extents) + ", of " +
+                                   to_string(element_size) + "-byte elements: its size does not fit 64 bits");
+        }
+    }
+}
+
+// No two indices of the destination are one element.
+void check_apart(const any_tensor& t) {
+    struct walked {
+        int axis;
+        std::int64_t extent, stride;
+    };
+    std::array<walked, kMostAxes> axes;
+    int count = 0;
+    for (int i = 0; i < t.extents.size(); ++i) {
+        const std::int64_t extent = t.extents.values[static_cast<std::size_t>(i)];
+        const std::int64_t stride = std::abs(t.strides.values[static_cast<std::size_t>(i)]);
+        if (extent <= 1) continue;
+        if (stride == 0) {
+            refuse(axis_of("destination", "stride", i), "0",
+                   "its " + to_string(extent) + " elements would be one; only a source can repeat elements");
+        }
+        axes[static_cast<std::size_t>(count++)] = {i, extent, stride};
+    }
+    std::sort(axes.begin(), axes.begin() + count, [](const walked& a, const walked& b) { return a.stride < b.stride; });
+    std::int64_t before = 0, span = 0;  // from the first element to the last, without the last axis and with it
+    for (int i = 0; i < count; ++i) {
+        const walked& a = axes[static_cast<std::size_t>(i)];
+        if (a.stride <= span) {
+            const walked& b = axes[static_cast<std::size_t>(i - 1)];  // span is 0 for the first
+            const std::string both = axis_of("destination", "stride", b.axis) + " is " +
+                                     to_string(t.strides.values[static_cast<std::size_t>(b.axis)]) + " and " +
+                                     axis_of("destination", "stride", a.axis) + " is " +
+                                     to_string(t.strides.values[static_cast<std::size_t>(a.axis)]) + ", with extents " +
+                                     to_string(b.extent) + " and " + to_string(a.extent);
+            const std::int64_t common = std::gcd(a.stride, b.stride);
+            if (before >= common)
+                throw unsupported(both +
+                                  ": cornerturn cannot tell whether their elements overlap; let each axis step "
+                                  "beyond all that the smaller ones span");
+            if (b.stride / common < a.extent && a.stride / common < b.extent)
+                throw invalid_argument(both + ": their elements overlap");
+        }
+        before = span;
+        span += (a.extent - 1) * a.stride;
+    }
+}
+
+// One side's bytes as runs on two axes, if they are.
+struct side {
+    std::uintptr_t begin, end;
+    std::int64_t run;
+    int rank = 0;
+    std::array<lattice::axis, kMostAxes> axes;  // by step, the smallest first, as few as can be
+
+    void add(std::int64_t count, std::int64_t step) {
+        int at = rank++;
+        for (; at > 0 && axes[static_cast<std::size_t>(at - 1)].step > step; --at)
+            axes[static_cast<std::size_t>(at)] = axes[static_cast<std::size_t>(at - 1)];
+        axes[static_cast<std::size_t>(at)] = {count, step};
+    }
+    // What touches or overlaps becomes one run, and equal steps one axis.
+    void merge() {
+        int kept = 0;
+        for (int i = 0; i < rank; ++i) {
+            const lattice::axis a = axes[static_cast<std::size_t>(i)];
+            if (kept == 0 && a.step <= run) {
+                run += (a.count - 1) * a.step;
+            } else if (kept > 0 &&
+                       axes[static_cast<std::size_t>(kept - 1)].step * axes[static_cast<std::size_t>(kept - 1)].count ==
+                           a.step) {
+                axes[static_cast<std::size_t>(kept - 1)].count *= a.count;
+            } else {
+                axes[static_cast<std::size_t>(kept++)] = a;
+            }
+        }
+        rank = kept;
+    }
+    lattice as_lattice() const {
+        const auto axis = [&](int i) { return i < rank ? axes[static_cast<std::size_t>(i)] : lattice::axis{1, 0}; };
+        return {begin, axis(1), axis(0), run};
+    }
+    // From the first byte to the last of the axes whose steps are smaller.
+    std::int64_t span_below(std::int64_t step) const {
+        std::int64_t span = run;
+        for (int i = 0; i < rank && axes[static_cast<std::size_t>(i)].step < step; ++i)
+            span += (axes[static_cast<std::size_t>(i)].count - 1) * axes[static_cast<std::size_t>(i)].step;
+        return span;
+    }
+};
+
+// Whether both repeat after so many bytes, each in a part of them that the other does not touch.
+bool are_slices(const side& a, const side& b, std::int64_t period) {
+    const std::int64_t of_a = a.span_below(period), of_b = b.span_below(period);
+    // Both ranges of addresses meet, so the distance fits.
+    const std::int64_t distance = static_cast<std::int64_t>(b.begin - a.begin) % period;
+    const std::int64_t apart = distance < 0 ? distance + period : distance;
+    return apart >= of_a && apart + of_b <= period;
+}
+
+enum class sharing { none, some, unknown };
+
+sharing sharing_of(const strided_copy& c) {
+    side from{c.source_begin(), c.source_end(), c.run, 0, {}}, to{c.destination, c.destination, c.run, 0, {}};
+    to.end += static_cast<std::uintptr_t>(c.run);
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        to.end += static_cast<std::uintptr_t>((a.extent - 1) * a.destination);
+    }
+    if (from.end <= to.begin || to.end <= from.begin) return sharing::none;
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        if (a.source != 0) from.add(a.extent, std::abs(a.source));
+        to.add(a.extent, a.destination);
+    }
+    from.merge();
+    to.merge();
+    if (from.rank <= 2 && to.rank <= 2)
+        return share_bytes(from.as_lattice(), to.as_lattice()) ? sharing::some : sharing::none;
+    // Slices of one larger tensor: from some step on all are multiples of a period.
+    std::int64_t period = 0;
+    int a = from.rank, b = to.rank;
+    while (a > 0 || b > 0) {
+        const std::int64_t of_a = a > 0 ? from.axes[static_cast<std::size_t>(a - 1)].step : 0;
+        const std::int64_t of_b = b > 0 ? to.axes[static_cast<std::size_t>(b - 1)].step : 0;
+        const std::int64_t step = std::max(of_a, of_b);
+        if (of_a == step) --a;
+        if (of_b == step) --b;
+        period = std::gcd(period, step);
+        const std::int64_t next = std::max(a > 0 ? from.axes[static_cast<std::size_t>(a - 1)].step : 0,
+                                           b > 0 ? to.axes[static_cast<std::size_t>(b - 1)].step : 0);
+        if (next < period && are_slices(from, to, period)) return sharing::none;
+    }
+    return sharing::unknown;
+}
+
+}  // namespace
+
+void detail::check_holds(std::size_t size, const axis_list& extents) {
+    const axis_list strides = packed_strides(extents);
+    const any_tensor view{0, extents, strides};
+    check_rank("view", view);
+    std::int64_t count = 1;
+    for (int i = 0; i < extents.size(); ++i) {
+        const std::int64_t extent = extents.values[static_cast<std::size_t>(i)];
+        if (extent < 0) refuse(axis_of("view", "extent", i), to_string(extent), "it must not be negative");
+        if (extent == 0) return;
+    }
+    check_span("view", view, 1);
+    for (int i = 0; i < extents.size(); ++i) count *= extents.values[static_cast<std::size_t>(i)];
+    if (static_cast<std::uint64_t>(count) > size)
+        refuse("elements.size()", to_string(size),
+               "a tensor with extents " + text(extents) + " takes " + to_string(count));
+}
+
+bool is_empty(const any_tensor& t) {
+    for (int i = 0; i < t.extents.size(); ++i) {
+        if (t.extents.values[static_cast<std::size_t>(i)] == 0) return true;
+    }
+    return false;
+}
+
+void check_tensors(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
+                   std::int64_t element_alignment) {
+    check_element(element_size, element_alignment);
+    check_rank("source", source);
+    check_rank("destination", destination);
+    if (source.extents.size() != destination.extents.size()) {
+        refuse("destination.rank()", to_string(destination.extents.size()),
+               "the source has " + to_string(source.extents.size()) + " axes");
+    }
+    for (const auto& [name, tensor] : {std::pair{"source", &source}, {"destination", &destination}}) {
+        for (int i = 0; i < tensor->extents.size(); ++i) {
+            const std::int64_t extent = tensor->extents.values[static_cast<std::size_t>(i)];
+            if (extent < 0) refuse(axis_of(name, "extent", i), to_string(extent), "it must not be negative");
+        }
+    }
+    for (int i = 0; i < source.extents.size(); ++i) {
+        const std::int64_t from = source.extents.values[static_cast<std::size_t>(i)];
+        const std::int64_t to = destination.extents.values[static_cast<std::size_t>(i)];
+        if (from != to) {
+            refuse(axis_of("destination", "extent", i), to_string(to),
+                   "the source's is " + to_string(from) + " (extents " + text(source.extents) + " and " +
+                       text(destination.extents) + ")");
+        }
+    }
+    if (is_empty(source)) return;
+    check_span("source", source, element_size);
+    check_span("destination", destination, element_size);
+    check_apart(destination);
+}
+
+bool is_same(const strided_copy& c) {
+    if (c.source != c.destination) return false;
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        if (a.source != a.destination) return false;
+    }
+    return true;
+}
+
+void check_tensor_addresses(const any_tensor& source, const any_tensor& destination, std::int64_t element_alignment,
+                            const strided_copy& c) {
+    check_address("source", source.data, element_alignment);
+    check_address("destination", destination.data, element_alignment);
+    const sharing found = sharing_of(c);
+    if (found == sharing::none) return;
+    const auto described = [](const any_tensor& t) {
+        return " (extents " + text(t.extents) + ", strides " + text(t.strides) + " at " + hex(t.data) + ")";
+    };
+    const std::string both = "destination" + described(destination) +
+                             (found == sharing::some ? " overlaps source" : " lies among source") + described(source);
+    if (found == sharing::some) throw invalid_argument(both + ": they must share no element");
+    throw unsupported(both +
+                      ": cornerturn cannot tell whether they share elements; let their ranges of addresses be "
+                      "apart");
+}
+
+permuted_tensor::permuted_tensor(const any_tensor& source, const axis_list& axes) {
+    check_rank("source", source);
+    if (axes.size() != source.extents.size()) {
+        refuse("the number of axes", to_string(axes.size()),
+               "the source has " + to_string(source.extents.size()) + " axes");
+    }
+    std::array<int, kMostAxes> place;
+    place.fill(-1);
+    for (int i = 0; i < axes.size(); ++i) {
+        const std::int64_t given = axes.values[static_cast<std::size_t>(i)];
+        const std::int64_t axis = given < 0 ? given + axes.size() : given;
+        const std::string name = "axes[" + to_string(i) + "]";
+        if (axis < 0 || axis >= axes.size()) {
+            refuse(name, to_string(given),
+                   "a source of " + to_string(axes.size()) + " axes has those from " + to_string(-axes.size()) +
+                       " to " + to_string(axes.size() - 1));
+        }
+        int& at = place[static_cast<std::size_t>(axis)];
+        if (at >= 0) refuse(name, to_string(given), "axes[" + to_string(at) + "] is the same axis");
+        at = i;
+        extents.add(source.extents.values[static_cast<std::size_t>(axis)]);
+        strides.add(source.strides.values[static_cast<std::size_t>(axis)]);
+    }
+}
+
+}  // namespace cornerturn

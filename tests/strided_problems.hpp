@@ -1,0 +1,141 @@
+// Copies between tensors drawn at random, small ones of every kind, and a reference that goes index by index.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/strided.hpp"
+#include "core/tensors.hpp"
+
+namespace cornerturn::tests {
+
+// Strides count elements, offsets bytes: from the beginning of a buffer to the element at index 0 of every axis.
+struct strided_problem {
+    std::vector<std::int64_t> extents, source_strides, destination_strides;
+    std::int64_t element_size = 1;
+    std::int64_t source_at = 0, destination_at = 0;
+    std::int64_t source_bytes = 0, destination_bytes = 0;  // of the buffers
+
+    std::int64_t elements() const {
+        std::int64_t count = 1;
+        for (std::int64_t n : extents) count *= n;
+        return count;
+    }
+
+    // Room for both sides, `around` bytes beside them, each `past` bytes off a boundary.
+    void lay_out(std::int64_t around, std::int64_t source_past, std::int64_t destination_past) {
+        const auto side = [&](const std::vector<std::int64_t>& strides, std::int64_t past, std::int64_t& at,
+                              std::int64_t& bytes) {
+            std::int64_t low = 0, high = element_size;
+            for (std::size_t i = 0; i < extents.size(); ++i) {
+                const std::int64_t reach = extents[i] > 0 ? (extents[i] - 1) * strides[i] * element_size : 0;
+                (reach < 0 ? low : high) += reach;
+            }
+            at = around + past - low;
+            bytes = around + past + high - low + around;
+        };
+        side(source_strides, source_past, source_at, source_bytes);
+        side(destination_strides, destination_past, destination_at, destination_bytes);
+    }
+
+    detail::axis_list list(const std::vector<std::int64_t>& numbers) const { return {numbers}; }
+
+    strided_copy canonical(const void* source, void* destination) const {
+        const detail::axis_list n = list(extents), s = list(source_strides), d = list(destination_strides);
+        const auto address = [](const void* p, std::int64_t at) {
+            return reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(at);
+        };
+        const detail::any_tensor from{address(source, source_at), n, s}, to{address(destination, destination_at), n, d};
+        check_tensors(from, to, element_size, 1);
+        const strided_copy c = cornerturn::canonical(from, to, element_size);
+        if (!is_empty(from)) check_tensor_addresses(from, to, 1, c);
+        return c;
+    }
+
+    template <class Each>
+    void each_element(Each each) const {
+        if (elements() == 0) return;
+        std::vector<std::int64_t> index(extents.size(), 0);
+        for (;;) {
+            std::int64_t from = source_at, to = destination_at;
+            for (std::size_t i = 0; i < extents.size(); ++i) {
+                from += index[i] * source_strides[i] * element_size;
+                to += index[i] * destination_strides[i] * element_size;
+            }
+            each(from, to);
+            std::size_t axis = extents.size();
+            while (axis > 0 && ++index[axis - 1] == extents[axis - 1]) index[--axis] = 0;
+            if (axis == 0) return;
+        }
+    }
+
+    void reference(const unsigned char* source, unsigned char* destination) const {
+        each_element([&](std::int64_t from, std::int64_t to) {
+            std::memcpy(destination + to, source + from, static_cast<std::size_t>(element_size));
+        });
+    }
+
+    std::string text() const {
+        const auto all = [](const std::vector<std::int64_t>& numbers) {
+            std::string out = "{";
+            for (std::int64_t n : numbers) out += (out.size() > 1 ? ", " : "") + std::to_string(n);
+            return out + "}";
+        };
+        return "extents " + all(extents) + ", strides " + all(source_strides) + " to " + all(destination_strides) +
+               ", elements of " + std::to_string(element_size) + " bytes, at " + std::to_string(source_at) + " and " +
+               std::to_string(destination_at);
+    }
+};
+
+// Any number of axes up to 32, extents of 0 and 1, gaps, negative strides, sources that repeat elements, any offset.
+inline strided_problem draw_strided(std::mt19937_64& random, std::int64_t most_bytes) {
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    const auto one_in = [&](int n) { return up_to(n - 1) == 0; };
+    constexpr std::int64_t kSizes[] = {1, 1, 2, 2, 4, 4, 8, 16, 3, 6, 12, 5, 7, 24, 40, 100};
+    strided_problem p;
+    p.element_size = kSizes[up_to(15)];
+    const std::int64_t rank = one_in(20) ? up_to(32) : up_to(6);
+    std::int64_t budget = std::max<std::int64_t>(1, (most_bytes >> up_to(8)) / p.element_size);
+    for (std::int64_t i = 0; i < rank; ++i) {
+        // Log-uniform: any length up to what is left.
+        const double most = static_cast<double>(budget);
+        auto extent = static_cast<std::int64_t>(std::pow(most, std::generate_canonical<double, 53>(random)));
+        if (rank > 8) extent = std::min<std::int64_t>(extent, 1 + up_to(2));
+        if (one_in(3)) extent = std::int64_t{1} << (63 - __builtin_clzll(static_cast<unsigned long long>(extent)));
+        if (one_in(200)) extent = 0;
+        p.extents.push_back(extent);
+        budget = std::max<std::int64_t>(1, budget / std::max<std::int64_t>(1, extent));
+    }
+    std::shuffle(p.extents.begin(), p.extents.end(), random);
+    const auto strides = [&](bool may_repeat) {
+        std::vector<std::int64_t> order(p.extents.size()), all(p.extents.size());
+        std::iota(order.begin(), order.end(), 0);
+        if (!one_in(6)) std::shuffle(order.begin(), order.end(), random);
+        const bool gaps = one_in(3), backwards = one_in(4), repeats = may_repeat && one_in(6);
+        std::int64_t stride = gaps && one_in(4) ? 1 + up_to(4) : 1;
+        for (std::int64_t axis : order) {
+            auto& to = all[static_cast<std::size_t>(axis)];
+            to = backwards && one_in(2) ? -stride : stride;
+            if (repeats && one_in(3)) {
+                to = one_in(3) ? to / 2 : 0;
+                continue;
+            }
+            stride *= std::max<std::int64_t>(1, p.extents[static_cast<std::size_t>(axis)]);
+            if (gaps && one_in(2)) stride += up_to(one_in(4) ? 40 : 7);
+        }
+        return all;
+    };
+    do {
+        p.source_strides = strides(true);
+        p.destination_strides = strides(false);
+        p.lay_out(64, one_in(2) ? 0 : up_to(31), one_in(2) ? 0 : up_to(31));
+    } while (p.source_bytes > 16 * most_bytes || p.destination_bytes > 16 * most_bytes);
+    return p;
+}
+
+}  // namespace cornerturn::tests
