@@ -25,7 +25,8 @@ int attribute(cudaDeviceAttr which, int device, std::atomic<int>& known) {
 
 constexpr int kDevices = 64;
 struct known_device {
-    std::atomic<int> major = 0, minor = 0, reads_pageable = 0, multiprocessors = 0, shared_memory = 0;
+    std::atomic<int> major = 0, minor = 0, reads_pageable = 0, multiprocessors = 0, shared_memory = 0,
+                     shared_of_block = 0, l2 = 0;
 };
 known_device& known(int device) {
     static std::array<known_device, kDevices> all;
@@ -53,6 +54,13 @@ int multiprocessors_of(int device) {
 
 int shared_memory_of(int device) {
     return attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device, known(device).shared_memory);
+}
+
+gpu gpu_of(int device) {
+    known_device& k = known(device);
+    return {compute_capability_of(device), multiprocessors_of(device), shared_memory_of(device),
+            attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device, k.shared_of_block),
+            attribute(cudaDevAttrL2CacheSize, device, k.l2)};
 }
 
 void check_stream(cudaStream_t stream, int device) {

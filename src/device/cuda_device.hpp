@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "core/gpu.hpp"
+
 namespace cornerturn::device {
 
 // Throw cuda_error.
@@ -13,6 +15,7 @@ int current_device();
 int compute_capability_of(int device);  // 90 for 9.0
 int multiprocessors_of(int device);
 int shared_memory_of(int device);  // bytes, of a multiprocessor
+gpu gpu_of(int device);
 
 // Throws invalid_argument where the stream is another device's.
 void check_stream(cudaStream_t stream, int device);

@@ -1,0 +1,84 @@
+// cornerturn::cuda::copy and permute: check what the caller gave, choose a kernel, launch it.
+#include "cornerturn/cuda/copy.hpp"
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "core/arguments.hpp"
+#include "core/tensors.hpp"
+#include "device/cuda_check.hpp"
+#include "device/cuda_device.hpp"
+#include "ops/copy/kernels/policy.hpp"
+
+namespace cornerturn::cuda {
+namespace {
+
+using cornerturn::detail::any_tensor;
+using std::to_string;
+
+std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+// All that a call does once extents and strides are known to be right, and the tensors not to be empty, with the device
+// the current one.
+void run(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
+         std::int64_t element_alignment, int device, cudaStream_t stream) {
+    const strided_copy c = canonical(source, destination, element_size);
+    const bool same = is_same(c);
+    if (!same) check_tensor_addresses(source, destination, element_alignment, c);
+    device::check_stream(stream, device);
+    device::check_reachable("source", ".data", source.data, device);
+    device::check_reachable("destination", ".data", destination.data, device);
+    if (same) return;
+    const device::stream_scope launches_go_to(stream, device);
+    strided::for_each_plan(c, device::gpu_of(device), [](const strided::plan& p) { strided::run_on_gpu(p); });
+}
+
+}  // namespace
+
+copy_plan::copy_plan(const cornerturn::detail::axis_list& extents, const cornerturn::detail::axis_list& source_strides,
+                     const cornerturn::detail::axis_list& destination_strides, std::int64_t element_size,
+                     std::int64_t element_alignment)
+    : extents_(extents),
+      source_strides_(source_strides),
+      destination_strides_(destination_strides),
+      element_size_(element_size),
+      element_alignment_(element_alignment) {
+    check_tensors({0, extents_, source_strides_}, {0, extents_, destination_strides_}, element_size, element_alignment);
+    device_ = device::current_device();
+}
+
+void copy_plan::operator()(const void* source, void* destination, cudaStream_t stream) const {
+    const any_tensor from{address_of(source), extents_, source_strides_};
+    const any_tensor to{address_of(destination), extents_, destination_strides_};
+    if (is_empty(to)) return;
+    if (const int current = device::current_device(); current != device_)
+        refuse("the current device", to_string(current), "the plan was made for device " + to_string(device_));
+    run(from, to, element_size_, element_alignment_, device_, stream);
+}
+
+std::string copy_plan::explain(const void* source, const void* destination) const {
+    const any_tensor from{address_of(source), extents_, source_strides_};
+    const any_tensor to{address_of(destination), extents_, destination_strides_};
+    const strided_copy c = canonical(from, to, element_size_);
+    const gpu on = device::gpu_of(device_);
+    return strided::explain(strided::choose(c, on), c, on);
+}
+
+namespace detail {
+
+void copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
+          std::int64_t element_alignment, cudaStream_t stream) {
+    check_tensors(source, destination, element_size, element_alignment);
+    if (is_empty(destination)) return;
+    run(source, destination, element_size, element_alignment, device::current_device(), stream);
+}
+
+void permute(const any_tensor& source, const cornerturn::detail::axis_list& axes, const any_tensor& destination,
+             std::int64_t element_size, std::int64_t element_alignment, cudaStream_t stream) {
+    const permuted_tensor permuted(source, axes);
+    copy({source.data, permuted.extents, permuted.strides}, destination, element_size, element_alignment, stream);
+}
+
+}  // namespace detail
+}  // namespace cornerturn::cuda

@@ -1,0 +1,45 @@
+// What the cuts of strided copies share: sizes, and what the predicted cost is made of.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "ops/copy/kernels/policy.hpp"
+
+namespace cornerturn::strided {
+
+inline constexpr int kVector = 16, kSector = 32;  // bytes
+inline constexpr int kMostTable = 2048;           // units
+inline constexpr int kWarp = 32;                  // threads
+inline constexpr int kVectorsOfThread = 8;        // about
+inline constexpr int kMostShared = 80 << 10;      // bytes of a block
+
+// What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for
+// shapes drawn at random (docs/experiments.md).
+inline constexpr double kDramBytesPerUs = 2.87e4;            // a multiprocessor's share
+inline constexpr double kOverread = 1.0, kPart = 6.0;        // bytes that are read beside, sectors written in part
+inline constexpr double kShortLine = 0.7, kShortSpan = 6.6;  // what short pieces lose
+inline constexpr double kInstructionsPerUs = 5300;           // of warps
+inline constexpr double kSetup = 115, kSetupOfAxis = 24,
+                        kOfChunk = 2;                       // instructions of a block's warp, of a vector read
+inline constexpr double kReused = 26, kOfUnits = 6.9;       // of a vector written, whose places are known
+inline constexpr double kLooked = 18, kOfLooked = 7.4;      // whose places are looked up
+inline constexpr double kOfGap = 40, kOfEnd = 45;           // of units between gaps, of the ends of a line
+inline constexpr double kWait = 3.8, kWaitOfVector = 0.18;  // microseconds of a block
+inline constexpr double kNorm = 5.8, kTail = 0.25;
+inline constexpr double kRunBase = 15, kRunOfAxis = 10,
+                        kRunEnd = 180;  // instructions of a vector of a run, and of its ends
+inline constexpr double kLaunchUs = 2;
+
+template <class T>
+constexpr T up(T x, T by) {
+    return (x + by - 1) / by;
+}
+
+// The largest power of two up to `most` that divides all of the bits.
+inline std::int64_t alignment(std::uint64_t bits, std::uint64_t most) {
+    return static_cast<std::int64_t>(std::uint64_t{1} << std::countr_zero(bits | most));
+}
+inline std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
+
+}  // namespace cornerturn::strided

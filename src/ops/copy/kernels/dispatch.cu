@@ -1,0 +1,30 @@
+// From a plan to its kernel.
+#include "ops/copy/kernels/kernels.hpp"
+#include "ops/copy/kernels/policy.hpp"
+
+namespace CORNERTURN_KERNELS {
+namespace {
+
+using strided::way;
+
+void run_plan(const strided::plan& p) {
+    if (p.by == way::nothing) return;
+    launch_shape shape{dim3(p.blocks), dim3(static_cast<unsigned>(p.threads)),
+                       static_cast<std::size_t>(p.shared_bytes)};
+    shape.early = true;
+    if (p.by == way::rows) return run_rows(p.rows, p.unit, p.apart, shape);
+    run_tiles(p.tiles, p.unit, p.gaps, shape);
+}
+
+}  // namespace
+}  // namespace CORNERTURN_KERNELS
+
+namespace cornerturn::strided {
+
+#if defined(CORNERTURN_EMULATED)
+void run_emulated(const plan& p) { dialect::run_plan(p); }
+#else
+void run_on_gpu(const plan& p) { dialect::run_plan(p); }
+#endif
+
+}  // namespace cornerturn::strided

@@ -1,0 +1,17 @@
+// The kernels of strided copies, as their files hand them out.
+#pragma once
+
+#include "device/device.hpp"
+#include "ops/copy/kernels/bytes.hpp"
+#include "ops/copy/kernels/works.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+// `unit` is 1, 2, 4, 8 or 16 bytes. gaps: units of a line do not lie behind each other.
+void run_tiles(const strided::tile_work& work, int unit, bool gaps, const launch_shape& shape);
+
+// `apart`: the largest power of two up to 16 that divides the distance between where a byte comes from and where it
+// goes, for all of them.
+void run_rows(const strided::rows_work& work, int unit, int apart, const launch_shape& shape);
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,129 @@
+#include "ops/copy/kernels/policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "ops/copy/kernels/rows_cut.hpp"
+#include "ops/copy/kernels/tile_cut.hpp"
+
+namespace cornerturn::strided {
+namespace {
+
+// Tuning: what tiles are tried. A line of 256 bytes and more is what memory takes best; shorter ones leave room for
+// longer spans.
+constexpr tile_wish kWishes[] = {
+    {64, 4 << 10},   {128, 4 << 10},  {64, 8 << 10},    {128, 8 << 10},  {256, 8 << 10},
+    {64, 16 << 10},  {128, 16 << 10}, {256, 16 << 10},  {512, 16 << 10}, {128, 32 << 10},
+    {256, 32 << 10}, {512, 32 << 10}, {1024, 32 << 10},
+};
+
+template <class Each>
+void each_choice(const strided_copy& c, const gpu& on, Each each) {
+    if (c.is_empty()) return each(choice{});
+    each(choice{way::rows, {}, rows_cut(c).cost(on)});
+    if (c.rank == 0) return;
+    const copy_of_units units(c);
+    for (const tile_wish& wish : kWishes) {
+        if (const tile_cut tile(units, wish, on); tile.possible) each(choice{way::tiles, wish, tile.cost(on)});
+    }
+}
+
+}  // namespace
+
+std::vector<choice> choices(const strided_copy& c, const gpu& on) {
+    std::vector<choice> all;
+    each_choice(c, on, [&](const choice& one) { all.push_back(one); });
+    std::stable_sort(all.begin(), all.end(), [](const choice& a, const choice& b) { return a.cost < b.cost; });
+    return all;
+}
+
+choice choose(const strided_copy& c, const gpu& on) {
+    choice best{way::nothing, {}, HUGE_VAL};
+    each_choice(c, on, [&](const choice& one) {
+        if (one.cost < best.cost) best = one;
+    });
+    return best;
+}
+
+plan work_out(const choice& chosen, const strided_copy& c, const gpu& on) {
+    plan p;
+    p.by = chosen.by;
+    p.unit = c.unit();
+    if (chosen.by == way::rows) rows_cut(c).fill(p);
+    if (chosen.by == way::tiles) tile_cut(copy_of_units(c), chosen.wish, on).fill(p);
+    return p;
+}
+
+namespace {
+
+// What addresses matter to a plan by.
+constexpr std::uintptr_t kAlike = kSector;
+
+struct remembered {
+    strided_copy of;
+    gpu on;
+    plan made;
+
+    bool fits(const strided_copy& c, const gpu& gpu_asked) const {
+        return of.run == c.run && of.rank == c.rank && of.source % kAlike == c.source % kAlike &&
+               of.destination % kAlike == c.destination % kAlike && on == gpu_asked &&
+               std::equal(c.axes.begin(), c.axes.begin() + c.rank, of.axes.begin());
+    }
+};
+
+std::size_t slot_of(const strided_copy& c, std::size_t slots) {
+    std::uint64_t mixed = bits(c.run) ^ c.source % kAlike << 8 ^ c.destination % kAlike << 16;
+    const auto mix = [&](std::int64_t x) { mixed = (mixed ^ bits(x)) * 0x9E3779B97F4A7C15u, mixed ^= mixed >> 29; };
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        mix(a.extent), mix(a.source), mix(a.destination);
+    }
+    return mixed % slots;
+}
+
+}  // namespace
+
+const plan& plan_for(const strided_copy& c, const gpu& on) {
+    constexpr std::size_t kSlots = 16;
+    thread_local std::unique_ptr<remembered[]> all;
+    if (all == nullptr) all = std::make_unique<remembered[]>(kSlots);
+    remembered& r = all[slot_of(c, kSlots)];
+    if (r.made.by == way::nothing || !r.fits(c, on)) {
+        r = {c, on, work_out(choose(c, on), c, on)};
+        return r.made;
+    }
+    const auto source = reinterpret_cast<const unsigned char*>(c.source);
+    const auto first = reinterpret_cast<const unsigned char*>(c.source_begin());
+    const auto last = reinterpret_cast<const unsigned char*>(c.source_end());
+    const auto destination = reinterpret_cast<unsigned char*>(c.destination);
+    rows_work& w = r.made.rows;
+    tile_work& t = r.made.tiles;
+    if (r.made.by == way::rows) w.source = source, w.first = first, w.last = last, w.destination = destination;
+    if (r.made.by == way::tiles) t.source = source, t.first = first, t.last = last, t.destination = destination;
+    return r.made;
+}
+
+std::string explain(const choice& chosen, const strided_copy& c, const gpu& on) {
+    const auto cost = std::to_string(chosen.cost);
+    const std::string predicted = ", predicted " + cost.substr(0, cost.find('.') + 2) + " us";
+    switch (chosen.by) {
+        case way::nothing: return "nothing: there is nothing to move";
+        case way::rows: {
+            const rows_cut r(c);
+            return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(c.run) + " bytes, " +
+                   std::to_string(r.blocks()) + " blocks" + predicted;
+        }
+        case way::tiles: break;
+    }
+    const copy_of_units units(c);
+    const tile_cut t(units, chosen.wish, on);
+    const plan p = work_out(chosen, c, on);
+    return "tiles: " + std::to_string(p.unit) + "-byte units, " + std::to_string(t.spans) + " spans of " +
+           std::to_string(t.span) + " bytes to " + std::to_string(t.lines) + " lines of " + std::to_string(t.line) +
+           (t.u.gaps ? " bytes with gaps, " : " bytes, ") + std::to_string(p.blocks) + " blocks of " +
+           std::to_string(p.threads) + " threads and " + std::to_string(p.shared_bytes) + " bytes" + predicted;
+}
+
+}  // namespace cornerturn::strided

@@ -1,0 +1,130 @@
+// Strided copies of runs that lie behind each other on both sides, each as it lies: see works.hpp.
+//
+// A thread writes a vector of 16 bytes of the destination; what it reads for that may lie at any distance from a vector
+// of the source. What limits: DRAM, and where runs are short and begin anywhere, the vectors that they fill in part.
+#include "ops/copy/kernels/kernels.hpp"
+
+namespace CORNERTURN_KERNELS {
+namespace {
+
+using strided::kMostThreads;
+using strided::rows_work;
+
+// The 16 bytes at an address that is a multiple of kAligned, or of nothing if that is 1.
+template <int kAligned>
+__device__ __forceinline__ uint4 load_vector(const byte* from) {
+    if constexpr (kAligned == 16) {
+        return load_kept(reinterpret_cast<const uint4*>(from));
+    } else if constexpr (kAligned == 8) {
+        const uint2 a = load_kept(reinterpret_cast<const uint2*>(from));
+        const uint2 b = load_kept(reinterpret_cast<const uint2*>(from + 8));
+        return make_uint4(a.x, a.y, b.x, b.y);
+    } else {
+        const unsigned past = kAligned == 4 ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) & 3);
+        const auto* const words = reinterpret_cast<const unsigned*>(from - past);
+        unsigned raw[5];
+        CORNERTURN_UNROLL
+        for (int k = 0; k < 4; ++k) raw[k] = load_kept(words + k);
+        if constexpr (kAligned == 4) return make_uint4(raw[0], raw[1], raw[2], raw[3]);
+        raw[4] = load_kept(words + (past > 0 ? 4 : 3));
+        return make_uint4(__funnelshift_r(raw[0], raw[1], 8 * past), __funnelshift_r(raw[1], raw[2], 8 * past),
+                          __funnelshift_r(raw[2], raw[3], 8 * past), __funnelshift_r(raw[3], raw[4], 8 * past));
+    }
+}
+
+// Moves a vector unit by unit.
+template <int kUnit>
+__device__ __forceinline__ void move_units(const byte* from, byte* to) {
+    using unit = storage_t<kUnit>;
+    CORNERTURN_UNROLL_BY(1)
+    for (int u = 0; u < kVectorBytes; u += kUnit) *reinterpret_cast<unit*>(to + u) = value_at<unit>(from + u);
+}
+
+// Where a run of this number lies.
+struct place_of_run {
+    std::int64_t source = 0, destination = 0;
+
+    __device__ __forceinline__ place_of_run(const rows_work& w, unsigned row) {
+        CORNERTURN_UNROLL_BY(1)
+        for (int a = 0; a < w.runs.rank; ++a) {
+            const strided::digit& axis = w.runs.axes[a];
+            const unsigned next = axis.by.quotient(row), at = row - next * axis.by.d;
+            row = next;
+            source += at * axis.source;
+            destination += at * axis.destination;
+        }
+    }
+};
+
+template <int kUnit, int kApart>
+__global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w) {
+    const unsigned thread = threadIdx.x, threads = blockDim.x;
+    const unsigned group = w.by_pieces.quotient(blockIdx.x), piece = blockIdx.x - group * w.by_pieces.d;
+    const std::int64_t first_vector = static_cast<std::int64_t>(piece) * w.vectors;
+    const unsigned first_row = group * w.rows_of_block;
+    const unsigned rows = w.rows - first_row < w.rows_of_block ? w.rows - first_row : w.rows_of_block;
+    const result_policy result(w.run * w.rows);
+    wait_for_work_ahead();
+    CORNERTURN_UNROLL_BY(1)
+    for (unsigned i = thread; i < rows * w.vectors; i += threads) {
+        const unsigned in_block = w.by_vectors.quotient(i), vector = i - in_block * w.vectors;
+        const place_of_run place(w, first_row + in_block);
+        byte* const run = w.destination + place.destination;
+        const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(run) % kVectorBytes);
+        const std::int64_t at = (first_vector + vector) * kVectorBytes - past;
+        if (kUnit < kVectorBytes && (at < 0 || at + kVectorBytes > w.run)) continue;
+        if (kUnit == kVectorBytes && at >= w.run) continue;
+        const byte* const from = w.source + place.source + at;
+        constexpr int kAround = kApart < 4 ? 3 : 0;  // bytes that are read beside the vector
+        if (kAround == 0 || (from - kAround >= w.first && from + kVectorBytes + kAround <= w.last)) {
+            result.store(reinterpret_cast<uint4*>(run + at), load_vector<kApart>(from));
+        } else {
+            move_units<kUnit>(from, run + at);
+        }
+    }
+    // What runs begin and end with, less than a vector: a unit a thread.
+    if (kUnit == kVectorBytes || (piece > 0 && piece + 1 < w.by_pieces.d)) return;
+    constexpr unsigned kPerVector = kVectorBytes / kUnit, kEnds = 2 * kPerVector;
+    CORNERTURN_UNROLL_BY(1)
+    for (unsigned i = thread; i < rows * kEnds; i += threads) {
+        const place_of_run place(w, first_row + i / kEnds);
+        const bool at_end = i % kEnds >= kPerVector;
+        if (at_end ? piece + 1 < w.by_pieces.d : piece > 0) continue;
+        byte* const run = w.destination + place.destination;
+        const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(run) % kVectorBytes);
+        const std::int64_t whole = past > 0 ? kVectorBytes - past : 0;  // the first vector that is, if any is
+        const std::int64_t behind = w.run - (past + w.run) % kVectorBytes;
+        const std::int64_t at = (at_end ? behind : 0) + static_cast<int>(i % kPerVector) * kUnit;
+        if (at >= w.run || (at_end ? behind < whole : at >= whole)) continue;
+        using unit = storage_t<kUnit>;
+        *reinterpret_cast<unit*>(run + at) = value_at<unit>(w.source + place.source + at);
+    }
+}
+
+template <int kUnit>
+void run(const rows_work& w, int apart, const launch_shape& shape) {
+    if constexpr (kUnit <= 16) {
+        if (apart >= 16 || kUnit == 16) return launch(shape, copy_rows<kUnit, 16>, w);
+    }
+    if constexpr (kUnit <= 8) {
+        if (apart >= 8 || kUnit == 8) return launch(shape, copy_rows<kUnit, 8>, w);
+    }
+    if constexpr (kUnit <= 4) {
+        if (apart >= 4 || kUnit == 4) return launch(shape, copy_rows<kUnit, 4>, w);
+    }
+    if constexpr (kUnit <= 2) launch(shape, copy_rows<kUnit, 1>, w);
+}
+
+}  // namespace
+
+void run_rows(const rows_work& w, int unit, int apart, const launch_shape& shape) {
+    switch (unit) {
+        case 1: return run<1>(w, apart, shape);
+        case 2: return run<2>(w, apart, shape);
+        case 4: return run<4>(w, apart, shape);
+        case 8: return run<8>(w, apart, shape);
+        default: return run<16>(w, apart, shape);
+    }
+}
+
+}  // namespace CORNERTURN_KERNELS

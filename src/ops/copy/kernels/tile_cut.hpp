@@ -1,0 +1,424 @@
+// How a strided copy is cut into tiles, and what that is predicted to cost: see works.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include "ops/copy/kernels/cuts.hpp"
+
+namespace cornerturn::strided {
+
+struct axis {
+    std::int64_t extent, source, destination, distance;  // distance: of the source's elements
+};
+
+// A copy by units: the run is an axis, too, where it is more than one.
+struct copy_of_units {
+    const strided_copy& c;
+    int unit, rank = 0;
+    std::array<axis, kMostAxes + 1> axes;  // by the destination's stride
+    std::array<int, kMostAxes + 1> by_source;
+    bool gaps;  // units of the destination have gaps between them, less than a vector apart
+
+    explicit copy_of_units(const strided_copy& copy) : c(copy), unit(copy.unit()) {
+        if (c.run > unit) axes[static_cast<std::size_t>(rank++)] = {c.run / unit, unit, unit, unit};
+        for (int i = 0; i < c.rank; ++i) {
+            const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+            axes[static_cast<std::size_t>(rank++)] = {a.extent, a.source, a.destination, std::abs(a.source)};
+        }
+        for (int i = 0; i < rank; ++i) {
+            int at = i;
+            for (; at > 0 && of_source(at - 1).distance > axes[static_cast<std::size_t>(i)].distance; --at)
+                by_source[static_cast<std::size_t>(at)] = by_source[static_cast<std::size_t>(at - 1)];
+            by_source[static_cast<std::size_t>(at)] = i;
+        }
+        std::int64_t line = unit;
+        int i = 0;
+        for (; i < rank && axes[static_cast<std::size_t>(i)].destination == line; ++i)
+            line *= axes[static_cast<std::size_t>(i)].extent;
+        gaps = line < kVector && i < rank;
+    }
+    const axis& of_source(int i) const {
+        return axes[static_cast<std::size_t>(by_source[static_cast<std::size_t>(i)])];
+    }
+};
+
+// How far an axis may step beyond what a span holds, and still be a part of it: what is skipped is read.
+inline std::int64_t reach_of(std::int64_t span) { return span + std::max<std::int64_t>(kSector, span / 8); }
+
+// A tile, cut.
+struct tile_cut {
+    const copy_of_units& u;
+    std::array<std::int64_t, kMostAxes + 1> steps;
+    std::array<bool, kMostAxes + 1> in_line{}, in_span{};
+    int along = -1, across = -1;
+    std::int64_t area = 0;  // bytes
+    std::int64_t line = 0;  // bytes, whole
+    std::int64_t span = 0;  // bytes, of a whole tile and its halo
+    std::int64_t spans = 1, lines = 1;
+    std::int64_t halo = 0, tiles = 1;
+    std::int64_t span_alignment = 1, line_alignment = 1;  // of where they begin; up to a sector
+    std::int64_t chunks = 0, image = 0, table = 0;        // vectors of a span, bytes, units
+    std::int64_t line_step = 1;                           // units of a line, without `along`
+    bool possible = false;
+
+    tile_cut(const copy_of_units& units, const tile_wish& wish, const gpu& on) : u(units) {
+        steps.fill(1);
+        cut(wish);
+        even_out();
+        possible = assign() && measure(std::min<std::int64_t>(kMostShared, on.shared_bytes_of_block));
+    }
+
+    std::int64_t& step(int i) { return steps[static_cast<std::size_t>(i)]; }
+    std::int64_t step(int i) const { return steps[static_cast<std::size_t>(i)]; }
+    const axis& ax(int i) const { return u.axes[static_cast<std::size_t>(i)]; }
+    bool line_has(int i) const { return in_line[static_cast<std::size_t>(i)]; }
+    bool span_has(int i) const { return in_span[static_cast<std::size_t>(i)]; }
+
+    // Takes axes of the destination until a line is as long as wished, of the source until the tile is as large, and
+    // of the destination again where the source has no more.
+    void cut(const tile_wish& wish) {
+        area = u.unit;
+        grow_lines(wish.line, wish.line);
+        std::int64_t length = u.unit, held = u.unit;  // of a span: all bytes, and those of units
+        for (int k = 0; k < u.rank; ++k) {
+            const int i = u.by_source[static_cast<std::size_t>(k)];
+            if (ends_span(i, length)) break;
+            // So many steps that the spans, with their gaps, take as much room as wished.
+            const std::int64_t others = area / step(i), distance = std::max<std::int64_t>(ax(i).distance, 1);
+            const std::int64_t wanted = std::min((wish.area * held / others - length - kVector) / distance + 1,
+                                                 std::max<std::int64_t>(1, 2 * wish.area / others));
+            step(i) = std::max(step(i), std::min(ax(i).extent, wanted));
+            area = others * step(i);
+            length += (step(i) - 1) * ax(i).distance;
+            held *= step(i);
+            if (step(i) < ax(i).extent) break;
+        }
+        if (area < wish.area) grow_lines(wish.area, wish.area);
+    }
+    void grow_lines(std::int64_t length, std::int64_t most_area) {
+        std::int64_t bytes = u.unit;
+        for (int i = 0; i < u.rank && bytes < length; ++i) {
+            if (!u.gaps && ax(i).destination != bytes) break;
+            const std::int64_t others = area / step(i);
+            const std::int64_t wanted = std::min(up(length, bytes), up(std::max(most_area, others), others));
+            // A line that grows beyond the spans grows the table, too.
+            const std::int64_t room = std::max<std::int64_t>(1, kMostTable / 2 * u.unit / bytes);
+            const std::int64_t near = u.gaps ? std::max<std::int64_t>(1, (1 << 25) / ax(i).destination) : wanted;
+            const std::int64_t to = std::max(step(i), std::min({ax(i).extent, wanted, room, near}));
+            area = others * to;
+            step(i) = to;
+            bytes *= to;
+            if (to < ax(i).extent) break;
+        }
+    }
+    // Whether a span of so many bytes cannot go on along this axis: because it steps too far, or because lines that run
+    // down it would find all their units in the same banks.
+    bool ends_span(int i, std::int64_t length) const {
+        const axis& a = ax(i);
+        if (a.distance > reach_of(length)) return true;
+        return length > u.unit && a.distance >= kSector && a.destination < kVector && a.extent * u.unit >= 128 &&
+               a.distance / u.unit % 2 == 0;
+    }
+
+    // Tiles of one axis alike, and whole sectors where that can be.
+    void even_out() {
+        area = u.unit;
+        for (int i = 0; i < u.rank; ++i) {
+            if (step(i) > 1 && step(i) < ax(i).extent) {
+                step(i) = up(ax(i).extent, up(ax(i).extent, step(i)));
+                std::int64_t whole = 1;
+                for (const std::int64_t stride : {ax(i).source, ax(i).destination}) {
+                    if (std::abs(stride) < kSector) whole = std::max(whole, kSector / alignment(bits(stride), kSector));
+                }
+                const std::int64_t rounded = up(step(i), whole) * whole;
+                if (rounded <= step(i) + step(i) / 4) step(i) = std::min(ax(i).extent, rounded);
+            }
+            area *= step(i);
+        }
+    }
+
+    // Whether lines of the axes up to this one are long, and all begin at a sector: longer ones would cost a table's
+    // look at each vector, where those that begin alike share one.
+    bool ends_well(int last) const {
+        if (line < 128) return false;
+        std::uint64_t all = u.c.destination;
+        for (int i = last + 1; i < u.rank; ++i) {
+            all |= bits(ax(i).destination);
+            if (step(i) > 1 && !span_has(i)) return false;
+        }
+        return alignment(all, kSector) == kSector;
+    }
+
+    // Which axes run in lines, and which in spans. False where one runs in neither.
+    bool assign() {
+        span = u.unit;
+        for (int k = 0; k < u.rank; ++k) {
+            const int i = u.by_source[static_cast<std::size_t>(k)];
+            if (ends_span(i, span) || step(i) == 1) break;
+            in_span[static_cast<std::size_t>(i)] = true;
+            span += (step(i) - 1) * ax(i).distance;
+            if (step(i) < ax(i).extent) {
+                across = i;
+                break;
+            }
+        }
+        line = u.unit;
+        for (int i = 0; i < u.rank; ++i) {
+            if ((!u.gaps && ax(i).destination != line) || step(i) == 1) break;
+            in_line[static_cast<std::size_t>(i)] = true;
+            line *= step(i);
+            along = i;
+            if (step(i) < ax(i).extent || ends_well(i)) break;
+        }
+        if (across == along) across = -1;
+        if (u.gaps && !offsets_fit()) return false;
+        int counted[3] = {};
+        for (int i = 0; i < u.rank; ++i) {
+            tiles *= up(ax(i).extent, step(i));
+            if (step(i) == 1) continue;
+            if (!line_has(i) && !span_has(i)) return false;
+            if (step(i) < ax(i).extent && i != along && i != across) return false;
+            counted[0] += line_has(i);
+            counted[1] += !line_has(i);
+            counted[2] += !span_has(i);
+            if (!line_has(i)) lines *= step(i);
+            if (line_has(i) && i != along) line_step *= step(i);
+        }
+        return *std::max_element(counted, counted + 3) <= tile_work::kMost;
+    }
+
+    // Where units with gaps between them go is told in 32 bits, from the beginning of their line.
+    bool offsets_fit() const {
+        std::int64_t reach = 0;
+        for (int i = 0; i < u.rank; ++i) {
+            if (line_has(i) && (__builtin_mul_overflow(step(i), ax(i).destination, &reach) || reach >> 26 != 0))
+                return false;
+        }
+        return true;
+    }
+
+    bool measure(std::int64_t most_shared) {
+        std::uint64_t line_bits = u.c.destination, span_bits = u.c.source;
+        for (int i = 0; i < u.rank; ++i) {
+            const bool cut_short = step(i) < ax(i).extent;
+            if (!line_has(i)) line_bits |= bits(ax(i).destination);
+            // A span begins where its last element lies, if it runs backwards.
+            if (!span_has(i) || (step(i) > 1 && ax(i).source < 0)) span_bits |= bits(ax(i).source);
+            if (line_has(i) && cut_short) line_bits |= bits(ax(i).destination * step(i));
+            if (span_has(i) && cut_short) span_bits |= bits(ax(i).source * step(i));
+        }
+        line_alignment = alignment(line_bits, kSector);
+        if (along >= 0 && step(along) < ax(along).extent && line_alignment < kSector && !u.gaps) {
+            halo = up<std::int64_t>(kSector - u.unit, ax(along).destination);
+            if (halo * 4 > step(along)) halo = 0;
+            if (halo > 0) span_bits |= bits(ax(along).source * halo);
+        }
+        if (along >= 0 && span_has(along)) span += halo * ax(along).distance;
+        span_alignment = alignment(span_bits, kSector);
+        for (int i = 0; i < u.rank; ++i) {
+            if (step(i) > 1 && !span_has(i)) spans *= step(i) + (i == along ? halo : 0);
+        }
+        chunks = up<std::int64_t>(span + kVector - std::min<std::int64_t>(kVector, span_alignment), kVector);
+        const bool repeats = along < 0 || span_has(along);
+        table = repeats ? line_step + (u.gaps ? 0 : kVector / u.unit - 1) : line_step * (step(along) + halo);
+        image = kVector * (spans * slots() + (spans >> skew()) + 1);
+        return table <= kMostTable && shared() <= most_shared && spans * chunks < (1 << 20) && tiles <= kMostRuns;
+    }
+    // Spans that the lanes of a warp read at a time fall into different banks: see works.hpp.
+    std::int64_t slots() const { return u.unit == kVector ? chunks | 1 : chunks; }
+    int skew() const { return u.unit == kVector ? 30 : std::countr_zero(static_cast<unsigned>(kVector / u.unit)); }
+    // With a group of entries left out behind each vector's.
+    std::int64_t table_stride() const {
+        const std::int64_t group = std::min(4, kVector / u.unit), of_vector = kVector / u.unit;
+        return u.gaps ? table : up(table + up(table, of_vector) * group, std::int64_t{4}) * 4;
+    }
+    int copies() const { return u.gaps ? 2 : std::min(4, kVector / u.unit); }
+    int rank_of(const std::array<bool, kMostAxes + 1>& in) const {
+        int count = 0;
+        for (int i = 0; i < u.rank; ++i) count += step(i) > 1 && !in[static_cast<std::size_t>(i)];
+        return count;
+    }
+    std::int64_t span_table_at() const { return up<std::int64_t>(table_stride() * 4 * copies(), 16) * 16; }
+    std::int64_t line_table_at() const {
+        return span_table_at() + (rank_of(in_span) > 1 ? up<std::int64_t>(spans, 2) * 16 : 0);
+    }
+    std::int64_t image_at() const {
+        return up<std::int64_t>(line_table_at() + (rank_of(in_line) > 1 ? lines * 16 : 0), 128) * 128;
+    }
+    std::int64_t shared() const { return image_at() + image; }
+
+    int threads() const {
+        const auto vectors = static_cast<unsigned>(
+            std::max<std::int64_t>(1, std::max(area, spans * chunks * kVector) / (kVector * kVectorsOfThread)));
+        return static_cast<int>(std::clamp<unsigned>(std::bit_ceil(vectors), kWarp, kMostThreads));
+    }
+    std::int64_t vectors_of_line() const {
+        if (u.gaps) return line / u.unit;
+        return up<std::int64_t>(line + (halo > 0                   ? kSector - 1
+                                        : line_alignment < kVector ? kVector - u.unit
+                                                                   : 0),
+                                kVector);
+    }
+    bool whole_lines() const {
+        const std::int64_t all = along >= 0 ? line_step * u.unit * ax(along).extent : u.unit;
+        return line_alignment >= kVector && line % kVector == 0 && all % kVector == 0;
+    }
+    int lanes_log() const {
+        const auto all = std::bit_ceil(static_cast<unsigned>(halo > 0 ? line / kVector : vectors_of_line()));
+        const unsigned at_once = u.unit < 4 ? 8 : 16;
+        const auto threads_of_line = static_cast<unsigned>(std::max<std::int64_t>(1, threads() / lines));
+        return std::countr_zero(
+            std::min({all, std::max(at_once, std::bit_floor(threads_of_line)), static_cast<unsigned>(threads())}));
+    }
+
+    // Predicted microseconds. What bounds the blocks of a multiprocessor: the bytes of memory, the instructions that it
+    // issues, and how long a block waits, whose time the others that fit beside it fill.
+    double cost(const gpu& on) const {
+        const auto f = [](std::int64_t x) { return static_cast<double>(x); };
+        const double useful = f(area);
+        const double touched =
+            f(spans) * (f(span - std::min<std::int64_t>(span_alignment, span)) / kSector + 1) * kSector;
+        const double over = std::max(0.0, touched - useful);
+        // Sectors that lines share with those of other tiles: where they are not cut at sectors, and where an axis
+        // ends.
+        const double along_tiles = along >= 0 ? f(up(ax(along).extent, step(along))) : 1;
+        const double parts =
+            u.gaps || line_alignment >= kSector ? 0 : f(lines) * kSector / (halo > 0 ? along_tiles : 1);
+        const double short_pieces = useful * (kShortLine / f(line + kSector) + kShortSpan / f(span + kSector));
+        const double bytes = 2 * useful + kOverread * over + kPart * parts + short_pieces;
+
+        const double warps = threads() / 32.0;
+        const int unit_log = std::countr_zero(static_cast<unsigned>(u.unit));
+        const int lanes = 1 << lanes_log(), lines_at_once = std::max(1, threads() / lanes);
+        const std::int64_t line_rounds =
+            up(halo > 0 ? up<std::int64_t>(line, kVector) : vectors_of_line(), std::int64_t{lanes});
+        const double rounds = f(line_rounds * up(lines, std::int64_t{lines_at_once})) * warps;
+        const bool reused = lines > lines_at_once;
+        const double gather = u.gaps   ? kOfGap
+                              : reused ? kReused + kOfUnits * (16 >> unit_log)
+                                       : kLooked + kOfLooked * (16 >> unit_log);
+        const double instructions =
+            warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies()) +
+            f(spans * chunks) / 32 * kOfChunk + rounds * gather +
+            (u.gaps || whole_lines() ? 0 : f(lines) / (kSector / u.unit) * kOfEnd / (halo > 0 ? along_tiles : 1) * 1.0);
+
+        const double resident =
+            std::max(1.0, std::floor(std::min({f(on.shared_bytes) / f(shared() + 1024),
+                                               static_cast<double>(kResidentThreads) / threads(), 32.0})));
+        const double wait = (kWait + kWaitOfVector * useful / kVector / threads()) / resident;
+        const double memory = bytes / kDramBytesPerUs, issue = instructions / kInstructionsPerUs;
+        const double each =
+            std::pow(std::pow(memory, kNorm) + std::pow(issue, kNorm) + std::pow(wait, kNorm), 1 / kNorm);
+        const double waves = f(tiles) / (on.multiprocessors * resident);
+        const double tail = waves < 8 ? 1 + kTail * (std::ceil(waves) / waves - 1) : 1;
+        return kLaunchUs + each * f(tiles) / on.multiprocessors * tail;
+    }
+
+    void fill(plan& p) const {
+        tile_work& t = p.tiles;
+        const strided_copy& c = u.c;
+        t = {};
+        t.source = reinterpret_cast<const unsigned char*>(c.source);
+        t.first = reinterpret_cast<const unsigned char*>(c.source_begin());
+        t.last = reinterpret_cast<const unsigned char*>(c.source_end());
+        t.destination = reinterpret_cast<unsigned char*>(c.destination);
+        t.bytes = c.bytes();
+        const auto whole = [](std::int64_t x) { return static_cast<int>(x); };
+        const auto extent = [](std::int64_t x) { return divider(static_cast<unsigned>(x)); };
+        const auto add_cut = [&](int i) {
+            if (i < 0) {
+                t.tiles.axes[t.tiles.rank++] = {divider(1), 0, 0};
+                return;
+            }
+            t.tiles.axes[t.tiles.rank++] = {extent(up(ax(i).extent, step(i))), ax(i).source * step(i),
+                                            ax(i).destination * step(i)};
+        };
+        add_cut(along);
+        add_cut(across);
+        t.along_steps = t.across_steps = 1;
+        t.along_extent = t.across_extent = 1;
+        t.along_in_span = true;
+        if (along >= 0) {
+            const axis& a = ax(along);
+            t.along_steps = whole(step(along));
+            t.along_extent = a.extent;
+            t.along_source = a.source;
+            t.along_destination = a.destination;
+            t.along_in_span = span_has(along);
+        }
+        if (across >= 0) {
+            t.across_steps = whole(step(across));
+            t.across_extent = ax(across).extent;
+            t.across_source = ax(across).source;
+        }
+        t.halo = whole(halo);
+        t.spans = t.lines = t.line_units = 1;
+        t.span_bytes = u.unit;
+        int spans_before = 1;
+        for (int i = 0; i < u.rank; ++i) {
+            const axis& a = ax(i);
+            const bool is_cut = i == along || i == across;
+            if (step(i) < a.extent && !is_cut)
+                t.tiles.axes[t.tiles.rank++] = {extent(a.extent), a.source, a.destination};
+            if (step(i) == 1) continue;
+            tile_digit d{extent(step(i)), 0, 0, a.source, a.destination};
+            if (span_has(i)) {
+                d.in_span = whole(a.source);
+                if (!is_cut) {
+                    t.span_bytes += whole((step(i) - 1) * a.distance);
+                    if (a.source < 0) t.origin += whole((step(i) - 1) * a.distance);
+                }
+            } else {
+                d.spans = spans_before;
+                spans_before *= whole(step(i));
+                (a.source < 0 ? t.spans_below : t.spans_above) += (step(i) + halo) * a.distance;
+                t.span[t.span_rank++] = d;
+                if (!is_cut) t.spans *= whole(step(i));
+            }
+            if (line_has(i)) {
+                t.line[t.line_rank++] = d;
+                if (!is_cut) t.line_units *= whole(step(i));
+            } else if (i != across) {
+                t.rows[t.row_rank++] = d;
+                t.lines *= whole(step(i));
+            }
+        }
+        if (across >= 0) {
+            const axis& a = ax(across);
+            t.rows[t.row_rank++] = {extent(step(across)), whole(a.source), 0, a.source, a.destination};
+        }
+        t.by_chunks = extent(chunks);
+        t.span_vectors = whole(slots());
+        t.skew = skew();
+        t.table_units = whole(table);
+        t.table_stride = whole(table_stride());
+        const bool repeats = t.along_in_span;
+        t.by_period = extent(repeats ? line_step : table);
+        t.period_bytes = repeats ? whole(t.along_source) : 0;
+        t.span_table_at = whole(span_table_at());
+        t.line_table_at = whole(line_table_at());
+        t.image_at = whole(image_at());
+        t.line_vectors = whole(vectors_of_line());
+        t.whole_lines = whole_lines();
+        t.vectors_of_cut = whole(up<std::int64_t>(line + (line % kSector != 0 ? kSector - 1 : 0), kSector) * 2);
+        t.lanes_log = lanes_log();
+        t.spans_at_once = static_cast<unsigned>(threads() / chunks);
+        t.chunks_at_once = static_cast<unsigned>(threads() % chunks);
+        if (t.row_rank == 1) {
+            const int lines_at_once = threads() >> t.lanes_log;
+            t.row_step = lines_at_once * t.rows[0].in_span;
+            t.line_step = lines_at_once * t.rows[0].destination;
+        }
+        p.gaps = u.gaps;
+        p.threads = threads();
+        p.shared_bytes = whole(shared());
+        p.blocks = static_cast<unsigned>(tiles);
+    }
+};
+
+}  // namespace cornerturn::strided

@@ -1,0 +1,113 @@
+// What the kernels of strided copies are told, worked out on the host.
+//
+// There are two kernels. `copy_rows` moves runs of bytes that lie behind each other on both sides, each as it lies.
+// `copy_tiles` moves what has only short runs in common. A tile is cut out of some axes so that it has long pieces on
+// both sides:
+//
+//  - Spans are its pieces of the source: all bytes from a first to a last, with what gaps there are. A block reads each
+//    as it lies, in vectors of 16 bytes, into shared memory.
+//  - Lines are its pieces of the destination: units without gaps (the widest words that alignment allows). A block
+//    writes each as it lies, in vectors of 16 bytes, whose units it gathers from the spans. Where in shared memory a
+//    line's next unit lies is the same for all lines: each block makes a table of it.
+//
+// So each axis of a tile runs within spans, within lines, or both: an axis that did neither would need a table for each
+// line. At most two are cut: `along`, the outermost of the lines' axes, and `across`, the outermost of the spans'.
+#pragma once
+
+#include <cstdint>
+
+#include "core/host_device.hpp"
+#include "core/strided.hpp"
+
+namespace cornerturn::strided {
+
+// x / d for 0 <= x < 2^31, by a multiplication.
+struct divider {
+    unsigned d = 1, magic = 1u << 31, shift = 0;
+
+    divider() = default;
+    explicit divider(unsigned by) : d(by) {
+        while ((std::uint64_t{1} << shift) < by) ++shift;
+        magic = static_cast<unsigned>(((std::uint64_t{1} << (31 + shift)) + by - 1) / by);
+    }
+    CORNERTURN_HOST_DEVICE unsigned quotient(unsigned x) const {
+        return static_cast<unsigned>(static_cast<std::uint64_t>(2 * x) * magic >> 32) >> shift;
+    }
+};
+
+// Threads of a block at most, and those of a multiprocessor that tiles leave registers for.
+inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
+inline constexpr int kResidentBytes = 1280;  // the second for units of 1 byte, which take more registers
+
+// One axis of an index that counts several of them.
+struct digit {
+    divider by;                        // its extent; of no meaning for the last axis
+    std::int64_t source, destination;  // bytes a step
+};
+
+// Which block, or which run, is where.
+struct places {
+    static constexpr int kMost = kMostAxes + 3;
+    int rank = 0;
+    digit axes[kMost];
+};
+
+struct rows_work {
+    const unsigned char *source, *first, *last;  // from first to last: what may be read
+    unsigned char* destination;
+    std::int64_t run;               // bytes
+    unsigned rows, rows_of_block;   // runs
+    unsigned vectors;               // of a run, or of a piece of it: that a block moves
+    divider by_vectors, by_pieces;  // pieces of a run
+    places runs;
+};
+
+// One axis of a tile. Digits of a line's index, of a span's, or of a line's units.
+struct tile_digit {
+    divider by;
+    int in_span, spans;                // a step: so many bytes within a span, or so many spans further on
+    std::int64_t source, destination;  // a step, in bytes
+};
+
+struct tile_work {
+    const unsigned char *source, *first, *last;
+    unsigned char* destination;
+    std::int64_t bytes;  // of all that is written
+    places tiles;        // the first two: along and across
+    // Of the axes that are cut: a tile moves so many steps, or those that are left. It reads `halo` steps before, so
+    // that its lines can end where sectors of memory do.
+    int along_steps, across_steps, halo;
+    std::int64_t along_extent, across_extent;
+    std::int64_t along_source, along_destination, across_source;
+    bool along_in_span;
+
+    // Without the axes that are cut.
+    int spans, lines;
+    int span_bytes, line_units;
+    int origin;  // of the first element in its span, in bytes
+
+    static constexpr int kMost = 16;
+    int line_rank, row_rank, span_rank;
+    tile_digit line[kMost];  // of a line's units, the fastest first
+    tile_digit rows[kMost];  // of lines
+    tile_digit span[kMost];  // of spans
+
+    divider by_chunks;              // vectors that a span may touch
+    int span_vectors;               // from span to span in shared memory
+    int skew;                       // after 2^skew spans comes another vector, so that they lie in different banks
+    int table_units, table_stride;  // the second in words, from copy to copy
+    divider by_period;              // units, behind which the table repeats
+    int period_bytes;               // from one to the next, within a span; where it does not repeat: 0
+    int span_table_at, line_table_at, image_at;  // in shared memory; the first two where there are several axes
+    std::int64_t spans_below, spans_above;       // how far spans lie before the first, and behind it
+    int line_vectors;                            // that a line may touch
+    int vectors_of_cut;                          // the same where it begins and ends at sectors
+    bool whole_lines;                            // every line begins and ends at a vector
+    int lanes_log;                               // threads along a line
+    // From what a thread does to what it does next: of vectors of spans, and of lines where they are of one axis.
+    unsigned spans_at_once, chunks_at_once;
+    int row_step;
+    std::int64_t line_step;
+};
+
+}  // namespace cornerturn::strided

@@ -1,0 +1,180 @@
+#include "ops/copy/strided_shape.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "core/tensors.hpp"
+
+namespace cornerturn {
+namespace {
+
+using numbers = std::vector<std::int64_t>;
+
+// Elements from the lowest address to the highest, and how far before index 0 the lowest lies.
+struct reach {
+    std::int64_t below = 0, span = 1;
+
+    reach(const numbers& extents, const numbers& strides) {
+        for (std::size_t i = 0; i < extents.size(); ++i) {
+            const std::int64_t step = (extents[i] - 1) * strides[i];
+            span += std::abs(step);
+            if (step < 0) below -= step;
+        }
+    }
+};
+
+numbers packed(const numbers& extents) {
+    numbers strides(extents.size());
+    std::int64_t stride = 1;
+    for (std::size_t i = extents.size(); i-- > 0; stride *= extents[i]) strides[i] = stride;
+    return strides;
+}
+
+// The same draw on any machine, which the standard's distributions are not.
+double uniform(random_bits& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
+std::int64_t up_to(random_bits& random, std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
+}
+std::int64_t log_uniform(random_bits& random, double least, double most) {
+    const double value = std::exp(std::log(least) + uniform(random) * (std::log(most) - std::log(least)));
+    return std::max<std::int64_t>(1, std::llround(value));
+}
+std::int64_t element(random_bits& random) {
+    constexpr std::int64_t kSizes[] = {1, 1, 2, 2, 4, 4, 4, 8, 8, 16, 3, 6, 12};
+    return kSizes[up_to(random, std::size(kSizes) - 1)];
+}
+
+}  // namespace
+
+std::int64_t strided_shape::elements() const {
+    std::int64_t count = 1;
+    for (std::int64_t n : extents) count *= n;
+    return count;
+}
+
+std::int64_t strided_shape::source_bytes() const {
+    return elements() == 0 ? 0 : (source_offset + reach(extents, source_strides).span) * element_size;
+}
+std::int64_t strided_shape::destination_bytes() const {
+    return elements() == 0 ? 0 : (destination_offset + reach(extents, destination_strides).span) * element_size;
+}
+
+strided_copy strided_shape::copy(const void* source, void* destination) const {
+    const auto address = [&](const void* p, std::int64_t offset, const numbers& strides) {
+        return reinterpret_cast<std::uintptr_t>(p) +
+               static_cast<std::uintptr_t>((offset + reach(extents, strides).below) * element_size);
+    };
+    const detail::axis_list n(extents), s(source_strides), d(destination_strides);
+    const detail::any_tensor from{address(source, source_offset, source_strides), n, s};
+    const detail::any_tensor to{address(destination, destination_offset, destination_strides), n, d};
+    check_tensors(from, to, element_size, 1);
+    return canonical(from, to, element_size);
+}
+
+std::string strided_shape::text() const {
+    std::string out = fmt::format("{} from {}", fmt::join(extents, " x "), fmt::join(source_strides, ", "));
+    if (destination_strides != packed(extents)) out += fmt::format(" to {}", fmt::join(destination_strides, ", "));
+    if (source_offset > 0 || destination_offset > 0)
+        out += fmt::format(", offsets {} and {}", source_offset, destination_offset);
+    return out;
+}
+
+strided_shape draw_transpose(random_bits& random, std::int64_t least, std::int64_t most) {
+    strided_shape s;
+    s.element_size = element(random);
+    const std::int64_t bytes = log_uniform(random, static_cast<double>(least), static_cast<double>(most));
+    std::int64_t size = std::max<std::int64_t>(1, bytes / s.element_size), count = 1;
+    const std::int64_t kind = up_to(random, 3);
+    if (kind == 3) {
+        const std::int64_t all = size;
+        size = log_uniform(random, 4,
+                           static_cast<double>(std::min<std::int64_t>(1 << 20, std::max<std::int64_t>(all, 4))));
+        count = std::max<std::int64_t>(1, all / size);
+    }
+    const std::int64_t rows = log_uniform(random, 1, static_cast<double>(size));
+    const std::int64_t cols = std::max<std::int64_t>(1, size / rows);
+    std::int64_t source_ld = cols, destination_ld = rows;
+    if (kind == 1) {
+        source_ld += up_to(random, 7);
+        destination_ld += up_to(random, 7);
+    }
+    if (kind == 2) {
+        s.source_offset = 1 + up_to(random, 4);
+        s.destination_offset = 1 + up_to(random, 4);
+    }
+    constexpr const char* kNames[] = {"packed", "padded", "offset", "batched"};
+    s.kind = kNames[kind];
+    s.extents = {count, cols, rows};
+    s.source_strides = {rows * source_ld, 1, source_ld};
+    s.destination_strides = {cols * destination_ld, destination_ld, 1};
+    return s;
+}
+
+strided_shape draw_permutation(random_bits& random, std::int64_t least, std::int64_t most) {
+    strided_shape s;
+    s.element_size = element(random);
+    const std::int64_t bytes = log_uniform(random, static_cast<double>(least), static_cast<double>(most));
+    const auto rank = static_cast<std::size_t>(3 + up_to(random, 5));
+    // Extents of the source: where the logarithm of the size is cut at random.
+    const double size = std::log(static_cast<double>(std::max<std::int64_t>(1, bytes / s.element_size)));
+    std::vector<double> cuts{0, size};
+    for (std::size_t i = 1; i < rank; ++i) cuts.push_back(uniform(random) * size);
+    std::sort(cuts.begin(), cuts.end());
+    numbers source(rank);
+    const bool powers = up_to(random, 1) == 0;
+    for (std::size_t i = 0; i < rank; ++i) {
+        const double log = cuts[i + 1] - cuts[i];
+        source[i] = powers ? std::int64_t{1} << std::lround(log / std::log(2.0))
+                           : std::max<std::int64_t>(1, std::llround(std::exp(log)));
+    }
+    for (std::size_t i = rank - 1; i > 0; --i)
+        std::swap(source[i], source[static_cast<std::size_t>(up_to(random, static_cast<std::int64_t>(i)))]);
+    std::vector<int> axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    do {
+        for (std::size_t i = rank - 1; i > 0; --i)
+            std::swap(axes[i], axes[static_cast<std::size_t>(up_to(random, static_cast<std::int64_t>(i)))]);
+    } while (std::is_sorted(axes.begin(), axes.end()));
+    const bool gaps = up_to(random, 3) == 0;
+    const std::int64_t special = up_to(random, 7);
+    const auto at = static_cast<std::size_t>(up_to(random, static_cast<std::int64_t>(rank) - 1));
+    numbers strides(rank);
+    std::int64_t stride = 1;
+    for (std::size_t i = rank; i-- > 0;) {
+        strides[i] = stride;
+        if (special == 1 && i == at) {
+            strides[i] = 0;
+            continue;
+        }
+        stride *= source[i];
+        if (gaps) stride += up_to(random, 7);
+    }
+    if (special == 0) strides[at] = -strides[at];
+    s.kind = special == 0 ? "reversed" : special == 1 ? "repeated" : gaps ? "gaps" : powers ? "powers" : "packed";
+    for (int axis : axes) {
+        s.extents.push_back(source[static_cast<std::size_t>(axis)]);
+        s.source_strides.push_back(strides[static_cast<std::size_t>(axis)]);
+    }
+    s.destination_strides = packed(s.extents);
+    return s;
+}
+
+strided_shape permuted_shape(const numbers& source_extents, const std::vector<int>& axes, std::int64_t element_size) {
+    strided_shape s;
+    s.element_size = element_size;
+    const numbers strides = packed(source_extents);
+    for (int axis : axes) {
+        s.extents.push_back(source_extents[static_cast<std::size_t>(axis)]);
+        s.source_strides.push_back(strides[static_cast<std::size_t>(axis)]);
+    }
+    s.destination_strides = packed(s.extents);
+    s.kind = "named";
+    return s;
+}
+
+}  // namespace cornerturn

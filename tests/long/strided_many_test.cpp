@@ -1,0 +1,48 @@
+// A hundred thousand copies between tensors, drawn at random, in the emulator, each by the plan that the library
+// chooses.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "strided_emulated.hpp"
+
+using namespace cornerturn;
+
+TEST(strided_many, random_copies) {
+    constexpr int kProblems = 100'000;
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::atomic<int> next = 0;
+    std::mutex lock;
+    std::string fault;
+    std::map<std::string, int> runs;
+    const auto work = [&] {
+        std::map<std::string, int> mine;
+        for (int round = next++; round < kProblems; round = next++) {
+            std::mt19937_64 random(seed + static_cast<std::uint64_t>(round));
+            const tests::strided_problem p = tests::draw_strided(random, round % 4 == 0 ? 1 << 16 : 1 << 14);
+            tests::copier with(p, seed);
+            const strided_copy c = with.copy();
+            std::string found;
+            strided::for_each_plan(c, kH200, [&](const strided::plan& plan) {
+                ++mine[tests::name_of(plan)];
+                found = with.run(plan);
+            });
+            if (found.empty()) continue;
+            const std::lock_guard hold(lock);
+            fault = found + ": seed " + std::to_string(seed) + ", round " + std::to_string(round) + ": " + p.text();
+            next = kProblems;
+        }
+        const std::lock_guard hold(lock);
+        for (const auto& [name, count] : mine) runs[name] += count;
+    };
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+    for (std::thread& t : threads) t.join();
+    for (const auto& [name, count] : runs) std::printf("%6d runs of %s\n", count, name.c_str());
+    ASSERT_EQ(fault, "");
+}

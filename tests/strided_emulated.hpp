@@ -1,0 +1,77 @@
+// Runs plans of copies between tensors in the emulator, and compares what they leave with the reference.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cornerturn/error.hpp"
+#include "emulator/session.hpp"
+#include "ops/copy/kernels/policy.hpp"
+#include "strided_problems.hpp"
+
+namespace cornerturn::tests {
+
+inline std::string name_of(const strided::plan& p) {
+    const std::string unit = std::to_string(p.unit) + " bytes";
+    if (p.by == strided::way::rows) return "copy_rows of " + unit + ", " + std::to_string(p.apart) + " apart";
+    return "copy_tiles of " + unit + (p.gaps ? ", with gaps" : "");
+}
+
+// Memory that begins at a multiple of 64 bytes, and ends where it was asked to.
+struct buffer {
+    std::vector<unsigned char> room;
+    std::int64_t bytes;
+
+    buffer(std::int64_t size, std::mt19937_64& random) : room(static_cast<std::size_t>(size + 63)), bytes(size) {
+        for (std::size_t i = 0; i < room.size(); i += 8) {
+            const std::uint64_t word = random();
+            std::memcpy(&room[i], &word, std::min<std::size_t>(8, room.size() - i));
+        }
+    }
+    unsigned char* data() { return room.data() + (64 - reinterpret_cast<std::uintptr_t>(room.data()) % 64) % 64; }
+};
+
+// Runs a copy on both sides' memory in the emulator, and compares what it leaves, to the byte, with the reference.
+class copier {
+public:
+    copier(const strided_problem& p, std::uint64_t seed)
+        : p_(p),
+          random_(seed),
+          source_(p.source_bytes, random_),
+          destination_(p.destination_bytes, random_),
+          expected_(destination_.data(), destination_.data() + p.destination_bytes),
+          before_(expected_) {
+        p.reference(source_.data(), expected_.data());
+    }
+    strided_copy copy() { return p_.canonical(source_.data(), destination_.data()); }
+
+    std::string run(const strided::plan& plan) {
+        std::copy(before_.begin(), before_.end(), destination_.data());
+        emulator::session session({.workers = 1});
+        session.add_buffer("source", source_.data(), static_cast<std::size_t>(p_.source_bytes), false);
+        session.add_buffer("destination", destination_.data(), static_cast<std::size_t>(p_.destination_bytes), true);
+        try {
+            strided::run_emulated(plan);
+        } catch (const error& e) {
+            return e.what();
+        }
+        for (std::int64_t i = 0; i < p_.destination_bytes; ++i) {
+            const unsigned found = destination_.data()[i], wanted = expected_[static_cast<std::size_t>(i)];
+            if (found != wanted)
+                return "byte " + std::to_string(i) + " of the destination is " + std::to_string(found) + ", not " +
+                       std::to_string(wanted);
+        }
+        return {};
+    }
+
+private:
+    const strided_problem& p_;
+    std::mt19937_64 random_;
+    buffer source_, destination_;
+    std::vector<unsigned char> expected_, before_;
+};
+
+}  // namespace cornerturn::tests

@@ -1,0 +1,115 @@
+// Copies between tensors in the emulator, by every plan that the policy offers: every element moves, whatever extents
+// and strides, nothing else is written, and no access strays or races.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+
+#include "ops/copy/strided_shape.hpp"
+#include "strided_emulated.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+std::map<std::string, int> runs;
+
+// GPUs from compute capability 7.5 to 12.0, as policies know them.
+constexpr gpu kGpus[] = {
+    {75, 40, 64 << 10, 64 << 10, 4 << 20},     {80, 108, 164 << 10, 163 << 10, 40 << 20},
+    {86, 84, 100 << 10, 99 << 10, 6 << 20},    {89, 128, 100 << 10, 99 << 10, 72 << 20},
+    {90, 132, 228 << 10, 227 << 10, 50 << 20}, {100, 148, 228 << 10, 227 << 10, 126 << 20},
+    {120, 170, 100 << 10, 99 << 10, 96 << 20},
+};
+
+TEST(strided, random_copies_by_every_choice_of_every_gpu) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 400; ++round) {
+        const tests::strided_problem p = tests::draw_strided(random, 1 << 18);
+        const gpu& on = kGpus[random() % std::size(kGpus)];
+        tests::copier with(p, seed);
+        const strided_copy c = with.copy();
+        for (const strided::choice& one : strided::choices(c, on)) {
+            const strided::plan plan = strided::work_out(one, c, on);
+            const std::string about = "seed " + std::to_string(seed) + ", round " + std::to_string(round) + ": " +
+                                      p.text() + "\n" + strided::explain(one, c, on);
+            ASSERT_LE(plan.shared_bytes, on.shared_bytes_of_block) << about;
+            ASSERT_EQ(with.run(plan), "") << about;
+            if (plan.by != strided::way::nothing) ++runs[tests::name_of(plan)];
+        }
+    }
+}
+
+// A plan is remembered for addresses that are aligned alike, and for no others.
+TEST(strided, remembered_plans_are_right) {
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 60; ++round) {
+        tests::strided_problem p = tests::draw_strided(random, 1 << 14);
+        for (int again = 0; again < 4; ++again) {
+            p.lay_out(64, static_cast<std::int64_t>(random() % 64), static_cast<std::int64_t>(random() % 64));
+            tests::copier with(p, seed);
+            const strided_copy c = with.copy();
+            if (c.is_empty()) continue;
+            ASSERT_EQ(with.run(strided::plan_for(c, kH200)), "") << "seed " << seed << ": " << p.text();
+            ASSERT_EQ(with.run(strided::plan_for(c, kH200)), "") << "seed " << seed << ": " << p.text();
+        }
+    }
+}
+
+// The shapes that benches draw, small ones: as they say, and moved right.
+TEST(strided, draws_of_benches) {
+    const std::uint64_t seed = std::random_device{}();
+    random_bits random(seed);
+    std::map<std::string, int> kinds;
+    for (int round = 0; round < 200; ++round) {
+        const bool permutes = round % 2 == 1;
+        const strided_shape s =
+            permutes ? draw_permutation(random, 1 << 10, 1 << 16) : draw_transpose(random, 1 << 10, 1 << 16);
+        ++kinds[s.kind];
+        tests::strided_problem p{s.extents, s.source_strides, s.destination_strides, s.element_size};
+        p.lay_out(64, s.source_offset * s.element_size, s.destination_offset * s.element_size);
+        const std::string about = "seed " + std::to_string(seed) + ": " + s.text();
+        ASSERT_GE(s.extents.size(), 3u) << about;
+        ASSERT_LE(s.elements() * s.element_size, permutes ? 1 << 19 : 1 << 17) << about;
+        tests::copier with(p, seed);
+        const strided_copy c = with.copy();
+        // The same copy as the shape's own, wherever its buffers are.
+        const strided_copy same = s.copy(reinterpret_cast<void*>(1 << 20), reinterpret_cast<void*>(1 << 30));
+        ASSERT_EQ(c.runs(), same.runs()) << about;
+        ASSERT_EQ(c.unit(), same.unit()) << about;
+        ASSERT_EQ(same.source_begin(), (1u << 20) + s.source_offset * s.element_size) << about;
+        ASSERT_EQ(with.run(strided::plan_for(c, kH200)), "") << about;
+    }
+    for (const char* kind : {"packed", "padded", "offset", "batched", "powers", "gaps", "reversed", "repeated"})
+        EXPECT_GT(kinds[kind], 0) << kind;
+}
+
+TEST(strided, parts_of_what_has_too_many_runs) {
+    // 2^33 runs of a byte, 3 steps apart.
+    const strided_axis axes[] = {{std::int64_t{1} << 21, 3, 1}, {std::int64_t{1} << 12, 1 << 24, 1 << 21}};
+    const strided_copy c = canonical(1 << 20, std::uintptr_t{1} << 40, 1, axes, 2);
+    std::int64_t runs_of_parts = 0;
+    std::uintptr_t next = c.destination;
+    strided::for_each_part(c, [&](const strided_copy& part) {
+        EXPECT_LE(part.runs(), strided::kMostRuns);
+        EXPECT_EQ(part.destination, next);
+        EXPECT_EQ(part.source - c.source, (part.destination - c.destination) / (1 << 21) * (1 << 24));
+        runs_of_parts += part.runs();
+        next += static_cast<std::uintptr_t>(part.bytes());
+    });
+    EXPECT_EQ(runs_of_parts, c.runs());
+}
+
+TEST(strided, every_kernel_was_tried) {
+    for (int unit : {1, 2, 4, 8, 16}) {
+        EXPECT_GT(runs["copy_tiles of " + std::to_string(unit) + " bytes"], 0) << unit;
+        const std::string rows = "copy_rows of " + std::to_string(unit) + " bytes, " + std::to_string(unit) + " apart";
+        EXPECT_GT(runs[rows], 0) << unit;
+    }
+    for (const auto& [name, count] : runs) std::printf("%6d runs of %s\n", count, name.c_str());
+}
+
+}  // namespace
