@@ -1,6 +1,6 @@
 /*
- * cornerturn for C and, by its foreign functions, for any other language: transposes of matrices, at the speed of
- * memory. C99 or later, and C++. It needs no header of CUDA's.
+ * cornerturn for C and, by its foreign functions, for any other language: transposes of matrices and permutations of
+ * tensors' axes, at the speed of memory. C99 or later, and C++. It needs no header of CUDA's.
  *
  *     if (cornerturn_transpose(in, rows, cols, cols, out, rows, sizeof(float), 0) != CORNERTURN_OK) {
  *         fprintf(stderr, "%s\n", cornerturn_last_error());
@@ -11,9 +11,9 @@
  * cornerturn/cuda/transpose.hpp, with codes for exceptions. For all of them:
  *
  * Matrices   are row-major: element (row, col) of a matrix at `data` lies `row * ld + col` elements behind it, and the
- *            ld - cols elements behind each row are never read or written. Sizes, leading dimensions (ld) and strides
- *            count elements, not bytes. A column-major m x n matrix (Fortran, BLAS) is the row-major n x m one with the
- *            same leading dimension: give its columns as rows, and its rows as cols.
+ *            ld - cols elements behind each row are never written, and never matter. Sizes, leading dimensions (ld) and
+ *            strides count elements, not bytes. A column-major m x n matrix (Fortran, BLAS) is the row-major n x m one
+ *            with the same leading dimension: give its columns as rows, and its rows as cols.
  * Effect     destination(col, row) = source(row, col) for every element, bit for bit.
  * Elements   are element_size bytes, 1 or more; 1, 2, 4, 8 and 16 are fast.
  * Aliasing   source and destination share no element, with one exception: the same address as source and destination,
@@ -89,9 +89,7 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_in_place(void* matrix, 
  *
  * Where      the matrices lie in memory of the current device, or in memory that CUDA gave to host and device (pinned,
  *            managed), and live until the work is done. The stream belongs to the current device.
- * Alignment  addresses are multiples of the largest power of two, at most 8, that divides element_size, as those of C's
- *            own types are: 4 for float, 8 for double and double _Complex, 4 for a struct of three floats, 1 for one of
- *            three chars.
+ * Alignment  addresses need none: it affects speed alone.
  * Stream     a cudaStream_t or CUstream; NULL is the default stream. The work is ordered in it as a kernel launch is,
  *            and can be captured in a CUDA graph. No call waits for it, and none allocates device memory. From Hopper
  *            on, kernels may be started while the one ahead of them ends: cornerturn/cuda/transpose.hpp says more.
@@ -116,8 +114,31 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose_in_place(void* mat
                                                                        int64_t element_size,
                                                                        struct CUstream_st* stream);
 
-/* A plan is everything but the addresses, checked once: for many transposes of one layout on one device. Making one
- * costs about as much as one call of cornerturn_cuda_transpose; executing it costs a launch and the checks of the
+/* ---- Copies between tensors, in a GPU's memory ----
+ *
+ * Tensors have `rank` axes, 0 to 32. Extents and strides are arrays of `rank` numbers, one for each axis, and count
+ * elements: element (i, j, ...) lies i * strides[0] + j * strides[1] + ... elements behind the address. Strides have
+ * any sign; NULL in their place means row-major without gaps. The source may repeat elements, by a stride of 0 or axes
+ * that overlap; the destination may not: sorted by stride, each of its axes steps beyond all that the smaller ones
+ * span. Source and destination share no element. What lies between the elements of the destination is never written. */
+
+/* destination(i, j, ...) = source(i, j, ...). Both have these extents. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_copy(int rank, const int64_t* extents, const void* source,
+                                                         const int64_t* source_strides, void* destination,
+                                                         const int64_t* destination_strides, int64_t element_size,
+                                                         struct CUstream_st* stream);
+
+/* Axis k of the destination is axis axes[k] of the source, as in numpy.transpose; an axis below 0 counts from the end.
+ * The extents are the source's. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_permute(int rank, const int64_t* extents, const void* source,
+                                                            const int64_t* source_strides, const int* axes,
+                                                            void* destination, const int64_t* destination_strides,
+                                                            int64_t element_size, struct CUstream_st* stream);
+
+/* ---- Plans, in a GPU's memory ---- */
+
+/* A plan is everything but the addresses, checked once: for many copies of one layout on one device. Making one costs
+ * about as much as one call of the function that it stands for; executing it costs a launch and the checks of the
  * addresses. Nothing changes a plan once made: threads may share it. */
 typedef struct cornerturn_cuda_plan cornerturn_cuda_plan;
 
@@ -132,8 +153,17 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create_batch(cornerturn
                                                                       int64_t destination_stride, int64_t count,
                                                                       int64_t element_size);
 
-/* Transposes what lies at these addresses, as cornerturn_cuda_transpose would. The plan's device must be the current
- * one. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create_copy(cornerturn_cuda_plan** plan, int rank,
+                                                                     const int64_t* extents,
+                                                                     const int64_t* source_strides,
+                                                                     const int64_t* destination_strides,
+                                                                     int64_t element_size);
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create_permutation(
+    cornerturn_cuda_plan** plan, int rank, const int64_t* extents, const int64_t* source_strides, const int* axes,
+    const int64_t* destination_strides, int64_t element_size);
+
+/* Moves what lies at these addresses, as the function that the plan stands for would. The plan's device must be the
+ * current one. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_execute(const cornerturn_cuda_plan* plan, const void* source,
                                                                  void* destination, struct CUstream_st* stream);
 

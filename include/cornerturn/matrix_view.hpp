@@ -100,7 +100,8 @@ std::int64_t ld_of(const M& m) {
 }  // namespace detail
 
 // Row-major: element (row, col) is data[row * ld + col], 0 <= row < rows, 0 <= col < cols, ld >= cols.
-// rows, cols and ld count elements. The ld - cols elements behind each row are never read or written.
+// rows, cols and ld count elements. The ld - cols elements behind each row are never written, and never matter: a GPU's
+// kernels may read some of them along with their neighbours.
 template <class T>
 struct matrix_view {
     static_assert(!std::is_array_v<T>, "cornerturn: of an array of arrays, view the first element: &a[0][0]");

@@ -1,0 +1,230 @@
+// cornerturn::cuda::copy and permute on a GPU, and their C functions.
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "cornerturn/cornerturn.h"
+#include "cornerturn/cuda/copy.hpp"
+#include "cuda/gpu_test.hpp"
+#include "device/cuda_device.hpp"
+#include "ops/copy/kernels/policy.hpp"
+#include "strided_problems.hpp"
+
+using namespace cornerturn;
+using tests::device_array;
+using tests::refused;
+using tests::stream_owner;
+using tests::strided_problem;
+
+namespace {
+
+std::map<std::string, int> launches;  // by kernel
+
+void count(const strided_copy& c) {
+    strided::for_each_plan(c, device::gpu_of(device::current_device()), [](const strided::plan& p) {
+        ++launches[p.by == strided::way::rows
+                       ? "copy_rows of " + std::to_string(p.unit) + " bytes, " + std::to_string(p.apart) + " apart"
+                       : "copy_tiles of " + std::to_string(p.unit) + " bytes" + (p.gaps ? ", with gaps" : "")];
+    });
+}
+
+// Runs problems in memory of its own, and compares what they leave, to the byte, with the reference.
+class copier {
+public:
+    explicit copier(std::int64_t room)
+        : room_(room),
+          noise_(static_cast<std::size_t>(room)),
+          before_(noise_.size()),
+          source_(noise_.size()),
+          destination_(noise_.size()) {
+        std::mt19937_64 random(7);
+        for (std::size_t i = 0; i + 8 <= noise_.size(); i += 8) {
+            const std::uint64_t a = random(), b = random();
+            std::memcpy(&noise_[i], &a, 8);
+            std::memcpy(&before_[i], &b, 8);
+        }
+        CORNERTURN_CUDA(cudaMemcpy(source_.data, noise_.data(), noise_.size(), cudaMemcpyHostToDevice));
+    }
+
+    bool fits(const strided_problem& p) const { return p.source_bytes <= room_ && p.destination_bytes <= room_; }
+
+    std::string run(const strided_problem& p, int way) {
+        const auto bytes = static_cast<std::size_t>(p.destination_bytes);
+        CORNERTURN_CUDA(cudaMemcpyAsync(destination_.data, before_.data(), bytes, cudaMemcpyHostToDevice, stream_.get));
+        count(p.canonical(source_.data, destination_.data));
+        const void* const from = source_.data + p.source_at;
+        void* const to = destination_.data + p.destination_at;
+        const detail::axis_list n(p.extents), s(p.source_strides), d(p.destination_strides);
+        const int rank = static_cast<int>(p.extents.size());
+        if (way == 0) {
+            cuda::copy_plan(n, s, d, p.element_size)(from, to, stream_.get);
+        } else if (way == 1) {
+            cuda::detail::copy({reinterpret_cast<std::uintptr_t>(from), n, s},
+                               {reinterpret_cast<std::uintptr_t>(to), n, d}, p.element_size, 1, stream_.get);
+        } else if (cornerturn_cuda_copy(rank, p.extents.data(), from, p.source_strides.data(), to,
+                                        p.destination_strides.data(), p.element_size, stream_.get) != CORNERTURN_OK) {
+            return cornerturn_last_error();
+        }
+        std::vector<unsigned char> found(bytes), expected(before_.begin(), before_.begin() + p.destination_bytes);
+        CORNERTURN_CUDA(cudaMemcpyAsync(found.data(), destination_.data, bytes, cudaMemcpyDeviceToHost, stream_.get));
+        p.reference(noise_.data(), expected.data());
+        CORNERTURN_CUDA(cudaStreamSynchronize(stream_.get));
+        if (found == expected) return {};
+        std::size_t i = 0;
+        while (found[i] == expected[i]) ++i;
+        return "byte " + std::to_string(i) + " of the destination is " + std::to_string(found[i]) + ", not " +
+               std::to_string(expected[i]);
+    }
+
+private:
+    std::int64_t room_;
+    std::vector<unsigned char> noise_, before_;
+    device_array<unsigned char> source_, destination_;
+    stream_owner stream_;
+};
+
+// As many as the environment asks for: CORNERTURN_RANDOM_COPIES.
+TEST(cuda_copy, random_problems) {
+    const char* const asked = std::getenv("CORNERTURN_RANDOM_COPIES");
+    const int rounds = asked == nullptr ? 4000 : std::atoi(asked);
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu, %d problems\n", static_cast<unsigned long long>(seed), rounds);
+    std::mt19937_64 random(seed);
+    copier with(24 << 20);
+    for (int round = 0; round < rounds; ++round) {
+        const strided_problem p = tests::draw_strided(random, round % 50 == 0 ? 1 << 20 : 1 << 16);
+        if (!with.fits(p)) continue;
+        ASSERT_EQ(with.run(p, round % 3), "") << "seed " << seed << ", round " << round << ": " << p.text();
+    }
+}
+
+TEST(cuda_copy, permutes_as_the_header_shows) {
+    constexpr int kN = 3, kC = 5, kH = 7, kW = 11, kAll = kN * kC * kH * kW;
+    std::vector<float> in(kAll), out(kAll);
+    for (int i = 0; i < kAll; ++i) in[static_cast<std::size_t>(i)] = static_cast<float>(i);
+    device_array<float> source(kAll), destination(kAll);
+    stream_owner stream;
+    CORNERTURN_CUDA(cudaMemcpy(source.data, in.data(), kAll * sizeof(float), cudaMemcpyHostToDevice));
+    const auto expect_right = [&] {
+        CORNERTURN_CUDA(
+            cudaMemcpyAsync(out.data(), destination.data, kAll * sizeof(float), cudaMemcpyDeviceToHost, stream.get));
+        CORNERTURN_CUDA(cudaMemsetAsync(destination.data, 0xff, kAll * sizeof(float), stream.get));
+        CORNERTURN_CUDA(cudaStreamSynchronize(stream.get));
+        for (int n = 0; n < kN; ++n)
+            for (int c = 0; c < kC; ++c)
+                for (int h = 0; h < kH; ++h)
+                    for (int w = 0; w < kW; ++w)
+                        ASSERT_EQ(out[static_cast<std::size_t>(((n * kH + h) * kW + w) * kC + c)],
+                                  in[static_cast<std::size_t>(((n * kC + c) * kH + h) * kW + w)]);
+    };
+    cuda::permute(tensor_view{source.data, {kN, kC, kH, kW}}, {0, 2, 3, 1},
+                  tensor_view{destination.data, {kN, kH, kW, kC}}, stream.get);
+    expect_right();
+    cuda::permute(tensor_view{source.data, {kN, kC, kH, kW}}, {-4, -2, -1, -3},
+                  tensor_view{destination.data, {kN, kH, kW, kC}}, stream.get);
+    expect_right();
+    const std::int64_t extents[] = {kN, kC, kH, kW};
+    const int axes[] = {0, 2, 3, 1};
+    ASSERT_EQ(cornerturn_cuda_permute(4, extents, source.data, nullptr, axes, destination.data, nullptr, sizeof(float),
+                                      stream.get),
+              CORNERTURN_OK)
+        << cornerturn_last_error();
+    expect_right();
+    cornerturn_cuda_plan* plan = nullptr;
+    ASSERT_EQ(cornerturn_cuda_plan_create_permutation(&plan, 4, extents, nullptr, axes, nullptr, sizeof(float)),
+              CORNERTURN_OK);
+    ASSERT_EQ(cornerturn_cuda_plan_execute(plan, source.data, destination.data, stream.get), CORNERTURN_OK);
+    cornerturn_cuda_plan_destroy(plan);
+    expect_right();
+}
+
+TEST(cuda_copy, can_be_captured_in_a_graph) {
+    constexpr int kSide = 300;
+    std::vector<short> in(kSide * kSide), out(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<short>(i * 7);
+    device_array<short> source(in.size()), destination(in.size());
+    stream_owner stream;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    CORNERTURN_CUDA(cudaStreamBeginCapture(stream.get, cudaStreamCaptureModeThreadLocal));
+    cuda::permute(tensor_view{source.data, {kSide, kSide}}, {1, 0}, tensor_view{destination.data, {kSide, kSide}},
+                  stream.get);
+    CORNERTURN_CUDA(cudaStreamEndCapture(stream.get, &graph));
+    CORNERTURN_CUDA(cudaGraphInstantiate(&executable, graph, 0));
+    CORNERTURN_CUDA(cudaMemcpy(source.data, in.data(), in.size() * 2, cudaMemcpyHostToDevice));
+    CORNERTURN_CUDA(cudaGraphLaunch(executable, stream.get));
+    CORNERTURN_CUDA(cudaStreamSynchronize(stream.get));
+    CORNERTURN_CUDA(cudaMemcpy(out.data(), destination.data, out.size() * 2, cudaMemcpyDeviceToHost));
+    for (std::size_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i % kSide * kSide + i / kSide], in[i]);
+    CORNERTURN_CUDA(cudaGraphExecDestroy(executable));
+    CORNERTURN_CUDA(cudaGraphDestroy(graph));
+}
+
+// More than 2^31 elements: bytes, whose every value tells where it was, at some places and at both ends.
+TEST(cuda_copy, more_elements_than_32_bits_count) {
+    const std::int64_t rows = 3, cols = 786433, deep = 997;  // 2.35e9
+    std::size_t free = 0, total = 0;
+    CORNERTURN_CUDA(cudaMemGetInfo(&free, &total));
+    const std::int64_t all = rows * cols * deep;
+    if (free < static_cast<std::size_t>(2 * all + (64 << 20)))
+        GTEST_SKIP() << "needs " << 2 * all << " bytes of GPU memory";
+    device_array<unsigned char> source(static_cast<std::size_t>(all)), destination(static_cast<std::size_t>(all));
+    std::vector<unsigned char> slab(static_cast<std::size_t>(cols * deep)), found(slab.size());
+    const auto value = [](std::int64_t i) { return static_cast<unsigned char>((i * 0x9E3779B97F4A7C15LL) >> 56); };
+    for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t i = 0; i < cols * deep; ++i) slab[static_cast<std::size_t>(i)] = value(r * cols * deep + i);
+        CORNERTURN_CUDA(cudaMemcpy(source.data + r * cols * deep, slab.data(), slab.size(), cudaMemcpyHostToDevice));
+    }
+    CORNERTURN_CUDA(cudaMemset(destination.data, 0, static_cast<std::size_t>(all)));
+    // Reversed: (rows, cols, deep) to (deep, cols, rows).
+    cuda::permute(tensor_view{source.data, {rows, cols, deep}}, {2, 1, 0},
+                  tensor_view{destination.data, {deep, cols, rows}}, nullptr);
+    for (std::int64_t part = 0; part < rows; ++part) {
+        CORNERTURN_CUDA(
+            cudaMemcpy(found.data(), destination.data + part * cols * deep, found.size(), cudaMemcpyDeviceToHost));
+        for (std::int64_t i = 0; i < cols * deep; ++i) {
+            const std::int64_t at = part * cols * deep + i, r = at % rows, c = at / rows % cols, d = at / rows / cols;
+            ASSERT_EQ(found[static_cast<std::size_t>(i)], value((r * cols + c) * deep + d)) << "at " << at;
+        }
+    }
+}
+
+TEST(cuda_copy, refuses_what_is_wrong) {
+    device_array<float> a(100), b(100);
+    std::vector<float> host(100);
+    const tensor_view<float> to{b.data, {4, 5}};
+    EXPECT_EQ(refused([&] {
+                  cuda::copy(tensor_view{a.data, {5, 4}}, to, nullptr);
+              }),
+              "destination.extent(0) is 4: the source's is 5 (extents (5, 4) and (4, 5))");
+    EXPECT_EQ(refused([&] {
+                  cuda::permute(tensor_view{a.data, {5, 4}}, {1, 1}, to, nullptr);
+              }),
+              "axes[1] is 1: axes[0] is the same axis");
+    EXPECT_TRUE(refused([&] {
+                    cuda::copy(tensor_view{b.data + 3, {4, 5}}, to, nullptr);
+                }).starts_with("destination (extents"));
+    int reads_pageable = 0;
+    CORNERTURN_CUDA(cudaDeviceGetAttribute(&reads_pageable, cudaDevAttrPageableMemoryAccess, 0));
+    if (reads_pageable == 0) {
+        EXPECT_NE(refused([&] {
+                      cuda::copy(tensor_view{host.data(), {4, 5}}, to, nullptr);
+                  }).find("source.data is 0x"),
+                  std::string::npos);
+    }
+    const std::int64_t extents[] = {4, 5};
+    EXPECT_EQ(cornerturn_cuda_copy(2, nullptr, a.data, nullptr, b.data, nullptr, 4, nullptr),
+              CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_STREQ(cornerturn_last_error(), "extents is NULL");
+    EXPECT_EQ(cornerturn_cuda_copy(-1, extents, a.data, nullptr, b.data, nullptr, 4, nullptr),
+              CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_STREQ(cornerturn_last_error(), "rank is -1: it must be 0 to 32");
+    EXPECT_EQ(cornerturn_cuda_copy(33, extents, a.data, nullptr, b.data, nullptr, 4, nullptr),
+              CORNERTURN_INVALID_ARGUMENT);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return tests::run_on_gpus(argc, argv, 1, launches); }
