@@ -10,6 +10,7 @@
 
 #include "emulator/session.hpp"
 #include "kernels/production_tables.hpp"
+#include "ops/copy/kernels/policy.hpp"
 
 using namespace cornerturn;
 
@@ -51,8 +52,9 @@ private:
 };
 
 // Runs the work, `run(work)`, and says what is wrong; empty if nothing is.
+// `chosen`: how the library would do it.
 template <class F>
-std::string fault_of(const job& j, std::mt19937& random, F run) {
+std::string fault_of(const job& j, std::mt19937& random, production::path chosen, F run) {
     const std::int64_t e = j.element_size;
     const auto bytes = [&](std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride) {
         return ((j.count - 1) * stride + (rows - 1) * ld + cols) * e;
@@ -78,8 +80,10 @@ std::string fault_of(const job& j, std::mt19937& random, F run) {
         session.add_buffer("matrix", source.data(), static_cast<std::size_t>(source_bytes), true);
     } else {
         session.add_buffer("destination", destination.data(), static_cast<std::size_t>(destination_bytes), true);
-        // What lies in gaps is the caller's own, but must not be read: row by row, where these are few.
-        const bool gaps = j.source_ld > j.cols && j.rows * j.count <= 64 && j.source_stride >= j.rows * j.source_ld;
+        // What lies in gaps is the caller's own, but must not be read: row by row, where these are few. Copies between
+        // tensors read what lies beside elements.
+        const bool gaps = chosen != production::path::strided && j.source_ld > j.cols && j.rows * j.count <= 64 &&
+                          j.source_stride >= j.rows * j.source_ld;
         const std::int64_t pieces = gaps ? j.rows * j.count : 1;
         for (std::int64_t i = 0; i < pieces; ++i) {
             const std::int64_t at = i / j.rows * j.source_stride + i % j.rows * j.source_ld;
@@ -122,16 +126,30 @@ const tests::tuned_kernel* kernel_of(const production::tuning& tuned) {
 
 // As the library would do it on a GPU of that compute capability.
 void expect_right(const job& j, std::mt19937& random, int architecture = 90) {
-    std::string chosen;
-    const std::string fault = fault_of(j, random, [&](const matrix_work& work) {
-        chosen = production::explain(work, architecture);
-        const production::tuning use = production::choose(work, architecture);
+    // Addresses matter by their alignment alone.
+    const auto address = [](int side, int offset) {
+        return reinterpret_cast<void*>((std::uintptr_t{1} << (40 + side)) + static_cast<std::uintptr_t>(offset));
+    };
+    void* const source = address(0, j.source_offset);
+    const matrix_work alike{source,
+                            j.in_place ? source : address(1, j.destination_offset),
+                            j.rows,
+                            j.cols,
+                            j.source_ld,
+                            j.destination_ld,
+                            j.element_size,
+                            j.count,
+                            j.count > 1 ? j.source_stride : 0,
+                            j.count > 1 ? j.destination_stride : 0};
+    const production::tuning use = production::choose(alike, architecture);
+    const std::string fault = fault_of(j, random, use.by, [&](const matrix_work& work) {
         if (use.by == production::path::nothing) return;
+        if (use.by == production::path::strided) return production::run_strided(work, nullptr, &strided::run_emulated);
         const auto* const k = kernel_of(use);
         if (k == nullptr) throw std::runtime_error("no kernel is tuned so");
         k->run(work);
     });
-    ASSERT_EQ(fault, "") << j.text() << "\n" << chosen;
+    ASSERT_EQ(fault, "") << j.text() << "\n" << production::explain(alike, architecture);
 }
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
@@ -157,7 +175,8 @@ std::vector<job> jobs_for(const production::tuning& t) {
         return std::vector<job>{j, off, gapped, wide};
     };
     switch (t.by) {
-        case path::nothing: return {};
+        case path::nothing:
+        case path::strided: return {};
         case path::direct:
             return {aligned({round_up(t.tile_rows * 3 / 2, 16), round_up(t.tile_cols * 3 / 2, 16), e}),
                     aligned({16, 16, e})};
@@ -192,7 +211,7 @@ std::vector<job> jobs_for(const production::tuning& t) {
             return jobs;
         }
         case path::wide: {
-            auto jobs = unaligned({t.tile_rows > 0 ? t.tile_rows : 13, 5003, e});
+            auto jobs = unaligned({t.tile_rows, 5003, e});
             std::erase_if(jobs, [](const job& j) { return j.destination_ld > j.rows; });
             return jobs;
         }
@@ -251,9 +270,10 @@ TEST(production_memory, every_kernel_of_the_tables) {
         const auto jobs = jobs_for(k.tuned);
         ASSERT_FALSE(jobs.empty());
         for (const job& j : jobs) {
-            ASSERT_EQ(fault_of(j, random, k.run), "") << production::name(k.tuned.by) << " " << k.tuned.tile_rows
-                                                      << " x " << k.tuned.tile_cols << " of " << k.tuned.unit << "\n"
-                                                      << j.text();
+            ASSERT_EQ(fault_of(j, random, k.tuned.by, k.run), "")
+                << production::name(k.tuned.by) << " " << k.tuned.tile_rows << " x " << k.tuned.tile_cols << " of "
+                << k.tuned.unit << "\n"
+                << j.text();
         }
     }
 }

@@ -216,7 +216,7 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
 
 TEST(production, every_way_of_moving_was_tried) {
     for (const char* path : {"direct", "vector", "vector_apart", "vector_stacked", "ragged", "tall", "wide", "small",
-                             "units", "blocks", "vector_in_place", "units_in_place", "blocks_in_place"})
+                             "units", "blocks", "strided", "vector_in_place", "units_in_place", "blocks_in_place"})
         EXPECT_GT(runs[path], 0) << path;
     for (const auto& [path, count] : runs) std::printf("%6d runs of %s\n", count, path.c_str());
 }

@@ -4,9 +4,9 @@
 namespace CORNERTURN_KERNELS {
 
 using tables_of_file = production_kernels (*)();
-constexpr tables_of_file kFiles[] = {direct_kernels,      vector_kernels,   ragged_kernels, ragged_bytes_kernels,
-                                     few_columns_kernels, few_rows_kernels, narrow_kernels, small_kernels,
-                                     unit_kernels,        in_place_kernels};
+constexpr tables_of_file kFiles[] = {direct_kernels,       vector_kernels,      ragged_kernels,
+                                     ragged_bytes_kernels, few_columns_kernels, few_rows_kernels,
+                                     small_kernels,        unit_kernels,        in_place_kernels};
 
 }  // namespace CORNERTURN_KERNELS
 

@@ -1,6 +1,10 @@
 // Finds the kernel that a tuning names.
+#include "ops/copy/kernels/policy.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
+#if !defined(CORNERTURN_EMULATED)
+#include "device/cuda_device.hpp"
+#endif
 
 namespace CORNERTURN_KERNELS {
 
@@ -21,13 +25,14 @@ files_of_path files_of(path p) {
         case path::vector_stacked: return {vector_kernels};
         case path::ragged: return {ragged_kernels, ragged_bytes_kernels};
         case path::tall: return {few_columns_kernels};
-        case path::wide: return {few_rows_kernels, narrow_kernels};
+        case path::wide: return {few_rows_kernels};
         case path::small: return {small_kernels};
         case path::units:
         case path::blocks: return {unit_kernels};
         case path::vector_in_place:
         case path::units_in_place:
         case path::blocks_in_place: return {in_place_kernels};
+        case path::strided:
         case path::nothing: break;
     }
     return {nullptr};
@@ -56,9 +61,22 @@ bool run_tuned(const production::tuning& tuned, const matrix_work& work) {
 namespace cornerturn::production {
 
 #if defined(CORNERTURN_EMULATED)
-bool run_emulated(const tuning& tuned, const matrix_work& work) { return dialect::run_tuned(tuned, work); }
+bool run_emulated(const tuning& tuned, const matrix_work& work) {
+    if (tuned.by == path::strided) {
+        run_strided(work, nullptr, &strided::run_emulated);
+        return true;
+    }
+    return dialect::run_tuned(tuned, work);
+}
 #else
-bool run_on_gpu(const tuning& tuned, const matrix_work& work) { return dialect::run_tuned(tuned, work); }
+bool run_on_gpu(const tuning& tuned, const matrix_work& work) {
+    if (tuned.by == path::strided) {
+        const gpu on = device::gpu_of(device::launch_device());
+        run_strided(work, &on, &strided::run_on_gpu);
+        return true;
+    }
+    return dialect::run_tuned(tuned, work);
+}
 #endif
 
 }  // namespace cornerturn::production

@@ -25,7 +25,6 @@ production_kernels ragged_kernels();
 production_kernels ragged_bytes_kernels();
 production_kernels few_columns_kernels();
 production_kernels few_rows_kernels();
-production_kernels narrow_kernels();
 production_kernels small_kernels();
 production_kernels unit_kernels();
 production_kernels in_place_kernels();

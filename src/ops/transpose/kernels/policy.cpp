@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "ops/copy/kernels/policy.hpp"
+
 namespace cornerturn::production {
 namespace {
 
@@ -126,7 +128,6 @@ constexpr tuning in_place_tile(int element) {
 }
 
 constexpr int kLow = 256;                  // rows of a matrix that may leave a tile half empty
-constexpr int kNarrow = 64;                // rows or columns that make a matrix narrow
 constexpr int kFew = 8;                    // rows or columns that kernels are made for, one by one
 constexpr std::int64_t kLong = 4096;       // the others, then
 constexpr std::int64_t kSmall = 40 << 10;  // bytes of a matrix that a block may hold
@@ -184,6 +185,33 @@ struct decision {
     tuning use;
     const char* why;
 };
+
+// Where the copy between tensors is the faster one, off alignment and for elements of odd sizes, by the narrower side
+// of the matrices: kernels with fixed tiles leave them half empty. Compared for shapes drawn at random
+// (docs/experiments.md).
+constexpr std::int64_t kNarrowForCopies = 160;
+
+bool copies_better(const tuning& t, const matrix_work& w) {
+    if (w.rows == 1 || w.cols == 1) return true;  // a copy of runs
+    const std::int64_t narrow = w.rows < w.cols ? w.rows : w.cols;
+    switch (t.by) {
+        case path::wide: return w.count > 1;
+        case path::small: {
+            const std::int64_t bytes = w.rows * w.cols * w.element_size;
+            if (t.unit >= 4) return bytes >= 16 << 10;
+            // Columns of an even number lie in few banks there; rows and columns of whole words are moved by words
+            // here.
+            const bool words = w.rows * w.element_size % 4 == 0 && w.cols * w.element_size % 4 == 0;
+            return !words && w.cols % 2 == 1 && (narrow <= 12 || bytes >= 4096);
+        }
+        case path::units: return w.count > 1 || (narrow <= kNarrowForCopies && (t.unit > 1 || narrow > 4));
+        case path::ragged:
+            if (t.unit == 1) return narrow <= kFew || (w.rows < w.cols && w.rows <= 64);
+            if (t.unit == 2) return narrow <= 256 && (w.rows < w.cols || w.cols > 20);
+            return narrow <= (t.unit == 4 ? 512 : kFew);
+        default: return false;
+    }
+}
 
 // Rows that are multiples of 128 KiB apart are where DRAM minds that blocks read one below the other, more or less as
 // the matrix happens to lie: after a column of tiles comes one further on then. For other distances that costs a point.
@@ -245,7 +273,7 @@ tuning direct_tile(const matrix_work& w, const view_of_work& v) {
     return {};
 }
 
-decision decide(const matrix_work& w, int architecture) {
+decision decide_for_matrices(const matrix_work& w, int architecture) {
     if (w.rows == 0 || w.cols == 0 || w.count == 0) return {{path::nothing, 0, 0, 0, 0}, "there is nothing to move"};
     const view_of_work v(w);
     if (v.in_place) {
@@ -290,10 +318,13 @@ decision decide(const matrix_work& w, int architecture) {
         }
         return {square_tile(path::vector, w, v, architecture), "every row is aligned to 16 bytes"};
     }
-    if (v.packed_destination && w.rows <= kNarrow && w.cols > w.rows)
-        return {{path::wide, v.unit, 0, 0, kNarrowThreads},
-                "few rows without gaps: the destination is written as it lies"};
     return {ragged_tile(v.unit, w.cols, architecture), "not every row is aligned to a vector, or to a sector"};
+}
+
+decision decide(const matrix_work& w, int architecture) {
+    const decision d = decide_for_matrices(w, architecture);
+    if (w.source == w.destination || d.use.by == path::nothing || !copies_better(d.use, w)) return d;
+    return {{path::strided, 0, 0, 0, 0}, ""};
 }
 
 }  // namespace
@@ -308,6 +339,7 @@ const char* name(path p) {
         case path::ragged: return "ragged";
         case path::tall: return "tall";
         case path::wide: return "wide";
+        case path::strided: return "strided";
         case path::small: return "small";
         case path::units: return "units";
         case path::blocks: return "blocks";
@@ -324,10 +356,27 @@ int unit_of(const matrix_work& w) {
     return 1 << std::countr_zero(bits);
 }
 
+strided_copy strided_of(const matrix_work& w) {
+    const std::int64_t e = w.element_size;
+    const strided_axis axes[] = {{w.count, w.source_stride * e, w.destination_stride * e},
+                                 {w.cols, e, w.destination_ld * e},
+                                 {w.rows, w.source_ld * e, e}};
+    return canonical(reinterpret_cast<std::uintptr_t>(w.source), reinterpret_cast<std::uintptr_t>(w.destination), e,
+                     axes, 3);
+}
+
 tuning choose(const matrix_work& work, int architecture) { return decide(work, architecture).use; }
+
+void run_strided(const matrix_work& work, const gpu* on, void (*run)(const strided::plan&)) {
+    strided::for_each_plan(strided_of(work), on != nullptr ? *on : kH200, run);
+}
 
 std::string explain(const matrix_work& work, int architecture) {
     const decision d = decide(work, architecture);
+    if (d.use.by == path::strided) {
+        const strided_copy c = strided_of(work);
+        return name(d.use.by) + (": " + strided::explain(strided::choose(c, kH200), c, kH200));
+    }
     std::string text = name(d.use.by);
     if (d.use.tile_rows > 0) text += " " + std::to_string(d.use.tile_rows) + " x " + std::to_string(d.use.tile_cols);
     if (d.use.unit > 0) text += ", " + std::to_string(d.use.unit) + "-byte units";

@@ -3,7 +3,15 @@
 
 #include <string>
 
+#include "core/strided.hpp"
 #include "core/work.hpp"
+
+namespace cornerturn {
+struct gpu;
+namespace strided {
+struct plan;
+}
+}  // namespace cornerturn
 
 namespace cornerturn::production {
 
@@ -16,7 +24,8 @@ enum class path {
     vector_stacked,   // the same for a batch as one tall matrix
     ragged,           // tiles, any alignment
     tall,             // a few columns: the source is read as it lies
-    wide,             // few rows: the destination is written as it lies
+    wide,             // a few rows: the destination is written as it lies
+    strided,          // as a copy between tensors, which has a choice of its own (ops/copy/kernels/policy.hpp)
     small,            // a batch of small matrices that lie behind each other
     units,            // elements of any size, in units
     blocks,           // elements of 128 bytes and more, copied one by one
@@ -39,8 +48,14 @@ struct tuning {
 // The largest power of two up to 16 that divides the element's size and both addresses: what can be moved at once.
 int unit_of(const matrix_work& work);
 
+// The work as a copy between tensors.
+strided_copy strided_of(const matrix_work& work);
+
 // For a GPU of that compute capability (90 for 9.0). Looks at sizes and at the addresses' alignment alone.
 tuning choose(const matrix_work& work, int architecture);
+// Calls run() for each launch of what is chosen as path::strided, on that GPU; null: on the one that kernels are tuned
+// for.
+void run_strided(const matrix_work& work, const gpu* on, void (*run)(const strided::plan&));
 std::string explain(const matrix_work& work, int architecture);
 
 }  // namespace cornerturn::production

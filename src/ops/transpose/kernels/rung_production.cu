@@ -1,5 +1,5 @@
 // Idea, contract and so on: the notes below. Here the lab meets the library's kernels; they lie in the files beside.
-#include "ops/transpose/kernels/kernels.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
 #include "ops/transpose/transpose_rung.hpp"
 
 namespace CORNERTURN_KERNELS {
@@ -20,7 +20,13 @@ constexpr rung_notes kNotes = {
 constexpr int kTunedFor = 90;
 
 void run_production(const matrix_work& work) {
-    if (!run_tuned(production::choose(work, kTunedFor), work)) decline_element_size(work.element_size);
+    const production::tuning use = production::choose(work, kTunedFor);
+#if defined(CORNERTURN_EMULATED)
+    const bool found = production::run_emulated(use, work);
+#else
+    const bool found = production::run_on_gpu(use, work);
+#endif
+    if (!found) decline_element_size(work.element_size);
 }
 
 }  // namespace
