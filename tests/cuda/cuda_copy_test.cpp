@@ -22,12 +22,13 @@ namespace {
 
 std::map<std::string, int> launches;  // by kernel
 
+void count(const strided::plan& p) {
+    ++launches[p.by == strided::way::rows
+                   ? "copy_rows of " + std::to_string(p.unit) + " bytes, " + std::to_string(p.apart) + " apart"
+                   : "copy_tiles of " + std::to_string(p.unit) + " bytes" + (p.gaps ? ", with gaps" : "")];
+}
 void count(const strided_copy& c) {
-    strided::for_each_plan(c, device::gpu_of(device::current_device()), [](const strided::plan& p) {
-        ++launches[p.by == strided::way::rows
-                       ? "copy_rows of " + std::to_string(p.unit) + " bytes, " + std::to_string(p.apart) + " apart"
-                       : "copy_tiles of " + std::to_string(p.unit) + " bytes" + (p.gaps ? ", with gaps" : "")];
-    });
+    strided::for_each_plan(c, device::gpu_of(device::current_device()), [](const strided::plan& p) { count(p); });
 }
 
 // Runs problems in memory of its own, and compares what they leave, to the byte, with the reference.
@@ -48,17 +49,22 @@ public:
         CORNERTURN_CUDA(cudaMemcpy(source_.data, noise_.data(), noise_.size(), cudaMemcpyHostToDevice));
     }
 
+    strided_copy copy_of(const strided_problem& p) const { return p.canonical(source_.data, destination_.data); }
     bool fits(const strided_problem& p) const { return p.source_bytes <= room_ && p.destination_bytes <= room_; }
 
-    std::string run(const strided_problem& p, int way) {
+    // By a call, which `way` tells apart, or by a plan.
+    std::string run(const strided_problem& p, int way, const strided::plan* plan = nullptr) {
         const auto bytes = static_cast<std::size_t>(p.destination_bytes);
         CORNERTURN_CUDA(cudaMemcpyAsync(destination_.data, before_.data(), bytes, cudaMemcpyHostToDevice, stream_.get));
-        count(p.canonical(source_.data, destination_.data));
+        if (plan == nullptr) count(copy_of(p));
         const void* const from = source_.data + p.source_at;
         void* const to = destination_.data + p.destination_at;
         const detail::axis_list n(p.extents), s(p.source_strides), d(p.destination_strides);
         const int rank = static_cast<int>(p.extents.size());
-        if (way == 0) {
+        if (plan != nullptr) {
+            const device::stream_scope launches_go_to(stream_.get);
+            strided::run_on_gpu(*plan);
+        } else if (way == 0) {
             cuda::copy_plan(n, s, d, p.element_size)(from, to, stream_.get);
         } else if (way == 1) {
             cuda::detail::copy({reinterpret_cast<std::uintptr_t>(from), n, s},
@@ -97,6 +103,29 @@ TEST(cuda_copy, random_problems) {
         const strided_problem p = tests::draw_strided(random, round % 50 == 0 ? 1 << 20 : 1 << 16);
         if (!with.fits(p)) continue;
         ASSERT_EQ(with.run(p, round % 3), "") << "seed " << seed << ", round " << round << ": " << p.text();
+    }
+}
+
+// Small problems are mostly moved run by run: here by every plan that there is.
+TEST(cuda_copy, random_problems_by_every_choice) {
+    const char* const asked = std::getenv("CORNERTURN_RANDOM_COPIES");
+    const int rounds = asked == nullptr ? 400 : std::atoi(asked) / 10;
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu, %d problems\n", static_cast<unsigned long long>(seed), rounds);
+    std::mt19937_64 random(seed);
+    const gpu on = device::gpu_of(device::current_device());
+    copier with(24 << 20);
+    for (int round = 0; round < rounds; ++round) {
+        const strided_problem p = tests::draw_strided(random, 1 << 18);
+        if (!with.fits(p)) continue;
+        const strided_copy c = with.copy_of(p);
+        for (const strided::choice& one : strided::choices(c, on)) {
+            if (one.by == strided::way::nothing) continue;
+            const strided::plan plan = strided::work_out(one, c, on);
+            count(plan);
+            ASSERT_EQ(with.run(p, 0, &plan), "") << "seed " << seed << ", round " << round << ": " << p.text() << "\n"
+                                                 << strided::explain(one, c, on);
+        }
     }
 }
 
