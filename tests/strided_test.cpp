@@ -101,6 +101,7 @@ TEST(strided, parts_of_what_has_too_many_runs) {
         next += static_cast<std::uintptr_t>(part.bytes());
     });
     EXPECT_EQ(runs_of_parts, c.runs());
+    EXPECT_TRUE(strided::explain(c, kH200).ends_with(", the first of 5 parts")) << strided::explain(c, kH200);
 }
 
 TEST(strided, every_kernel_was_tried) {

@@ -120,7 +120,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose_in_place(void* mat
  * elements: element (i, j, ...) lies i * strides[0] + j * strides[1] + ... elements behind the address. Strides have
  * any sign; NULL in their place means row-major without gaps. The source may repeat elements, by a stride of 0 or axes
  * that overlap; the destination may not: sorted by stride, each of its axes steps beyond all that the smaller ones
- * span. Source and destination share no element. What lies between the elements of the destination is never written. */
+ * span. Source and destination share no element. What lies between the elements of the destination is never
+ * written; of the source, bytes beside elements may be read, and never matter. */
 
 /* destination(i, j, ...) = source(i, j, ...). Both have these extents. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_copy(int rank, const int64_t* extents, const void* source,

@@ -21,7 +21,7 @@ struct lattice {
     // The axis with the longer step outside: matrices may lie behind each other, or side by side.
     lattice ordered() const {
         lattice result = *this;
-        if (result.outer.step < result.inner.step) std::swap(result.outer, result.inner);
+        if (result.outer.count > 1 && result.outer.step < result.inner.step) std::swap(result.outer, result.inner);
         return result;
     }
     std::int64_t inner_extent() const { return (inner.count - 1) * inner.step + length; }

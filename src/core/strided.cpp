@@ -67,7 +67,10 @@ strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::i
             }
         } else {
             strided_axis& before = c.axes[static_cast<std::size_t>(kept - 1)];
-            if (a.source == before.source * before.extent && a.destination == before.destination * before.extent) {
+            std::int64_t source = 0, destination = 0;  // where `before` would go on
+            if (!__builtin_mul_overflow(before.source, before.extent, &source) && a.source == source &&
+                !__builtin_mul_overflow(before.destination, before.extent, &destination) &&
+                a.destination == destination) {
                 before.extent *= a.extent;
                 continue;
             }

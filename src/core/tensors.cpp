@@ -74,8 +74,8 @@ void check_apart(const any_tensor& t) {
     int count = 0;
     for (int i = 0; i < t.extents.size(); ++i) {
         const std::int64_t extent = t.extents.values[static_cast<std::size_t>(i)];
+        if (extent <= 1) continue;  // its stride may be anything
         const std::int64_t stride = std::abs(t.strides.values[static_cast<std::size_t>(i)]);
-        if (extent <= 1) continue;
         if (stride == 0) {
             refuse(axis_of("destination", "stride", i), "0",
                    "its " + to_string(extent) + " elements would be one; only a source can repeat elements");
@@ -119,6 +119,10 @@ struct side {
             axes[static_cast<std::size_t>(at)] = axes[static_cast<std::size_t>(at - 1)];
         axes[static_cast<std::size_t>(at)] = {count, step};
     }
+    static bool goes_on(const lattice::axis& before, std::int64_t step) {
+        std::int64_t next = 0;
+        return !__builtin_mul_overflow(before.step, before.count, &next) && next == step;
+    }
     // What touches or overlaps becomes one run, and equal steps one axis.
     void merge() {
         int kept = 0;
@@ -126,9 +130,7 @@ struct side {
             const lattice::axis a = axes[static_cast<std::size_t>(i)];
             if (kept == 0 && a.step <= run) {
                 run += (a.count - 1) * a.step;
-            } else if (kept > 0 &&
-                       axes[static_cast<std::size_t>(kept - 1)].step * axes[static_cast<std::size_t>(kept - 1)].count ==
-                           a.step) {
+            } else if (kept > 0 && goes_on(axes[static_cast<std::size_t>(kept - 1)], a.step)) {
                 axes[static_cast<std::size_t>(kept - 1)].count *= a.count;
             } else {
                 axes[static_cast<std::size_t>(kept++)] = a;
@@ -175,8 +177,6 @@ sharing sharing_of(const strided_copy& c) {
     }
     from.merge();
     to.merge();
-    if (from.rank <= 2 && to.rank <= 2)
-        return share_bytes(from.as_lattice(), to.as_lattice()) ? sharing::some : sharing::none;
     // Slices of one larger tensor: from some step on all are multiples of a period.
     std::int64_t period = 0;
     int a = from.rank, b = to.rank;
@@ -191,6 +191,9 @@ sharing sharing_of(const strided_copy& c) {
                                            b > 0 ? to.axes[static_cast<std::size_t>(b - 1)].step : 0);
         if (next < period && are_slices(from, to, period)) return sharing::none;
     }
+    // Exactly, run by run of the side that has fewer.
+    if (from.rank <= 2 && to.rank <= 2)
+        return share_bytes(from.as_lattice(), to.as_lattice()) ? sharing::some : sharing::none;
     return sharing::unknown;
 }
 
@@ -221,15 +224,15 @@ bool is_empty(const any_tensor& t) {
 }
 
 void check_tensors(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
-                   std::int64_t element_alignment) {
+                   std::int64_t element_alignment, const char* source_name) {
     check_element(element_size, element_alignment);
-    check_rank("source", source);
+    check_rank(source_name, source);
     check_rank("destination", destination);
     if (source.extents.size() != destination.extents.size()) {
         refuse("destination.rank()", to_string(destination.extents.size()),
-               "the source has " + to_string(source.extents.size()) + " axes");
+               "the " + std::string(source_name) + " has " + to_string(source.extents.size()) + " axes");
     }
-    for (const auto& [name, tensor] : {std::pair{"source", &source}, {"destination", &destination}}) {
+    for (const auto& [name, tensor] : {std::pair{source_name, &source}, {"destination", &destination}}) {
         for (int i = 0; i < tensor->extents.size(); ++i) {
             const std::int64_t extent = tensor->extents.values[static_cast<std::size_t>(i)];
             if (extent < 0) refuse(axis_of(name, "extent", i), to_string(extent), "it must not be negative");
@@ -240,12 +243,12 @@ void check_tensors(const any_tensor& source, const any_tensor& destination, std:
         const std::int64_t to = destination.extents.values[static_cast<std::size_t>(i)];
         if (from != to) {
             refuse(axis_of("destination", "extent", i), to_string(to),
-                   "the source's is " + to_string(from) + " (extents " + text(source.extents) + " and " +
-                       text(destination.extents) + ")");
+                   "the " + std::string(source_name) + "'s is " + to_string(from) + " (extents " +
+                       text(source.extents) + " and " + text(destination.extents) + ")");
         }
     }
     if (is_empty(source)) return;
-    check_span("source", source, element_size);
+    check_span(source_name, source, element_size);
     check_span("destination", destination, element_size);
     check_apart(destination);
 }
@@ -260,16 +263,17 @@ bool is_same(const strided_copy& c) {
 }
 
 void check_tensor_addresses(const any_tensor& source, const any_tensor& destination, std::int64_t element_alignment,
-                            const strided_copy& c) {
+                            const strided_copy& c, const char* source_name) {
     check_address("source", source.data, element_alignment);
     check_address("destination", destination.data, element_alignment);
+    if (is_same(c)) return;
     const sharing found = sharing_of(c);
     if (found == sharing::none) return;
     const auto described = [](const any_tensor& t) {
         return " (extents " + text(t.extents) + ", strides " + text(t.strides) + " at " + hex(t.data) + ")";
     };
     const std::string both = "destination" + described(destination) +
-                             (found == sharing::some ? " overlaps source" : " lies among source") + described(source);
+                             (found == sharing::some ? " overlaps " : " lies among ") + source_name + described(source);
     if (found == sharing::some) throw invalid_argument(both + ": they must share no element");
     throw unsupported(both +
                       ": cornerturn cannot tell whether they share elements; let their ranges of addresses be "
@@ -296,7 +300,10 @@ permuted_tensor::permuted_tensor(const any_tensor& source, const axis_list& axes
         int& at = place[static_cast<std::size_t>(axis)];
         if (at >= 0) refuse(name, to_string(given), "axes[" + to_string(at) + "] is the same axis");
         at = i;
-        extents.add(source.extents.values[static_cast<std::size_t>(axis)]);
+        const std::int64_t extent = source.extents.values[static_cast<std::size_t>(axis)];
+        if (extent < 0)
+            refuse(axis_of("source", "extent", static_cast<int>(axis)), to_string(extent), "it must not be negative");
+        extents.add(extent);
         strides.add(source.strides.values[static_cast<std::size_t>(axis)]);
     }
 }

@@ -11,13 +11,15 @@ namespace cornerturn {
 
 // Extents, strides and the element's size, which hold for any addresses. Throws invalid_argument, and unsupported where
 // it cannot be decided whether elements of the destination overlap.
+// Messages call the source by that name.
 void check_tensors(const detail::any_tensor& source, const detail::any_tensor& destination, std::int64_t element_size,
-                   std::int64_t element_alignment);
+                   std::int64_t element_alignment, const char* source_name = "source");
 
 // The addresses of checked tensors that are not empty. Throws invalid_argument where one is null or not aligned, or
-// where the two share elements, and unsupported where that cannot be decided. `c` is their canonical form.
+// where the two share elements, unless each is copied to itself, and unsupported where that cannot be decided. `c` is
+// their canonical form.
 void check_tensor_addresses(const detail::any_tensor& source, const detail::any_tensor& destination,
-                            std::int64_t element_alignment, const strided_copy& c);
+                            std::int64_t element_alignment, const strided_copy& c, const char* source_name = "source");
 
 bool is_empty(const detail::any_tensor& tensor);
 

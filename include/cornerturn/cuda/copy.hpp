@@ -7,7 +7,8 @@
 // cornerturn/tensor_view.hpp says how to view tensors. Every call does the following, and nothing else:
 //  - Effect: copy: destination(i, j, ...) = source(i, j, ...) for every element, bit for bit. permute(source, axes,
 //    destination): axis k of the destination is axis axes[k] of the source, as numpy.transpose has it; an axis below 0
-//    counts from the end. Gaps between the destination's elements are never written.
+//    counts from the end. Gaps between the destination's elements are never written; of the source, bytes beside
+//    elements may be read, and never matter.
 //  - Elements have any trivially copyable type, of any size.
 //  - Strides: any sign. The source may repeat elements (a stride of 0, or axes that overlap). The destination may not:
 //    the axes of its elements, sorted by stride, must each step beyond all that the smaller ones span; of two axes that

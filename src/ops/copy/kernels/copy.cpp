@@ -22,16 +22,22 @@ std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_
 // All that a call does once extents and strides are known to be right, and the tensors not to be empty, with the device
 // the current one.
 void run(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
-         std::int64_t element_alignment, int device, cudaStream_t stream) {
+         std::int64_t element_alignment, int device, cudaStream_t stream, const char* source_name = "source") {
     const strided_copy c = canonical(source, destination, element_size);
-    const bool same = is_same(c);
-    if (!same) check_tensor_addresses(source, destination, element_alignment, c);
+    check_tensor_addresses(source, destination, element_alignment, c, source_name);
     device::check_stream(stream, device);
     device::check_reachable("source", ".data", source.data, device);
     device::check_reachable("destination", ".data", destination.data, device);
-    if (same) return;
+    if (is_same(c)) return;
     const device::stream_scope launches_go_to(stream, device);
     strided::for_each_plan(c, device::gpu_of(device), [](const strided::plan& p) { strided::run_on_gpu(p); });
+}
+
+void checked_copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
+                  std::int64_t element_alignment, cudaStream_t stream, const char* source_name) {
+    check_tensors(source, destination, element_size, element_alignment, source_name);
+    if (is_empty(destination)) return;
+    run(source, destination, element_size, element_alignment, device::current_device(), stream, source_name);
 }
 
 }  // namespace
@@ -62,22 +68,21 @@ std::string copy_plan::explain(const void* source, const void* destination) cons
     const any_tensor to{address_of(destination), extents_, destination_strides_};
     const strided_copy c = canonical(from, to, element_size_);
     const gpu on = device::gpu_of(device_);
-    return strided::explain(strided::choose(c, on), c, on);
+    return strided::explain(c, on);
 }
 
 namespace detail {
 
 void copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
           std::int64_t element_alignment, cudaStream_t stream) {
-    check_tensors(source, destination, element_size, element_alignment);
-    if (is_empty(destination)) return;
-    run(source, destination, element_size, element_alignment, device::current_device(), stream);
+    checked_copy(source, destination, element_size, element_alignment, stream, "source");
 }
 
 void permute(const any_tensor& source, const cornerturn::detail::axis_list& axes, const any_tensor& destination,
              std::int64_t element_size, std::int64_t element_alignment, cudaStream_t stream) {
     const permuted_tensor permuted(source, axes);
-    copy({source.data, permuted.extents, permuted.strides}, destination, element_size, element_alignment, stream);
+    checked_copy({source.data, permuted.extents, permuted.strides}, destination, element_size, element_alignment,
+                 stream, "permuted source");
 }
 
 }  // namespace detail

@@ -33,7 +33,7 @@ inline constexpr double kLaunchUs = 2;
 
 template <class T>
 constexpr T up(T x, T by) {
-    return (x + by - 1) / by;
+    return x / by + (x % by != 0 ? 1 : 0);
 }
 
 // The largest power of two up to `most` that divides all of the bits.

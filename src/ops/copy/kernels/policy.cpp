@@ -126,4 +126,14 @@ std::string explain(const choice& chosen, const strided_copy& c, const gpu& on) 
            std::to_string(p.threads) + " threads and " + std::to_string(p.shared_bytes) + " bytes" + predicted;
 }
 
+std::string explain(const strided_copy& c, const gpu& on) {
+    if (c.is_empty()) return explain(choice{}, c, on);
+    int parts = 0;
+    std::string first;
+    for_each_part(c, [&](const strided_copy& part) {
+        if (parts++ == 0) first = explain(choose(part, on), part, on);
+    });
+    return parts == 1 ? first : first + ", the first of " + std::to_string(parts) + " parts";
+}
+
 }  // namespace cornerturn::strided

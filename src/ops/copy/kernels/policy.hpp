@@ -58,7 +58,8 @@ void for_each_part(const strided_copy& c, Move move) {
     if (c.runs() <= kMostRuns) return move(c);
     strided_copy part = c;
     strided_axis& last = part.axes[static_cast<std::size_t>(c.rank - 1)];
-    const std::int64_t inner = c.runs() / last.extent, most = kMostRuns / inner > 0 ? kMostRuns / inner : 1;
+    const std::int64_t inner = c.runs() / last.extent, fit = kMostRuns / inner;
+    const std::int64_t most = fit > 32 ? fit / 32 * 32 : fit > 0 ? fit : 1;  // parts begin as aligned as the whole
     const std::int64_t extent = last.extent;
     for (std::int64_t first = 0; first < extent; first += most) {
         part.rank = c.rank;
@@ -72,6 +73,8 @@ void for_each_part(const strided_copy& c, Move move) {
 
 // In a line: the way, its cut, and the predicted cost.
 std::string explain(const choice& chosen, const strided_copy& c, const gpu& on);
+// The same of what is chosen for any number of runs: of the first part.
+std::string explain(const strided_copy& c, const gpu& on);
 
 // The plan of what is chosen. Each thread remembers its latest plans, and takes them for addresses that are aligned
 // alike: choosing takes microseconds, remembering a tenth of one. Valid until the thread's next call.

@@ -48,7 +48,8 @@ void transpose_plan::operator()(const void* source, void* destination, cudaStrea
 }
 
 std::string transpose_plan::explain(const void* source, const void* destination) const {
-    return production::explain(work_of(layout_, address_of(source), address_of(destination)), architecture_);
+    return production::explain_on(device::gpu_of(device_),
+                                  work_of(layout_, address_of(source), address_of(destination)), architecture_);
 }
 
 namespace detail {

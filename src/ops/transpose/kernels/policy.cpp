@@ -371,12 +371,11 @@ void run_strided(const matrix_work& work, const gpu* on, void (*run)(const strid
     strided::for_each_plan(strided_of(work), on != nullptr ? *on : kH200, run);
 }
 
-std::string explain(const matrix_work& work, int architecture) {
+std::string explain(const matrix_work& work, int architecture) { return explain_on(kH200, work, architecture); }
+
+std::string explain_on(const gpu& on, const matrix_work& work, int architecture) {
     const decision d = decide(work, architecture);
-    if (d.use.by == path::strided) {
-        const strided_copy c = strided_of(work);
-        return name(d.use.by) + (": " + strided::explain(strided::choose(c, kH200), c, kH200));
-    }
+    if (d.use.by == path::strided) return name(d.use.by) + (": " + strided::explain(strided_of(work), on));
     std::string text = name(d.use.by);
     if (d.use.tile_rows > 0) text += " " + std::to_string(d.use.tile_rows) + " x " + std::to_string(d.use.tile_cols);
     if (d.use.unit > 0) text += ", " + std::to_string(d.use.unit) + "-byte units";

@@ -56,6 +56,7 @@ tuning choose(const matrix_work& work, int architecture);
 // Calls run() for each launch of what is chosen as path::strided, on that GPU; null: on the one that kernels are tuned
 // for.
 void run_strided(const matrix_work& work, const gpu* on, void (*run)(const strided::plan&));
-std::string explain(const matrix_work& work, int architecture);
+std::string explain(const matrix_work& work, int architecture);  // on the one that kernels are tuned for
+std::string explain_on(const gpu& on, const matrix_work& work, int architecture);
 
 }  // namespace cornerturn::production
