@@ -24,6 +24,18 @@ struct job {
     int source_offset = 0, destination_offset = 0;  // bytes behind a boundary of 256
     bool in_place = false;
 
+    matrix_work work(const void* source, void* destination) const {
+        return {source,
+                destination,
+                rows,
+                cols,
+                source_ld,
+                destination_ld,
+                element_size,
+                count,
+                count > 1 ? source_stride : 0,
+                count > 1 ? destination_stride : 0};
+    }
     std::string text() const {
         return fmt::format("{} times {} x {} of {} bytes, ld {} and {}, strides {} and {}, {} and {} bytes off{}",
                            count, rows, cols, element_size, source_ld, destination_ld, source_stride,
@@ -91,16 +103,7 @@ std::string fault_of(const job& j, std::mt19937& random, production::path chosen
                                static_cast<std::size_t>(gaps ? j.cols * e : source_bytes), false);
         }
     }
-    const matrix_work work{source.data(),
-                           destination.data(),
-                           j.rows,
-                           j.cols,
-                           j.source_ld,
-                           j.destination_ld,
-                           j.element_size,
-                           j.count,
-                           j.count > 1 ? j.source_stride : 0,
-                           j.count > 1 ? j.destination_stride : 0};
+    const matrix_work work = j.work(source.data(), destination.data());
     try {
         run(work);
     } catch (const std::exception& broken) {
@@ -131,16 +134,7 @@ void expect_right(const job& j, std::mt19937& random, int architecture = 90) {
         return reinterpret_cast<void*>((std::uintptr_t{1} << (40 + side)) + static_cast<std::uintptr_t>(offset));
     };
     void* const source = address(0, j.source_offset);
-    const matrix_work alike{source,
-                            j.in_place ? source : address(1, j.destination_offset),
-                            j.rows,
-                            j.cols,
-                            j.source_ld,
-                            j.destination_ld,
-                            j.element_size,
-                            j.count,
-                            j.count > 1 ? j.source_stride : 0,
-                            j.count > 1 ? j.destination_stride : 0};
+    const matrix_work alike = j.work(source, j.in_place ? source : address(1, j.destination_offset));
     const production::tuning use = production::choose(alike, architecture);
     const std::string fault = fault_of(j, random, use.by, [&](const matrix_work& work) {
         if (use.by == production::path::nothing) return;

@@ -26,10 +26,22 @@ inline constexpr double kReused = 26, kOfUnits = 6.9;       // of a vector writt
 inline constexpr double kLooked = 18, kOfLooked = 7.4;      // whose places are looked up
 inline constexpr double kOfGap = 40, kOfEnd = 45;           // of units between gaps, of the ends of a line
 inline constexpr double kWait = 3.8, kWaitOfVector = 0.18;  // microseconds of a block
-inline constexpr double kNorm = 5.8, kTail = 0.25;
+inline constexpr double kTail = 0.25;                       // of what the last wave leaves idle
 inline constexpr double kRunBase = 15, kRunOfAxis = 10,
                         kRunEnd = 180;  // instructions of a vector of a run, and of its ends
 inline constexpr double kLaunchUs = 2;
+
+// (a^6 + b^6 + c^6)^(1/6): the largest, and some more where others are nearly as large. Without the mathematical
+// library, which programs in C would have to link.
+constexpr double norm(double a, double b, double c) {
+    const double most = a > b ? (a > c ? a : c) : (b > c ? b : c);
+    const auto sixth = [](double x) { return x * x * x * x * x * x; };
+    const double sum = sixth(a / most) + sixth(b / most) + sixth(c / most);  // 1 to 3
+    double root = 1 + (sum - 1) / 9;
+    for (int i = 0; i < 4; ++i) root -= (sixth(root) - sum) / (6 * sixth(root) / root);  // Newton's
+    return most * root;
+}
+static_assert(norm(1, 1, 1) > 1.20093 && norm(1, 1, 1) < 1.20095 && norm(0, 3, 0) == 3);
 
 template <class T>
 constexpr T up(T x, T by) {

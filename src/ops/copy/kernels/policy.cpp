@@ -1,7 +1,7 @@
 #include "ops/copy/kernels/policy.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -40,7 +40,7 @@ std::vector<choice> choices(const strided_copy& c, const gpu& on) {
 }
 
 choice choose(const strided_copy& c, const gpu& on) {
-    choice best{way::nothing, {}, HUGE_VAL};
+    choice best{way::nothing, {}, std::numeric_limits<double>::infinity()};
     each_choice(c, on, [&](const choice& one) {
         if (one.cost < best.cost) best = one;
     });

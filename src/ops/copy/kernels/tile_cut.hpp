@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 
@@ -307,15 +306,13 @@ struct tile_cut {
             f(spans * chunks) / 32 * kOfChunk + rounds * gather +
             (u.gaps || whole_lines() ? 0 : f(lines) / (kSector / u.unit) * kOfEnd / (halo > 0 ? along_tiles : 1) * 1.0);
 
-        const double resident =
-            std::max(1.0, std::floor(std::min({f(on.shared_bytes) / f(shared() + 1024),
-                                               static_cast<double>(kResidentThreads) / threads(), 32.0})));
-        const double wait = (kWait + kWaitOfVector * useful / kVector / threads()) / resident;
+        const std::int64_t resident = std::max<std::int64_t>(
+            1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024), kResidentThreads / threads(), 32}));
+        const double wait = (kWait + kWaitOfVector * useful / kVector / threads()) / f(resident);
         const double memory = bytes / kDramBytesPerUs, issue = instructions / kInstructionsPerUs;
-        const double each =
-            std::pow(std::pow(memory, kNorm) + std::pow(issue, kNorm) + std::pow(wait, kNorm), 1 / kNorm);
-        const double waves = f(tiles) / (on.multiprocessors * resident);
-        const double tail = waves < 8 ? 1 + kTail * (std::ceil(waves) / waves - 1) : 1;
+        const double each = norm(memory, issue, wait);
+        const std::int64_t at_once = on.multiprocessors * resident, waves = up(tiles, at_once);
+        const double tail = waves < 9 ? 1 + kTail * (f(waves * at_once) / f(tiles) - 1) : 1;
         return kLaunchUs + each * f(tiles) / on.multiprocessors * tail;
     }
 
