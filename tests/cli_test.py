@@ -322,7 +322,6 @@ class Explain(Case):
             ("vector_stacked", ["--rows", 32, "--cols", 32, "--dtype", "u8", "--count", 10000]),
             ("units", ["--rows", 1000, "--cols", 1000, "--element-size", 12]),
             ("strided", ["--rows", 100, "--cols", 1000, "--element-size", 12]),
-            ("strided", ["--rows", 1, "--cols", 1000, "--dtype", "u8"]),
             ("blocks", ["--rows", 100, "--cols", 100, "--element-size", 256]),
             ("vector_in_place", ["--rows", 128, "--cols", 128, "--in-place"]),
             ("units_in_place", ["--rows", 127, "--cols", 127, "--in-place"]),

@@ -19,8 +19,6 @@ enum class way { nothing, rows, tiles };
 struct tile_wish {
     int line;  // of a line, at least
     int area;  // of the whole, about
-
-    friend bool operator==(const tile_wish&, const tile_wish&) = default;
 };
 
 // One way to do a copy, told by what it is, and not yet worked out.
@@ -28,8 +26,6 @@ struct choice {
     way by = way::nothing;
     tile_wish wish{};
     double cost = 0;  // predicted microseconds
-
-    friend bool operator==(const choice& a, const choice& b) { return a.by == b.by && a.wish == b.wish; }
 };
 
 // A choice, worked out for certain addresses: what is launched.
