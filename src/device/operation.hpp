@@ -68,6 +68,13 @@ public:
     virtual std::function<void()> bind(const kernel& k) const = 0;
     // What the kernels of a ladder are timed beside, on a GPU. The problem was made with memory for it.
     virtual std::function<void()> bind_yardstick() const = 0;
+    // Every way in which the library could do the work that was last taken, on this GPU, the one that it chooses first.
+    // Empty where it has no choice.
+    struct candidate {
+        std::string name;
+        std::function<void()> run;
+    };
+    virtual std::vector<candidate> candidates() const { return {}; }
 
     // ---- In host memory
     struct buffer {
@@ -120,6 +127,8 @@ public:
     // where it can stay in a host's caches.
     virtual void describe(nlohmann::ordered_json& cell) const = 0;
     virtual std::string cannot_run(const kernel& k) const = 0;  // empty, or why the kernel does not take it
+    // Whether every 32-byte sector that it writes is written whole, but for the first and the last of all.
+    virtual bool writes_whole_sectors() const { return true; }
     // The same work as all of these kernels can do it, from another seed.
     virtual std::shared_ptr<const workload> among(const std::vector<const kernel*>& kernels,
                                                   std::uint64_t seed) const = 0;
@@ -223,6 +232,8 @@ public:
     virtual std::vector<std::string> bench_groups() const { return {}; }
     virtual std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
                                                const std::vector<std::string>& groups) const;
+    // So many cells drawn at random, whose groups are the kinds of a draw. Throws invalid_argument where it has none.
+    virtual std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const;
     // Nobody where it is not measured there.
     virtual bench_contestants contestants(backend) const { return {}; }
     // What a stored cell is called where those of all element sizes stand in one row: cells of one name are one row.
