@@ -85,8 +85,6 @@ struct span_loader {
                 if (!by_table) begin += step;
             }
         }
-        end_of_copies();
-        wait_for_copies<0>();
     }
 
 private:
@@ -266,14 +264,16 @@ __device__ __forceinline__ void make_table(const tile_work& t, const tile_here& 
     }
 }
 
-// The tables of where lines and spans lie, where these are of several axes. True where there is one of spans.
-__device__ __forceinline__ bool make_tables_of_places(const tile_work& t, const tile_here& here,
-                                                      place_of_line* line_table, std::int64_t* span_table) {
-    if (t.row_rank > 1) {
-        CORNERTURN_UNROLL_BY(1)
-        for (unsigned line = threadIdx.x; static_cast<int>(line) < here.lines; line += blockDim.x)
-            line_table[line] = place_of_line(t, line);
-    }
+// The table of where lines lie, where they are of several axes.
+__device__ __forceinline__ void make_line_table(const tile_work& t, const tile_here& here, place_of_line* line_table) {
+    if (t.row_rank <= 1) return;
+    CORNERTURN_UNROLL_BY(1)
+    for (unsigned line = threadIdx.x; static_cast<int>(line) < here.lines; line += blockDim.x)
+        line_table[line] = place_of_line(t, line);
+}
+
+// The table of where spans lie. True where there is one: where they are of several axes.
+__device__ __forceinline__ bool make_span_table(const tile_work& t, const tile_here& here, std::int64_t* span_table) {
     if (t.span_rank <= 1) return false;
     CORNERTURN_UNROLL_BY(1)
     for (unsigned span = threadIdx.x; static_cast<int>(span) < here.spans; span += blockDim.x) {
@@ -412,10 +412,14 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, (kUnit == 1 ? kResidentBytes :
     auto* const line_table = reinterpret_cast<place_of_line*>(shared + t.line_table_at);
     byte* const image = shared + t.image_at;
     const tile_here here(t, blockIdx.x);
-    make_table<kUnit, kGaps>(t, here, table);
-    if (make_tables_of_places(t, here, line_table, span_table)) __syncthreads();  // spans are about to be looked up
+    if (make_span_table(t, here, span_table)) __syncthreads();  // spans are about to be looked up
     wait_for_work_ahead();
     load_spans<kUnit>(t, here, span_table, image);
+    end_of_copies();
+    // Other tables are made while the spans are on their way.
+    make_table<kUnit, kGaps>(t, here, table);
+    make_line_table(t, here, line_table);
+    wait_for_copies<0>();
     __syncthreads();  // before lines are gathered from all of them
     const lines_of_thread lines(t, here, line_table);
     if constexpr (kGaps) {
