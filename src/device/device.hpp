@@ -110,6 +110,7 @@ __forceinline__ unsigned __funnelshift_r(unsigned low, unsigned high, unsigned s
 __forceinline__ unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) << (shift & 31) >> 32);
 }
+__forceinline__ int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
 
 // Loads through L2 so that the line is the last to be evicted, and its kin: see the GPU's below.
 template <class T>
@@ -128,11 +129,13 @@ struct result_policy {
     }
 };
 
-// A pointer that the compiler is to keep and step, instead of a sum for each address that a loop makes of it.
+// A pointer, or a distance, that the compiler is to keep and step by, instead of a sum for each address that a loop
+// makes of it.
 template <class T>
 __forceinline__ T* kept_pointer(T* pointer) {
     return pointer;
 }
+__forceinline__ std::int64_t kept_distance(std::int64_t bytes) { return bytes; }
 
 // Where a kernel that is launched early waits: see the GPU's below.
 __forceinline__ void wait_for_work_ahead() {}
@@ -164,10 +167,19 @@ __forceinline__ void copy_async_or_zero(shared_address to, const float* from, bo
         emulator::store_copied(to.address, kNothing, sizeof kNothing);
 }
 // 16 bytes, both sides aligned to that.
-__forceinline__ void copy_vector_async(void* to, const void* from) {
-    const float4 value = *static_cast<const float4*>(from);
-    emulator::store_copied(static_cast<float*>(to), &value, sizeof value);
-}
+class shared_vectors {
+public:
+    __forceinline__ explicit shared_vectors(unsigned char* first) : first_(first) {}
+    template <bool kWholeLines>
+    __forceinline__ void copy_async_if(bool condition, unsigned at, const void* from) const {
+        if (!condition) return;
+        const float4 value = *static_cast<const float4*>(from);
+        emulator::store_copied(first_ + at, &value, sizeof value);
+    }
+
+private:
+    unsigned char* first_;
+};
 __forceinline__ void end_of_copies() {}
 template <int kLater>
 __forceinline__ void wait_for_copies() {}
@@ -393,7 +405,12 @@ private:
     bool kept_;
 };
 
-// A pointer that the compiler is to keep and step, instead of a sum for each address that a loop makes of it.
+// A pointer, or a distance, that the compiler is to keep and step by, instead of a sum for each address that a loop
+// makes of it.
+__device__ __forceinline__ std::int64_t kept_distance(std::int64_t bytes) {
+    asm("" : "+l"(bytes));
+    return bytes;
+}
 template <class T>
 __device__ __forceinline__ T* kept_pointer(T* pointer) {
     asm("" : "+l"(pointer));
@@ -473,17 +490,60 @@ __device__ __forceinline__ void copy_async_or_zero(shared_address to, const floa
     }
 #endif
 }
-// 16 bytes, both sides aligned to that. (With a cache hint, ptxas of CUDA 13.0 makes an instruction of it that the GPU
-// calls illegal.)
-__device__ __forceinline__ void copy_vector_async(void* to, const void* from) {
+// Vectors of 16 bytes in shared memory. copy_async_if() copies one that lies `at` bytes behind the first, both sides
+// aligned to 16, as copy_async() does. kWholeLines: the L2 is to fetch all 128 bytes of its line.
+class shared_vectors {
+public:
+    // All threads of a warp.
+    __device__ __forceinline__ explicit shared_vectors(unsigned char* first) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from)
-                 : "memory");
+        // By way of another lane, so that the compiler does not know the address: of a known one with a hint, ptxas of
+        // CUDA 13.0 makes an instruction ([R + UR0], desc[UR1]) that an H200 calls illegal.
+        first_ = __shfl_sync(~0u, static_cast<unsigned>(__cvta_generic_to_shared(first)),
+                             static_cast<int>(threadIdx.x % 32));
 #else
-    *static_cast<uint4*>(to) = *static_cast<const uint4*>(from);
+        first_ = first;
 #endif
-}
+    }
+    template <bool kWholeLines>
+    __device__ __forceinline__ void copy_async_if(bool condition, unsigned at, const void* from) const {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900
+        // Loads that are evicted last, as load_kept()'s.
+        if constexpr (kWholeLines) {
+            asm volatile(
+                "{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], "
+                "[%1], "
+                "16, %3; }" ::"r"(first_ + at),
+                "l"(from), "r"(static_cast<unsigned>(condition)), "l"(evicted_last())
+                : "memory");
+        } else {
+            asm volatile(
+                "{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %3; "
+                "}" ::"r"(first_ + at),
+                "l"(from), "r"(static_cast<unsigned>(condition)), "l"(evicted_last())
+                : "memory");
+        }
+#elif __CUDA_ARCH__ >= 800
+        if constexpr (kWholeLines) {
+            if (condition)
+                asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(first_ + at), "l"(from)
+                             : "memory");
+        } else {
+            if (condition)
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(first_ + at), "l"(from) : "memory");
+        }
+#else
+        if (condition) *reinterpret_cast<uint4*>(first_ + at) = *static_cast<const uint4*>(from);
+#endif
+    }
+
+private:
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    unsigned first_;
+#else
+    unsigned char* first_;
+#endif
+};
 __device__ __forceinline__ void end_of_copies() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");

@@ -324,7 +324,6 @@ struct tile_cut {
         t.first = reinterpret_cast<const unsigned char*>(c.source_begin());
         t.last = reinterpret_cast<const unsigned char*>(c.source_end());
         t.destination = reinterpret_cast<unsigned char*>(c.destination);
-        t.bytes = c.bytes();
         const auto whole = [](std::int64_t x) { return static_cast<int>(x); };
         const auto extent = [](std::int64_t x) { return divider(static_cast<unsigned>(x)); };
         const auto add_cut = [&](int i) {
@@ -403,14 +402,9 @@ struct tile_cut {
         t.line_vectors = whole(vectors_of_line());
         t.whole_lines = whole_lines();
         t.vectors_of_cut = whole(up<std::int64_t>(line + (line % kSector != 0 ? kSector - 1 : 0), kSector) * 2);
-        t.lanes_log = lanes_log();
+        t.lanes_log = static_cast<unsigned>(lanes_log());
         t.spans_at_once = static_cast<unsigned>(threads() / chunks);
-        t.chunks_at_once = static_cast<unsigned>(threads() % chunks);
-        if (t.row_rank == 1) {
-            const int lines_at_once = threads() >> t.lanes_log;
-            t.row_step = lines_at_once * t.rows[0].in_span;
-            t.line_step = lines_at_once * t.rows[0].destination;
-        }
+        t.bytes_at_once = whole(threads() % chunks * kVector);
         p.gaps = u.gaps;
         p.threads = threads();
         p.shared_bytes = whole(shared());

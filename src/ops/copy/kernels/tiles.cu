@@ -45,6 +45,22 @@ struct place_of_line {
     }
 };
 
+// Items that lie behind each other, dealt out to as many lanes as a power of two: as many as there are items, but at
+// most so many, and not so many that a quarter has none. What is left takes another deal.
+struct deal {
+    unsigned lanes_log, lane, first, at_once;  // this thread's lane; of how many times as many, which it is
+
+    __device__ __forceinline__ deal(unsigned items, unsigned most_log, unsigned thread, unsigned threads) {
+        const auto up = static_cast<unsigned>(32 - __clz(static_cast<int>(items - 1)));  // 2^up >= items
+        lanes_log = items <= 8 || 4 * items >= (3u << up) ? up : up - 1;
+        if (lanes_log > most_log) lanes_log = most_log;
+        lane = thread & ((1u << lanes_log) - 1);
+        first = thread >> lanes_log;
+        at_once = threads >> lanes_log;
+    }
+    __device__ __forceinline__ unsigned lanes() const { return 1u << lanes_log; }
+};
+
 // How a thread goes from span to span: by steps of one axis, or by the table of where they lie; and where any may be at
 // an end of the source, by asking for each vector.
 enum class span_walk { steps, table, checked };
@@ -56,33 +72,38 @@ struct span_loader {
     const byte* span0;
     const std::int64_t* table;
     byte* image;
-    unsigned thread, spans, span_bytes;
+    unsigned thread, spans;
+    int span_bytes;
 
+    // Vectors are dealt out in the order of spans, whatever their number.
     template <span_walk kWalk>
     __device__ __forceinline__ void all() const {
-        unsigned span = t.by_chunks.quotient(thread), chunk = thread - span * t.by_chunks.d;
-        const std::int64_t step = t.span_rank > 0 ? t.span[0].source : 0, steps = step * t.spans_at_once;
+        // Spans of bytes are often short and off alignment: then the rest of a line is fetched in vain.
+        constexpr bool kWholeLines = kUnit > 1;
         const bool by_table = kWalk == span_walk::table || (kWalk == span_walk::checked && t.span_rank > 1);
-        const byte* begin = span0 + span * step;
+        const shared_vectors vectors(image);
+        const std::int64_t step = t.span_rank > 0 ? t.span[0].source : 0;
+        const int span_length = static_cast<int>(t.by_chunks.d * kVectorBytes);
+        unsigned span = t.by_chunks.quotient(thread);
+        int in_span = static_cast<int>((thread - span * t.by_chunks.d) * kVectorBytes);
+        const byte* at = span0 + (span * step + in_span);
+        const std::int64_t steps = kept_distance(step * t.spans_at_once + t.bytes_at_once);
+        const std::int64_t carried = kept_distance(step - span_length);
         CORNERTURN_UNROLL_BY(1)
         while (span < spans) {
-            if (by_table) begin = span0 + table[span];
-            const auto address = reinterpret_cast<std::uintptr_t>(begin);
-            const auto phase = static_cast<unsigned>(address % kVectorBytes);
-            if (chunk * kVectorBytes < phase + span_bytes) {
-                const byte* const from = reinterpret_cast<const byte*>(address - phase) + chunk * kVectorBytes;
-                byte* const to = image + slot_of(t, span) + chunk * kVectorBytes;
-                if (kWalk != span_walk::checked || (from >= t.first && t.last - from >= kVectorBytes)) {
-                    copy_vector_async(to, from);
-                } else {
-                    part(from, to);
-                }
-            }
-            span += t.spans_at_once, chunk += t.chunks_at_once;
-            if (!by_table) begin = kept_pointer(begin + steps);
-            if (chunk >= t.by_chunks.d) {
-                chunk -= t.by_chunks.d, ++span;
-                if (!by_table) begin += step;
+            if (by_table) at = span0 + (table[span] + in_span);
+            const auto phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(at) % kVectorBytes);
+            const bool there = in_span - span_bytes < phase;
+            const byte* const from = at - phase;
+            const unsigned to = slot_of(t, span) + static_cast<unsigned>(in_span);
+            const bool whole = kWalk != span_walk::checked || (from >= t.first && t.last - from >= kVectorBytes);
+            vectors.copy_async_if<kWholeLines>(there && whole, to, from);
+            if (kWalk == span_walk::checked && there && !whole) part(from, image + to);
+            span += t.spans_at_once, in_span += t.bytes_at_once;
+            if (!by_table) at = kept_pointer(at + steps);
+            if (in_span >= span_length) {
+                in_span -= span_length, ++span;
+                if (!by_table) at += carried;
             }
         }
     }
@@ -108,7 +129,6 @@ struct line_writer {
     const tile_work& t;
     const unsigned* table;
     const byte* image;
-    result_policy result;
     int begin, end;  // of a line, in bytes; halos are moved to where sectors end
     bool cut_before, last;
 
@@ -117,8 +137,7 @@ struct line_writer {
         const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to) % kSectorBytes);
         if (past != part.known) part.find(*this, vector, to, past);
         if (part.whole)
-            result.store(reinterpret_cast<uint4*>(to + part.at),
-                         tile::gather(image + row + part.in_line, part.entries));
+            __stwb(reinterpret_cast<uint4*>(to + part.at), tile::gather(image + row + part.in_line, part.entries));
     }
     // Writes all of a line's vectors, every `lanes`-th of them.
     __device__ __forceinline__ void vectors(byte* to, int row, unsigned lane, unsigned lanes) const {
@@ -129,9 +148,9 @@ struct line_writer {
              at += static_cast<int>(lanes) * kVectorBytes) {
             if (at < part.begin || at + kVectorBytes > part.end) continue;
             const auto j = static_cast<unsigned>(at) / kUnit, period = t.by_period.quotient(j);
-            result.store(reinterpret_cast<uint4*>(to + at),
-                         tile::gather(image + row + static_cast<int>(period) * t.period_bytes,
-                                      tile::load_entries(table, t.table_stride, j - period * t.by_period.d)));
+            __stwb(reinterpret_cast<uint4*>(to + at),
+                   tile::gather(image + row + static_cast<int>(period) * t.period_bytes,
+                                tile::load_entries(table, t.table_stride, j - period * t.by_period.d)));
         }
     }
     // Writes a unit of a line, if it lies in a vector that is filled in part: at its beginning, or at its end.
@@ -290,13 +309,8 @@ __device__ __forceinline__ void load_spans(const tile_work& t, const tile_here& 
                                            byte* image) {
     const bool inside = here.span0 - t.spans_below - t.first >= kVectorBytes &&
                         t.last - here.span0 - t.spans_above - here.span_bytes >= kVectorBytes;
-    const span_loader<kUnit> load{t,
-                                  here.span0,
-                                  span_table,
-                                  image,
-                                  threadIdx.x,
-                                  static_cast<unsigned>(here.spans),
-                                  static_cast<unsigned>(here.span_bytes)};
+    const span_loader<kUnit> load{
+        t, here.span0, span_table, image, threadIdx.x, static_cast<unsigned>(here.spans), here.span_bytes};
     if (!inside) {
         load.template all<span_walk::checked>();
     } else if (t.span_rank > 1) {
@@ -355,33 +369,35 @@ __device__ __forceinline__ void write_lines(const lines_of_thread& of, const uns
     const tile_work& t = of.t;
     const tile_here& here = of.here;
     const bool cut_before = here.before > 0;
-    const line_writer<kUnit> write{t,
-                                   table,
-                                   image,
-                                   result_policy(t.bytes),
-                                   here.before * static_cast<int>(t.along_destination),
-                                   here.line_units * kUnit,
-                                   cut_before,
-                                   here.last};
-    const int vectors = cut_before && !here.last ? t.vectors_of_cut : t.line_vectors;
-    if (of.first + of.at_once < here.lines) {
+    const line_writer<kUnit> write{
+        t,          table,    image, here.before * static_cast<int>(t.along_destination), here.line_units * kUnit,
+        cut_before, here.last};
+    if (of.at_once < here.lines) {
         // A thread has several lines, of which it writes the same vector: places are looked up once.
-        const place_of_line first(t, static_cast<unsigned>(of.first));
+        const auto vectors = static_cast<unsigned>(cut_before && !here.last ? t.vectors_of_cut : t.line_vectors);
         CORNERTURN_UNROLL_BY(1)
-        for (unsigned vector = of.lane; static_cast<int>(vector) < vectors; vector += of.lanes) {
+        for (unsigned vector0 = 0; vector0 < vectors;) {
+            const deal d(vectors - vector0, t.lanes_log, threadIdx.x, blockDim.x);
+            const auto first = static_cast<int>(d.first), at_once = static_cast<int>(d.at_once);
+            const unsigned vector = vector0 + d.lane;
+            vector0 += d.lanes();
+            if (vector >= vectors) break;
             line_part<kUnit> part;
             if (t.row_rank <= 1) {
-                byte* to = here.line0 + first.offset;
-                int row = first.row;
+                const place_of_line place(t, d.first);
+                const std::int64_t step = kept_distance(at_once * t.rows[0].destination);
+                const int row_step = at_once * t.rows[0].in_span;
+                byte* to = here.line0 + place.offset;
+                int row = place.row;
                 CORNERTURN_UNROLL_BY(1)
-                for (int left = here.lines - of.first; left > 0; left -= of.at_once) {
+                for (int left = here.lines - first; left > 0; left -= at_once) {
                     write.vector_of_line(vector, part, to, row);
-                    to = kept_pointer(to + t.line_step);
-                    row += t.row_step;
+                    to = kept_pointer(to + step);
+                    row += row_step;
                 }
             } else {
                 CORNERTURN_UNROLL_BY(1)
-                for (int line = of.first; line < here.lines; line += of.at_once) {
+                for (int line = first; line < here.lines; line += at_once) {
                     const place_of_line place = of.table[line];
                     write.vector_of_line(vector, part, here.line0 + place.offset, place.row);
                 }

@@ -72,8 +72,7 @@ struct tile_digit {
 struct tile_work {
     const unsigned char *source, *first, *last;
     unsigned char* destination;
-    std::int64_t bytes;  // of all that is written
-    places tiles;        // the first two: along and across
+    places tiles;  // the first two: along and across
     // Of the axes that are cut: a tile moves so many steps, or those that are left. It reads `halo` steps before, so
     // that its lines can end where sectors of memory do.
     int along_steps, across_steps, halo;
@@ -103,11 +102,10 @@ struct tile_work {
     int line_vectors;                            // that a line may touch
     int vectors_of_cut;                          // the same where it begins and ends at sectors
     bool whole_lines;                            // every line begins and ends at a vector
-    int lanes_log;                               // threads along a line
-    // From what a thread does to what it does next: of vectors of spans, and of lines where they are of one axis.
-    unsigned spans_at_once, chunks_at_once;
-    int row_step;
-    std::int64_t line_step;
+    unsigned lanes_log;                          // threads along a line, at most
+    // From a vector of the spans that a thread reads to its next: so many spans further, and so many bytes within.
+    unsigned spans_at_once;
+    int bytes_at_once;
 };
 
 }  // namespace cornerturn::strided
