@@ -20,6 +20,9 @@ inline constexpr double kDramBytesPerUs = 2.87e4;            // a multiprocessor
 inline constexpr double kOverread = 1.0, kPart = 6.0;        // bytes that are read beside, sectors written in part
 inline constexpr double kShortLine = 0.7, kShortSpan = 6.6;  // what short pieces lose
 inline constexpr double kInstructionsPerUs = 5300;           // of warps
+inline constexpr double kWavefrontsPerUs = 1600;             // of shared memory
+inline constexpr double kFewConflicts = 1.6;                 // not worth looking for other places
+inline constexpr int kNoSkew = 30;
 inline constexpr double kSetup = 115, kSetupOfAxis = 24,
                         kOfChunk = 2;                       // instructions of a block's warp, of a vector read
 inline constexpr double kReused = 26, kOfUnits = 6.9;       // of a vector written, whose places are known

@@ -1,6 +1,7 @@
 #include "ops/copy/kernels/policy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <string>
@@ -30,21 +31,46 @@ void each_choice(const strided_copy& c, const gpu& on, Each each) {
     }
 }
 
+// With the conflicts of banks: they take longer to count than all else, and only add to the cost.
+double whole_cost(const copy_of_units& units, const choice& of, const gpu& on) {
+    if (of.by != way::tiles) return of.cost;
+    tile_cut tile(units, of.wish, on);
+    tile.count_conflicts();
+    return tile.cost(on);
+}
+
 }  // namespace
 
 std::vector<choice> choices(const strided_copy& c, const gpu& on) {
     std::vector<choice> all;
-    each_choice(c, on, [&](const choice& one) { all.push_back(one); });
+    const copy_of_units units(c);
+    each_choice(c, on, [&](const choice& one) {
+        all.push_back(one);
+        all.back().cost = whole_cost(units, one, on);
+    });
     std::stable_sort(all.begin(), all.end(), [](const choice& a, const choice& b) { return a.cost < b.cost; });
     return all;
 }
 
+// Conflicts are counted for the cheapest until theirs are known.
 choice choose(const strided_copy& c, const gpu& on) {
-    choice best{way::nothing, {}, std::numeric_limits<double>::infinity()};
+    std::array<choice, std::size(kWishes) + 1> all;
+    std::array<bool, std::size(kWishes) + 1> known{};
+    std::size_t count = 0;
     each_choice(c, on, [&](const choice& one) {
-        if (one.cost < best.cost) best = one;
+        known[count] = one.by != way::tiles;
+        all[count++] = one;
     });
-    return best;
+    const copy_of_units units(c);
+    for (;;) {
+        const auto least = static_cast<std::size_t>(
+            std::min_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
+                             [](const choice& a, const choice& b) { return a.cost < b.cost; }) -
+            all.begin());
+        if (known[least]) return all[least];
+        all[least].cost = whole_cost(units, all[least], on);
+        known[least] = true;
+    }
 }
 
 plan work_out(const choice& chosen, const strided_copy& c, const gpu& on) {
@@ -52,7 +78,12 @@ plan work_out(const choice& chosen, const strided_copy& c, const gpu& on) {
     p.by = chosen.by;
     p.unit = c.unit();
     if (chosen.by == way::rows) rows_cut(c).fill(p);
-    if (chosen.by == way::tiles) tile_cut(copy_of_units(c), chosen.wish, on).fill(p);
+    if (chosen.by == way::tiles) {
+        const copy_of_units units(c);
+        tile_cut tile(units, chosen.wish, on);
+        tile.settle_banks(on);
+        tile.fill(p);
+    }
     return p;
 }
 

@@ -61,8 +61,11 @@ struct tile_cut {
     std::int64_t spans = 1, lines = 1;
     std::int64_t halo = 0, tiles = 1;
     std::int64_t span_alignment = 1, line_alignment = 1;  // of where they begin; up to a sector
-    std::int64_t chunks = 0, image = 0, table = 0;        // vectors of a span, bytes, units
+    std::int64_t chunks = 0, table = 0;                   // vectors of a span, units
     std::int64_t line_step = 1;                           // units of a line, without `along`
+    std::int64_t pitch = 0;                               // of spans in shared memory, in vectors
+    int skew = kNoSkew;                                   // see works.hpp
+    double conflicts = 1;  // wavefronts that a warp's load from shared memory takes, for each that it must
     bool possible = false;
 
     tile_cut(const copy_of_units& units, const tile_wish& wish, const gpu& on) : u(units) {
@@ -224,13 +227,75 @@ struct tile_cut {
         }
         chunks = up<std::int64_t>(span + kVector - std::min<std::int64_t>(kVector, span_alignment), kVector);
         const bool repeats = along < 0 || span_has(along);
+        // Lines whose units come from a span each: the spans that a warp's lanes read at a time lie in different banks.
+        pitch = u.unit == kVector ? chunks | 1 : chunks;
+        skew = u.unit == kVector ? kNoSkew : std::countr_zero(static_cast<unsigned>(kVector / u.unit));
         table = repeats ? line_step + (u.gaps ? 0 : kVector / u.unit - 1) : line_step * (step(along) + halo);
-        image = kVector * (spans * slots() + (spans >> skew()) + 1);
         return table <= kMostTable && shared() <= most_shared && spans * chunks < (1 << 20) && tiles <= kMostRuns;
     }
-    // Spans that the lanes of a warp read at a time fall into different banks: see works.hpp.
-    std::int64_t slots() const { return u.unit == kVector ? chunks | 1 : chunks; }
-    int skew() const { return u.unit == kVector ? 30 : std::countr_zero(static_cast<unsigned>(kVector / u.unit)); }
+
+    // How many conflicts of banks there are: half a microsecond.
+    void count_conflicts() {
+        if (!u.gaps) conflicts = conflicts_at(pitch, skew);
+    }
+    // Where there are many, how far apart spans had better lie: several times as long.
+    void settle_banks(const gpu& on) {
+        count_conflicts();
+        if (conflicts < kFewConflicts || spans == 1 || u.gaps) return;
+        const std::int64_t least = pitch, most_shared = std::min<std::int64_t>(kMostShared, on.shared_bytes_of_block);
+        std::int64_t best = pitch;
+        for (std::int64_t more = 1; more < 8 && 4 * more <= least + 4; ++more) {
+            pitch = least + more;
+            if (shared() > most_shared) break;
+            if (const double now = conflicts_at(pitch, skew); now < 0.9 * conflicts) conflicts = now, best = pitch;
+        }
+        pitch = best;
+    }
+
+    // Of the first warp, for the first unit of its vectors.
+    double conflicts_at(std::int64_t pitch_tried, int skew_tried) const {
+        const unsigned word = static_cast<unsigned>(std::max(4, u.unit)), banks = 128 / word;  // and lanes at a time
+        const int lanes = 1 << lanes_log();
+        const std::int64_t vectors = std::max<std::int64_t>(1, line / kVector);
+        std::array<unsigned, 32> words;
+        std::array<unsigned char, 32> of_bank{};
+        unsigned char most = 1;
+        for (unsigned lane = 0; lane < banks; ++lane) {
+            const std::int64_t vector = lane % static_cast<unsigned>(lanes), row = lane / static_cast<unsigned>(lanes);
+            if (vector >= vectors || row >= lines) {
+                words[lane] = ~0u;
+                continue;
+            }
+            words[lane] =
+                static_cast<unsigned>(place_of(vector * (kVector / u.unit), row, pitch_tried, skew_tried)) / word;
+            bool seen = false;
+            for (unsigned other = 0; other < lane && !seen; ++other) seen = words[other] == words[lane];
+            if (!seen) most = std::max(most, ++of_bank[words[lane] % banks]);
+        }
+        return most;
+    }
+    // Where in shared memory a unit of a line lies, in a tile whose first span begins at a vector.
+    std::int64_t place_of(std::int64_t at, std::int64_t row, std::int64_t pitch_tried, int skew_tried) const {
+        auto unit_left = static_cast<unsigned>(at), row_left = static_cast<unsigned>(row);
+        std::int64_t within = 0, of_span = 0, phase = 0, times = 1;
+        for (int i = 0; i < u.rank; ++i) {
+            const auto n = static_cast<unsigned>(step(i));
+            if (n == 1 || i == across) continue;
+            unsigned& left = line_has(i) ? unit_left : row_left;
+            const unsigned digit = i == along ? left : left % n;
+            if (i != along) left /= n;
+            if (span_has(i)) {
+                within += digit * ax(i).distance;
+            } else {
+                of_span += digit * times;
+                phase += digit * ax(i).source;
+                times *= n;
+            }
+        }
+        if (across >= 0) within += row_left * ax(across).distance;
+        return (of_span * pitch_tried + (of_span >> skew_tried)) * kVector + (phase & (kVector - 1)) + within;
+    }
+
     // With a group of entries left out behind each vector's.
     std::int64_t table_stride() const {
         const std::int64_t group = std::min(4, kVector / u.unit), of_vector = kVector / u.unit;
@@ -249,7 +314,8 @@ struct tile_cut {
     std::int64_t image_at() const {
         return up<std::int64_t>(line_table_at() + (rank_of(in_line) > 1 ? lines * 16 : 0), 128) * 128;
     }
-    std::int64_t shared() const { return image_at() + image; }
+    std::int64_t image() const { return kVector * (spans * pitch + (spans >> skew) + 1); }
+    std::int64_t shared() const { return image_at() + image(); }
 
     int threads() const {
         const auto vectors = static_cast<unsigned>(
@@ -275,6 +341,12 @@ struct tile_cut {
             std::min({all, std::max(at_once, std::bit_floor(threads_of_line)), static_cast<unsigned>(threads())}));
     }
 
+    // Of so many vectors of a line: the logarithm of how many are dealt out at a time (see tiles.cu).
+    int deal(std::int64_t items) const {
+        const int all = std::countr_zero(std::bit_ceil(static_cast<std::uint64_t>(items)));
+        return std::min(lanes_log(), items <= 8 || 4 * items >= std::int64_t{3} << all ? all : all - 1);
+    }
+
     // Predicted microseconds. What bounds the blocks of a multiprocessor: the bytes of memory, the instructions that it
     // issues, and how long a block waits, whose time the others that fit beside it fill.
     double cost(const gpu& on) const {
@@ -293,11 +365,13 @@ struct tile_cut {
 
         const double warps = threads() / 32.0;
         const int unit_log = std::countr_zero(static_cast<unsigned>(u.unit));
-        const int lanes = 1 << lanes_log(), lines_at_once = std::max(1, threads() / lanes);
-        const std::int64_t line_rounds =
-            up(halo > 0 ? up<std::int64_t>(line, kVector) : vectors_of_line(), std::int64_t{lanes});
-        const double rounds = f(line_rounds * up(lines, std::int64_t{lines_at_once})) * warps;
-        const bool reused = lines > lines_at_once;
+        const bool reused = lines > threads() >> lanes_log();
+        double rounds = 0;  // of warps, each a vector a thread
+        for (std::int64_t left = halo > 0 ? up<std::int64_t>(line, kVector) : vectors_of_line(); left > 0;) {
+            const int lanes_now = 1 << (reused ? deal(left) : lanes_log());
+            rounds += f(up<std::int64_t>(lines * lanes_now, threads())) * warps;
+            left -= lanes_now;
+        }
         const double gather = u.gaps   ? kOfGap
                               : reused ? kReused + kOfUnits * (16 >> unit_log)
                                        : kLooked + kOfLooked * (16 >> unit_log);
@@ -309,8 +383,12 @@ struct tile_cut {
         const std::int64_t resident = std::max<std::int64_t>(
             1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024), kResidentThreads / threads(), 32}));
         const double wait = (kWait + kWaitOfVector * useful / kVector / threads()) / f(resident);
+        // Of shared memory: what lines gather and look up, what is stored, what spans are written by.
+        const int per_vector = kVector / u.unit;
+        const double wavefronts = rounds * (std::max(4, per_vector) * conflicts + 4 + (reused ? 0 : per_vector)) +
+                                  f(spans * chunks) / (128 / kVector);
         const double memory = bytes / kDramBytesPerUs, issue = instructions / kInstructionsPerUs;
-        const double each = norm(memory, issue, wait);
+        const double each = norm(memory, norm(issue, wavefronts / kWavefrontsPerUs, 0), wait);
         const std::int64_t at_once = on.multiprocessors * resident, waves = up(tiles, at_once);
         const double tail = waves < 9 ? 1 + kTail * (f(waves * at_once) / f(tiles) - 1) : 1;
         return kLaunchUs + each * f(tiles) / on.multiprocessors * tail;
@@ -389,8 +467,8 @@ struct tile_cut {
             t.rows[t.row_rank++] = {extent(step(across)), whole(a.source), 0, a.source, a.destination};
         }
         t.by_chunks = extent(chunks);
-        t.span_vectors = whole(slots());
-        t.skew = skew();
+        t.span_vectors = whole(pitch);
+        t.skew = skew;
         t.table_units = whole(table);
         t.table_stride = whole(table_stride());
         const bool repeats = t.along_in_span;
