@@ -17,6 +17,7 @@ namespace cornerturn::tests {
 inline std::string name_of(const strided::plan& p) {
     const std::string unit = std::to_string(p.unit) + " bytes";
     if (p.by == strided::way::rows) return "copy_rows of " + unit + ", " + std::to_string(p.apart) + " apart";
+    if (p.groups) return "copy_groups of " + unit + (p.shifted ? ", shifted" : "") + (p.aligned ? ", aligned" : "");
     return "copy_tiles of " + unit + (p.gaps ? ", with gaps" : "");
 }
 

@@ -92,11 +92,32 @@ struct strided_problem {
     }
 };
 
+// Matrices of bytes or pairs of bytes to be transposed, their rows in two axes: what kernels take by groups of lines.
+inline strided_problem draw_matrices(std::mt19937_64& random) {
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    const auto one_in = [&](int n) { return up_to(n - 1) == 0; };
+    const auto pitch = [&](std::int64_t least) { return one_in(2) ? (least + 31) / 32 * 32 : least + up_to(3); };
+    strided_problem p;
+    p.element_size = 1 + up_to(1);
+    const bool wide = one_in(2);  // tiles are cut
+    const std::int64_t cols = 4 + up_to(wide ? 600 : 60), rows = 4 + up_to(wide ? 600 : 60);
+    const std::int64_t middle = 1 + up_to(2), count = 1 + up_to(wide ? 0 : 2);
+    const std::int64_t from = pitch(cols), to = pitch(middle * rows);
+    p.extents = {count, cols, middle, rows};
+    p.source_strides = {middle * rows * from, 1, from, middle * from};
+    if (one_in(2)) std::swap(p.source_strides[2], p.source_strides[3]), p.source_strides[2] = rows * from;
+    p.destination_strides = {cols * to, to, rows, 1};
+    if (one_in(4)) p.source_strides[3] = -p.source_strides[3];
+    p.lay_out(64, one_in(2) ? 0 : up_to(31), one_in(2) ? 0 : up_to(31));
+    return p;
+}
+
 // Any number of axes up to 32, extents of 0 and 1, gaps, negative strides, sources that repeat elements, any offset.
 inline strided_problem draw_strided(std::mt19937_64& random, std::int64_t most_bytes) {
     const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
     const auto one_in = [&](int n) { return up_to(n - 1) == 0; };
     constexpr std::int64_t kSizes[] = {1, 1, 2, 2, 4, 4, 8, 16, 3, 6, 12, 5, 7, 24, 40, 100};
+    if (most_bytes > 1 << 14 && one_in(6)) return draw_matrices(random);
     strided_problem p;
     p.element_size = kSizes[up_to(15)];
     const std::int64_t rank = one_in(20) ? up_to(32) : up_to(6);

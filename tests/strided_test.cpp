@@ -110,6 +110,14 @@ TEST(strided, every_kernel_was_tried) {
         const std::string rows = "copy_rows of " + std::to_string(unit) + " bytes, " + std::to_string(unit) + " apart";
         EXPECT_GT(runs[rows], 0) << unit;
     }
+    for (int unit : {1, 2}) {
+        for (const char* shifted : {"", ", shifted"}) {
+            for (const char* aligned : {"", ", aligned"}) {
+                const std::string groups = "copy_groups of " + std::to_string(unit) + " bytes" + shifted + aligned;
+                EXPECT_GT(runs[groups], 0) << groups;
+            }
+        }
+    }
     for (const auto& [name, count] : runs) std::printf("%6d runs of %s\n", count, name.c_str());
 }
 

@@ -24,12 +24,15 @@ inline constexpr double kWavefrontsPerUs = 1600;             // of shared memory
 inline constexpr double kFewConflicts = 1.6;                 // not worth looking for other places
 inline constexpr int kNoSkew = 30;
 inline constexpr double kSetup = 115, kSetupOfAxis = 24,
-                        kOfChunk = 2;                       // instructions of a block's warp, of a vector read
-inline constexpr double kReused = 26, kOfUnits = 6.9;       // of a vector written, whose places are known
-inline constexpr double kLooked = 18, kOfLooked = 7.4;      // whose places are looked up
-inline constexpr double kOfGap = 40, kOfEnd = 45;           // of units between gaps, of the ends of a line
-inline constexpr double kWait = 3.8, kWaitOfVector = 0.18;  // microseconds of a block
-inline constexpr double kTail = 0.25;                       // of what the last wave leaves idle
+                        kOfChunk = 2;                   // instructions of a block's warp, of a vector read
+inline constexpr double kReused = 26, kOfUnits = 6.9;   // of a vector written, whose places are known
+inline constexpr double kLooked = 18, kOfLooked = 7.4;  // whose places are looked up
+inline constexpr double kOfGap = 40, kOfEnd = 45;       // of units between gaps, of the ends of a line
+inline constexpr std::int64_t kLeastOfGroup = 8;        // bytes of a vector that a group of lines has
+inline constexpr double kOfGroup = 30, kOfVector = 10, kOfShifted = 25;  // of a group's word, of each of its units
+inline constexpr double kOfWord = 15, kOfAlignedWord = 5;                // of each of its lines
+inline constexpr double kWait = 3.8, kWaitOfVector = 0.18;               // microseconds of a block
+inline constexpr double kTail = 0.25;                                    // of what the last wave leaves idle
 inline constexpr double kRunBase = 15, kRunOfAxis = 10,
                         kRunEnd = 180;  // instructions of a vector of a run, and of its ends
 inline constexpr double kLaunchUs = 2;

@@ -151,10 +151,11 @@ std::string explain(const choice& chosen, const strided_copy& c, const gpu& on) 
     const copy_of_units units(c);
     const tile_cut t(units, chosen.wish, on);
     const plan p = work_out(chosen, c, on);
-    return "tiles: " + std::to_string(p.unit) + "-byte units, " + std::to_string(t.spans) + " spans of " +
-           std::to_string(t.span) + " bytes to " + std::to_string(t.lines) + " lines of " + std::to_string(t.line) +
-           (t.u.gaps ? " bytes with gaps, " : " bytes, ") + std::to_string(p.blocks) + " blocks of " +
-           std::to_string(p.threads) + " threads and " + std::to_string(p.shared_bytes) + " bytes" + predicted;
+    return std::string(p.groups ? "groups: " : "tiles: ") + std::to_string(p.unit) + "-byte units, " +
+           std::to_string(t.spans) + " spans of " + std::to_string(t.span) + " bytes to " + std::to_string(t.lines) +
+           " lines of " + std::to_string(t.line) + (t.u.gaps ? " bytes with gaps, " : " bytes, ") +
+           std::to_string(p.blocks) + " blocks of " + std::to_string(p.threads) + " threads and " +
+           std::to_string(p.shared_bytes) + " bytes" + predicted;
 }
 
 std::string explain(const strided_copy& c, const gpu& on) {

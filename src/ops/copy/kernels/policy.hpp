@@ -31,9 +31,10 @@ struct choice {
 // A choice, worked out for certain addresses: what is launched.
 struct plan {
     way by = way::nothing;
-    int unit = 0;       // bytes that are moved at once
-    bool gaps = false;  // of tiles
-    int apart = 0;      // of rows
+    int unit = 0;                           // bytes that are moved at once
+    bool gaps = false, groups = false;      // of tiles
+    bool shifted = false, aligned = false;  // of groups: see kernels.hpp
+    int apart = 0;                          // of rows
     unsigned blocks = 0;
     int threads = 0, shared_bytes = 0;
     rows_work rows;

@@ -55,9 +55,11 @@ struct tile_cut {
     std::array<std::int64_t, kMostAxes + 1> steps;
     std::array<bool, kMostAxes + 1> in_line{}, in_span{};
     int along = -1, across = -1;
-    std::int64_t area = 0;  // bytes
-    std::int64_t line = 0;  // bytes, whole
-    std::int64_t span = 0;  // bytes, of a whole tile and its halo
+    int group = -1;                         // by groups of lines: the axis along which theirs follow each other
+    bool shifted = false, aligned = false;  // of groups: see kernels.hpp
+    std::int64_t area = 0;                  // bytes
+    std::int64_t line = 0;                  // bytes, whole
+    std::int64_t span = 0;                  // bytes, of a whole tile and its halo
     std::int64_t spans = 1, lines = 1;
     std::int64_t halo = 0, tiles = 1;
     std::int64_t span_alignment = 1, line_alignment = 1;  // of where they begin; up to a sector
@@ -227,12 +229,36 @@ struct tile_cut {
         }
         chunks = up<std::int64_t>(span + kVector - std::min<std::int64_t>(kVector, span_alignment), kVector);
         const bool repeats = along < 0 || span_has(along);
+        find_groups(span_bits);
         // Lines whose units come from a span each: the spans that a warp's lanes read at a time lie in different banks.
         pitch = u.unit == kVector ? chunks | 1 : chunks;
-        skew = u.unit == kVector ? kNoSkew : std::countr_zero(static_cast<unsigned>(kVector / u.unit));
+        skew = u.unit == kVector ? kNoSkew : std::countr_zero(static_cast<unsigned>(units_of_thread()));
         table = repeats ? line_step + (u.gaps ? 0 : kVector / u.unit - 1) : line_step * (step(along) + halo);
         return table <= kMostTable && shared() <= most_shared && spans * chunks < (1 << 20) && tiles <= kMostRuns;
     }
+
+    // Whether neighbours in a span belong to different lines. span_bits: of where spans begin.
+    void find_groups(std::uint64_t span_bits) {
+        if (u.unit > 2 || u.gaps) return;
+        std::uint64_t all = span_bits;
+        for (int i = 0; i < u.rank; ++i) {
+            if (!span_has(i)) continue;
+            const bool next = ax(i).source == u.unit && !line_has(i) && step(i) * u.unit >= kLeastOfGroup;
+            if (next && group < 0) {
+                group = i;
+            } else {
+                all |= bits(ax(i).source);
+            }
+        }
+        shifted = alignment(all, kVector) < kVector;
+        aligned = line_alignment >= 4 && halo == 0;
+    }
+    // That follow each other in a line.
+    int units_of_thread() const { return (group >= 0 ? 4 : kVector) / u.unit; }
+    // Lines, and their axes, of which each has a place of its own.
+    std::int64_t lines_listed() const { return group >= 0 ? lines / step(group) : lines; }
+    int rows_listed() const { return rank_of(in_line) - (group >= 0 ? 1 : 0); }
+    std::int64_t groups_along() const { return up<std::int64_t>(step(group) * u.unit, kVector); }
 
     // How many conflicts of banks there are: half a microsecond.
     void count_conflicts() {
@@ -254,9 +280,10 @@ struct tile_cut {
 
     // Of the first warp, for the first unit of its vectors.
     double conflicts_at(std::int64_t pitch_tried, int skew_tried) const {
-        const unsigned word = static_cast<unsigned>(std::max(4, u.unit)), banks = 128 / word;  // and lanes at a time
-        const int lanes = 1 << lanes_log();
-        const std::int64_t vectors = std::max<std::int64_t>(1, line / kVector);
+        const int read = group >= 0 ? kVector : std::max(4, u.unit);        // bytes at a time
+        const auto word = static_cast<unsigned>(read), banks = 128 / word;  // and as many lanes
+        const int lanes = group >= 0 ? static_cast<int>(banks) : 1 << lanes_log();
+        const std::int64_t vectors = std::max<std::int64_t>(1, line / (units_of_thread() * u.unit));
         std::array<unsigned, 32> words;
         std::array<unsigned char, 32> of_bank{};
         unsigned char most = 1;
@@ -267,7 +294,7 @@ struct tile_cut {
                 continue;
             }
             words[lane] =
-                static_cast<unsigned>(place_of(vector * (kVector / u.unit), row, pitch_tried, skew_tried)) / word;
+                static_cast<unsigned>(place_of(vector * units_of_thread(), row, pitch_tried, skew_tried)) / word;
             bool seen = false;
             for (unsigned other = 0; other < lane && !seen; ++other) seen = words[other] == words[lane];
             if (!seen) most = std::max(most, ++of_bank[words[lane] % banks]);
@@ -312,7 +339,7 @@ struct tile_cut {
         return span_table_at() + (rank_of(in_span) > 1 ? up<std::int64_t>(spans, 2) * 16 : 0);
     }
     std::int64_t image_at() const {
-        return up<std::int64_t>(line_table_at() + (rank_of(in_line) > 1 ? lines * 16 : 0), 128) * 128;
+        return up<std::int64_t>(line_table_at() + (rows_listed() > 1 ? lines_listed() * 16 : 0), 128) * 128;
     }
     std::int64_t image() const { return kVector * (spans * pitch + (spans >> skew) + 1); }
     std::int64_t shared() const { return image_at() + image(); }
@@ -342,9 +369,48 @@ struct tile_cut {
     }
 
     // Of so many vectors of a line: the logarithm of how many are dealt out at a time (see tiles.cu).
-    int deal(std::int64_t items) const {
+    int deal(std::int64_t items, int most_log) const {
         const int all = std::countr_zero(std::bit_ceil(static_cast<std::uint64_t>(items)));
-        return std::min(lanes_log(), items <= 8 || 4 * items >= std::int64_t{3} << all ? all : all - 1);
+        return std::min(most_log, items <= 8 || 4 * items >= std::int64_t{3} << all ? all : all - 1);
+    }
+
+    // What a tile's warps do to write its lines: instructions, and wavefronts of shared memory.
+    struct warp_work {
+        double instructions, wavefronts;
+    };
+    // Of so many items of each of `count` lines, the same one a thread: rounds of warps.
+    double rounds_of(std::int64_t items, std::int64_t count, int most_log) const {
+        double rounds = 0;
+        while (items > 0) {
+            const std::int64_t lanes = std::int64_t{1} << deal(items, most_log);
+            rounds += static_cast<double>(up<std::int64_t>(count * lanes, threads()) * (threads() / kWarp));
+            items -= lanes;
+        }
+        return rounds;
+    }
+    warp_work work_of_lines(double along_tiles) const {
+        const int per_vector = kVector / u.unit, lanes = 1 << lanes_log();
+        const std::int64_t vectors = halo > 0 ? up<std::int64_t>(line, kVector) : vectors_of_line();
+        const bool reused = lines > threads() / lanes;
+        const double rounds = reused ? rounds_of(vectors, lines, lanes_log())
+                                     : static_cast<double>(up<std::int64_t>(vectors, lanes) * (threads() / kWarp));
+        const double gather = u.gaps   ? kOfGap
+                              : reused ? kReused + kOfUnits * per_vector
+                                       : kLooked + kOfLooked * per_vector;
+        const double ends = u.gaps || whole_lines() ? 0
+                                                    : static_cast<double>(lines) / (kSector / u.unit) * kOfEnd /
+                                                          (halo > 0 ? along_tiles : 1);
+        return {rounds * gather + ends, rounds * (std::max(4, per_vector) * conflicts + 4 + (reused ? 0 : per_vector))};
+    }
+    warp_work work_of_groups() const {
+        const int units = 4 / u.unit, loaded = aligned ? units : 2 * units;
+        const std::int64_t count = lines_listed() * groups_along();
+        const double rounds =
+            rounds_of((line + (aligned ? 3 : 6)) / 4, count, std::countr_zero(static_cast<unsigned>(threads())));
+        const double lines_of_group = static_cast<double>(step(group)) / static_cast<double>(groups_along());
+        return {rounds * (kOfGroup + loaded * (shifted ? kOfShifted : kOfVector) +
+                          lines_of_group * (aligned ? kOfAlignedWord : kOfWord)),
+                rounds * (loaded * (shifted ? 8 : 4) * conflicts + lines_of_group)};
     }
 
     // Predicted microseconds. What bounds the blocks of a multiprocessor: the bytes of memory, the instructions that it
@@ -364,31 +430,17 @@ struct tile_cut {
         const double bytes = 2 * useful + kOverread * over + kPart * parts + short_pieces;
 
         const double warps = threads() / 32.0;
-        const int unit_log = std::countr_zero(static_cast<unsigned>(u.unit));
-        const bool reused = lines > threads() >> lanes_log();
-        double rounds = 0;  // of warps, each a vector a thread
-        for (std::int64_t left = halo > 0 ? up<std::int64_t>(line, kVector) : vectors_of_line(); left > 0;) {
-            const int lanes_now = 1 << (reused ? deal(left) : lanes_log());
-            rounds += f(up<std::int64_t>(lines * lanes_now, threads())) * warps;
-            left -= lanes_now;
-        }
-        const double gather = u.gaps   ? kOfGap
-                              : reused ? kReused + kOfUnits * (16 >> unit_log)
-                                       : kLooked + kOfLooked * (16 >> unit_log);
-        const double instructions =
-            warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies()) +
-            f(spans * chunks) / 32 * kOfChunk + rounds * gather +
-            (u.gaps || whole_lines() ? 0 : f(lines) / (kSector / u.unit) * kOfEnd / (halo > 0 ? along_tiles : 1) * 1.0);
+        const double before = warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies()) +
+                              f(spans * chunks) / 32 * kOfChunk;
+        const auto [instructions, wavefronts] = group >= 0 ? work_of_groups() : work_of_lines(along_tiles);
 
         const std::int64_t resident = std::max<std::int64_t>(
-            1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024), kResidentThreads / threads(), 32}));
+            1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024),
+                                       (group >= 0 ? kResidentThreadsOfGroups : kResidentThreads) / threads(), 32}));
         const double wait = (kWait + kWaitOfVector * useful / kVector / threads()) / f(resident);
-        // Of shared memory: what lines gather and look up, what is stored, what spans are written by.
-        const int per_vector = kVector / u.unit;
-        const double wavefronts = rounds * (std::max(4, per_vector) * conflicts + 4 + (reused ? 0 : per_vector)) +
-                                  f(spans * chunks) / (128 / kVector);
-        const double memory = bytes / kDramBytesPerUs, issue = instructions / kInstructionsPerUs;
-        const double each = norm(memory, norm(issue, wavefronts / kWavefrontsPerUs, 0), wait);
+        const double memory = bytes / kDramBytesPerUs, issue = (before + instructions) / kInstructionsPerUs;
+        const double of_shared = (wavefronts + f(spans * chunks) / (128 / kVector)) / kWavefrontsPerUs;
+        const double each = norm(memory, norm(issue, of_shared, 0), wait);
         const std::int64_t at_once = on.multiprocessors * resident, waves = up(tiles, at_once);
         const double tail = waves < 9 ? 1 + kTail * (f(waves * at_once) / f(tiles) - 1) : 1;
         return kLaunchUs + each * f(tiles) / on.multiprocessors * tail;
@@ -439,7 +491,10 @@ struct tile_cut {
             const bool is_cut = i == along || i == across;
             if (step(i) < a.extent && !is_cut)
                 t.tiles.axes[t.tiles.rank++] = {extent(a.extent), a.source, a.destination};
-            if (step(i) == 1) continue;
+            if (step(i) == 1 || i == group) {
+                if (i == group && !is_cut) t.span_bytes += whole((step(i) - 1) * a.distance);
+                continue;
+            }
             tile_digit d{extent(step(i)), 0, 0, a.source, a.destination};
             if (span_has(i)) {
                 d.in_span = whole(a.source);
@@ -462,7 +517,14 @@ struct tile_cut {
                 t.lines *= whole(step(i));
             }
         }
-        if (across >= 0) {
+        t.across_in_group = group >= 0 && group == across;
+        t.by_groups = divider(1);
+        if (group >= 0) {
+            t.group_steps = whole(step(group));
+            t.group_destination = ax(group).destination;
+            t.by_groups = extent(groups_along());
+        }
+        if (across >= 0 && across != group) {
             const axis& a = ax(across);
             t.rows[t.row_rank++] = {extent(step(across)), whole(a.source), 0, a.source, a.destination};
         }
@@ -484,6 +546,9 @@ struct tile_cut {
         t.spans_at_once = static_cast<unsigned>(threads() / chunks);
         t.bytes_at_once = whole(threads() % chunks * kVector);
         p.gaps = u.gaps;
+        p.groups = group >= 0;
+        p.shifted = shifted;
+        p.aligned = aligned;
         p.threads = threads();
         p.shared_bytes = whole(shared());
         p.blocks = static_cast<unsigned>(tiles);

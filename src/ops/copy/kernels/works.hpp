@@ -10,6 +10,9 @@
 //    writes each as it lies, in vectors of 16 bytes, whose units it gathers from the spans. Where in shared memory a
 //    line's next unit lies is the same for all lines: each block makes a table of it.
 //
+// Where units are of 1 or 2 bytes and neighbours in a span belong to different lines, a thread takes a vector of them
+// at a time: a unit each for a group of 16 or 8 lines, and so writes 4 bytes of each of these.
+//
 // So each axis of a tile runs within spans, within lines, or both: an axis that did neither would need a table for each
 // line. At most two are cut: `along`, the outermost of the lines' axes, and `across`, the outermost of the spans'.
 #pragma once
@@ -37,7 +40,8 @@ struct divider {
 
 // Threads of a block at most, and those of a multiprocessor that tiles leave registers for.
 inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
-inline constexpr int kResidentBytes = 1280;  // the second for units of 1 byte, which take more registers
+// The second where more registers are needed: for units of 1 byte, and for groups of lines.
+inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
 
 // One axis of an index that counts several of them.
 struct digit {
@@ -79,6 +83,12 @@ struct tile_work {
     std::int64_t along_extent, across_extent;
     std::int64_t along_source, along_destination, across_source;
     bool along_in_span;
+    // By groups: the axis along which their lines follow each other, which is in no other list; whether that is
+    // `across`, and else its steps; groups along it in a whole tile.
+    bool across_in_group;
+    int group_steps;
+    std::int64_t group_destination;
+    divider by_groups;
 
     // Without the axes that are cut.
     int spans, lines;
