@@ -167,19 +167,12 @@ __forceinline__ void copy_async_or_zero(shared_address to, const float* from, bo
         emulator::store_copied(to.address, kNothing, sizeof kNothing);
 }
 // 16 bytes, both sides aligned to that.
-class shared_vectors {
-public:
-    __forceinline__ explicit shared_vectors(unsigned char* first) : first_(first) {}
-    template <bool kWholeLines>
-    __forceinline__ void copy_async_if(bool condition, unsigned at, const void* from) const {
-        if (!condition) return;
-        const float4 value = *static_cast<const float4*>(from);
-        emulator::store_copied(first_ + at, &value, sizeof value);
-    }
-
-private:
-    unsigned char* first_;
-};
+template <bool kWholeLines>
+__forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from) {
+    if (!condition) return;
+    const float4 value = *static_cast<const float4*>(from);
+    emulator::store_copied(to, &value, sizeof value);
+}
 __forceinline__ void end_of_copies() {}
 template <int kLater>
 __forceinline__ void wait_for_copies() {}
@@ -490,60 +483,26 @@ __device__ __forceinline__ void copy_async_or_zero(shared_address to, const floa
     }
 #endif
 }
-// Vectors of 16 bytes in shared memory. copy_async_if() copies one that lies `at` bytes behind the first, both sides
-// aligned to 16, as copy_async() does. kWholeLines: the L2 is to fetch all 128 bytes of its line.
-class shared_vectors {
-public:
-    // All threads of a warp.
-    __device__ __forceinline__ explicit shared_vectors(unsigned char* first) {
+// 16 bytes, both sides aligned to that, if the condition holds. kWholeLines: the L2 is to fetch all 128 bytes of a line.
+// (With a hint on what the L2 keeps, ptxas of CUDA 13.0 makes an instruction, [R + UR0] with desc[UR1], that an H200
+// calls illegal: not always, but it cannot be relied on.)
+template <bool kWholeLines>
+__device__ __forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-        // By way of another lane, so that the compiler does not know the address: of a known one with a hint, ptxas of
-        // CUDA 13.0 makes an instruction ([R + UR0], desc[UR1]) that an H200 calls illegal.
-        first_ = __shfl_sync(~0u, static_cast<unsigned>(__cvta_generic_to_shared(first)),
-                             static_cast<int>(threadIdx.x % 32));
-#else
-        first_ = first;
+#ifdef PRE
+    if (condition && (PRE == 2 || threadIdx.x % 8 == 0)) asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(from));
 #endif
+    const auto to_shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    if (!condition) return;
+    if constexpr (kWholeLines) {
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to_shared), "l"(from) : "memory");
+    } else {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to_shared), "l"(from) : "memory");
     }
-    template <bool kWholeLines>
-    __device__ __forceinline__ void copy_async_if(bool condition, unsigned at, const void* from) const {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900
-        // Loads that are evicted last, as load_kept()'s.
-        if constexpr (kWholeLines) {
-            asm volatile(
-                "{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], "
-                "[%1], "
-                "16, %3; }" ::"r"(first_ + at),
-                "l"(from), "r"(static_cast<unsigned>(condition)), "l"(evicted_last())
-                : "memory");
-        } else {
-            asm volatile(
-                "{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %3; "
-                "}" ::"r"(first_ + at),
-                "l"(from), "r"(static_cast<unsigned>(condition)), "l"(evicted_last())
-                : "memory");
-        }
-#elif __CUDA_ARCH__ >= 800
-        if constexpr (kWholeLines) {
-            if (condition)
-                asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(first_ + at), "l"(from)
-                             : "memory");
-        } else {
-            if (condition)
-                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(first_ + at), "l"(from) : "memory");
-        }
 #else
-        if (condition) *reinterpret_cast<uint4*>(first_ + at) = *static_cast<const uint4*>(from);
+    if (condition) *static_cast<uint4*>(to) = *static_cast<const uint4*>(from);
 #endif
-    }
-
-private:
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    unsigned first_;
-#else
-    unsigned char* first_;
-#endif
-};
+}
 __device__ __forceinline__ void end_of_copies() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");

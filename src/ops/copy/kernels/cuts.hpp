@@ -29,8 +29,8 @@ inline constexpr double kReused = 26, kOfUnits = 6.9;   // of a vector written, 
 inline constexpr double kLooked = 18, kOfLooked = 7.4;  // whose places are looked up
 inline constexpr double kOfGap = 40, kOfEnd = 45;       // of units between gaps, of the ends of a line
 inline constexpr std::int64_t kLeastOfGroup = 8;        // bytes of a vector that a group of lines has
-inline constexpr double kOfGroup = 30, kOfVector = 10, kOfShifted = 25;  // of a group's word, of each of its units
-inline constexpr double kOfWord = 15, kOfAlignedWord = 5;                // of each of its lines
+inline constexpr double kOfGroup = 40, kOfVector = 14, kOfShifted = 32;  // of a group's word, of each of its units
+inline constexpr double kOfWord = 10, kOfAlignedWord = 8, kOfLine = 60;  // of each of its lines; and of a line alone
 inline constexpr double kWait = 3.8, kWaitOfVector = 0.18;               // microseconds of a block
 inline constexpr double kTail = 0.25;                                    // of what the last wave leaves idle
 inline constexpr double kRunBase = 15, kRunOfAxis = 10,

@@ -1,6 +1,6 @@
 // Strided copies of units of 1 and 2 bytes by tiles, groups of lines at a time: see works.hpp.
 //
-// What limits: instructions where lines begin off alignment (about 20 for each 4 bytes of a line), else DRAM.
+// What limits: instructions, of which a word of a line takes about 10, and as many more where spans lie off alignment.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/tile.hpp"
 
@@ -59,66 +59,117 @@ struct group_words {
     }
 };
 
-// Where a line's words go. kAligned: all lines begin at a word, and none is cut at a sector.
-template <int kUnit, bool kAligned>
-struct word_writer {
-    int begin, end;               // of a line, in bytes
-    unsigned begins_at, ends_at;  // masks: lines that are cut begin and end where sectors do
+// Where a line's words go. Word 0 begins where the line does, or up to 3 bytes before: at a word of memory.
+struct alignas(16) line_of_words {
+    byte* words;
+    int first;                   // that is whole, and this block's
+    unsigned short count, bits;  // such words; how far the line begins within word 0
+};
 
-    __device__ __forceinline__ word_writer(const tile_work& t, const tile_here& here)
-        : begin(here.before * static_cast<int>(t.along_destination)),
-          end(here.line_units * kUnit),
-          begins_at(t.halo > 0 && here.before > 0 ? ~(kSectorBytes - 1u) : ~0u),
-          ends_at(t.halo > 0 && !here.last ? ~(kSectorBytes - 1u) : ~0u) {}
+// A line of a group: which of its bytes are this block's.
+struct line_ends {
+    byte* line;
+    int begin, end;  // of this block's part, in bytes
 
-    // Writes a word, or those of its units that belong to the line. `in_line` is where in the line the word would begin
-    // if that did at a word; to: where that is in memory.
-    __device__ __forceinline__ void write(byte* to, int in_line, unsigned word) const {
-        if constexpr (kAligned) {
-            if (in_line + 4 <= end) {
-                *reinterpret_cast<unsigned*>(to) = word;
-            } else {
-                units(to, in_line, end, word);
-            }
-        } else {
-            const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to)) & 3;
-            const auto line =
-                static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to)) - static_cast<unsigned>(in_line);
-            // In the line, of the word as memory has it.
-            const int at = in_line - static_cast<int>(past);
-            const int first = static_cast<int>(((line + static_cast<unsigned>(begin)) & begins_at) - line);
-            const int behind = static_cast<int>(((line + static_cast<unsigned>(end)) & ends_at) - line);
-            if (at >= first && at + 4 <= behind) {
-                *reinterpret_cast<unsigned*>(to - past) = word;
-            } else if (at + 4 > first && at < behind) {
-                units(to - past, at - first, behind - first, word);
-            }
+    __device__ __forceinline__ line_ends(const tile_work& t, const tile_here& here, const place_of_line& place, int nth)
+        : line(here.line0 + (place.offset + nth * t.group_destination)),
+          begin(here.before * static_cast<int>(t.along_destination)),
+          end(here.line_units * static_cast<int>(t.unit)) {
+        if (t.halo == 0) return;
+        // Lines that are cut begin and end where sectors do.
+        const auto past_sector = [&](int at) {
+            return static_cast<int>(
+                (static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line)) + static_cast<unsigned>(at)) %
+                kSectorBytes);
+        };
+        if (here.before > 0) begin -= past_sector(begin);
+        if (!here.last) end -= past_sector(end);
+    }
+    __device__ __forceinline__ int past_word() const {
+        return static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % 4);
+    }
+    __device__ __forceinline__ int first_word() const { return (begin + past_word() + 3) / 4; }
+    __device__ __forceinline__ int behind_words() const { return (end + past_word()) / 4; }
+};
+
+template <int kUnit>
+struct group_writer {
+    static constexpr int kLines = kVectorBytes / kUnit, kUnits = 4 / kUnit;
+    const tile_work& t;
+    const tile_here& here;
+    const loaded_tile<kUnit, false>& tile;
+    int lines_along;  // of the groups' axis
+
+    __device__ __forceinline__ int count() const { return here.lines * static_cast<int>(t.by_groups.d) * kLines; }
+
+    // Calls each(place, which of the lines along the groups' axis) for the line of this number.
+    template <class Each>
+    __device__ __forceinline__ void with_line(unsigned number, Each each) const {
+        const unsigned group = number / kLines, listed = t.by_groups.quotient(group);
+        const auto nth = static_cast<int>(number - listed * t.by_groups.d * kLines);
+        if (nth < lines_along) each(place_of_line(t, listed), nth);
+    }
+
+    __device__ __forceinline__ void make_lines(line_of_words* lines) const {
+        CORNERTURN_UNROLL_BY(1)
+        for (int number = static_cast<int>(threadIdx.x); number < count(); number += static_cast<int>(blockDim.x)) {
+            line_of_words words{here.line0, 0, 0, 0};
+            with_line(static_cast<unsigned>(number), [&](const place_of_line& place, int nth) {
+                const line_ends ends(t, here, place, nth);
+                const int count = ends.behind_words() - ends.first_word();
+                words = {ends.line - ends.past_word(), ends.first_word(),
+                         static_cast<unsigned short>(count > 0 ? count : 0),
+                         static_cast<unsigned short>(8 * ends.past_word())};
+            });
+            lines[number] = words;
         }
     }
 
-private:
-    static __device__ __forceinline__ void units(byte* to, int at, int behind, unsigned word) {
+    // Where in the image a unit of a line lies, but for what the line adds.
+    __device__ __forceinline__ unsigned place_of(int unit) const {
+        const unsigned period = t.by_period.quotient(static_cast<unsigned>(unit));
+        return tile.table[tile_of_units<kUnit>::place_of(static_cast<unsigned>(unit) - period * t.by_period.d)] +
+               period * static_cast<unsigned>(t.period_bytes);
+    }
+
+    // What lines begin and end with, less than a word: a unit a thread.
+    __device__ __forceinline__ void write_ends() const {
+        constexpr int kEnds = 2 * kUnits;
         CORNERTURN_UNROLL_BY(1)
-        for (int u = 0; u < 4; u += kUnit, word >>= 8 * kUnit % 32) {
-            if (at + u >= 0 && at + u < behind)
-                *reinterpret_cast<storage_t<kUnit>*>(to + u) = static_cast<storage_t<kUnit>>(word);
+        for (int i = static_cast<int>(threadIdx.x); i < count() * kEnds; i += static_cast<int>(blockDim.x)) {
+            with_line(static_cast<unsigned>(i / kEnds), [&](const place_of_line& place, int nth) {
+                const line_ends ends(t, here, place, nth);
+                const int in_end = i % kEnds % kUnits * kUnit;
+                const int head = 4 * ends.first_word() - ends.past_word();
+                const int tail = 4 * ends.behind_words() - ends.past_word();
+                const bool at_end = i % kEnds >= kUnits;
+                const int at = (at_end ? (tail > head ? tail : head) : ends.begin) + in_end;
+                if (at >= ends.end || (!at_end && at >= head)) return;
+                using unit = storage_t<kUnit>;
+                *reinterpret_cast<unit*>(ends.line + at) = value_at<unit>(
+                    tile.image + (place_of(at / kUnit) + static_cast<unsigned>(place.row + nth * kUnit)));
+            });
         }
     }
 };
 
-// kShifted: units that follow each other in a line do not all lie at a vector's beginning.
+// kShifted: units that follow each other in a line do not all lie at a vector's beginning. kAligned: all lines begin at
+// a word of memory.
 template <int kUnit, bool kShifted, bool kAligned>
 __global__ void CORNERTURN_RESIDENT(kMostThreads, kResidentThreadsOfGroups) copy_groups(tile_work t) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
     const tile_here here(t, blockIdx.x);
-    const loaded_tile<kUnit, false> tile(t, here, shared);
+    auto* const lines = reinterpret_cast<line_of_words*>(shared + t.group_table_at);
     using group = group_words<kUnit, kShifted>;
     constexpr int kUnits = group::kUnits, kLines = group::kLines;
-    const word_writer<kUnit, kAligned> writer(t, here);
-    const auto words = static_cast<unsigned>((here.line_units * kUnit + (kAligned ? 3 : 6)) / 4);
     const int lines_along = t.across_in_group ? here.across : t.group_steps;
+    const loaded_tile<kUnit, false> tile(t, here, shared, [&](const loaded_tile<kUnit, false>& loading) {
+        group_writer<kUnit>{t, here, loading, lines_along}.make_lines(lines);
+    });
+    const group_writer<kUnit> writer{t, here, tile, lines_along};
+    const auto words = static_cast<unsigned>((here.line_units * kUnit + (kAligned ? 3 : 6)) / 4);
     const unsigned groups = static_cast<unsigned>(here.lines) * t.by_groups.d;
-    unsigned threads_log = 31 - static_cast<unsigned>(__clz(static_cast<int>(blockDim.x)));
+    const auto threads_log = static_cast<unsigned>(31 - __clz(static_cast<int>(blockDim.x)));
     CORNERTURN_UNROLL_BY(1)
     for (unsigned word0 = 0; word0 < words;) {
         const deal d(words - word0, threads_log, threadIdx.x, blockDim.x);
@@ -129,41 +180,33 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, kResidentThreadsOfGroups) copy
         unsigned places[2][kUnits];
         CORNERTURN_UNROLL
         for (int k = kAligned ? kUnits : 0; k < 2 * kUnits; ++k) {
-            int unit = (static_cast<int>(word) - 1) * kUnits + k;
-            unit = unit < 0 ? 0 : unit < here.line_units ? unit : here.line_units - 1;
-            const unsigned period = t.by_period.quotient(static_cast<unsigned>(unit));
-            places[k / kUnits][k % kUnits] =
-                tile.table[tile_of_units<kUnit>::place_of(static_cast<unsigned>(unit) - period * t.by_period.d)] +
-                period * static_cast<unsigned>(t.period_bytes);
+            const int unit = (static_cast<int>(word) - 1) * kUnits + k;
+            places[k / kUnits][k % kUnits] = writer.place_of(unit < 0                 ? 0
+                                                             : unit < here.line_units ? unit
+                                                                                      : here.line_units - 1);
         }
         CORNERTURN_UNROLL_BY(1)
         for (unsigned i = d.first; i < groups; i += d.at_once) {
-            const unsigned line = t.by_groups.quotient(i), nth = i - line * t.by_groups.d;
+            const unsigned listed = t.by_groups.quotient(i), nth = i - listed * t.by_groups.d;
             const int left = lines_along - static_cast<int>(nth) * kLines;
             if (left <= 0) continue;
-            const place_of_line place = tile.place(t, static_cast<int>(line));
-            const unsigned of_group = static_cast<unsigned>(place.row) + nth * kVectorBytes;
+            const unsigned of_group =
+                static_cast<unsigned>(tile.place(t, static_cast<int>(listed)).row) + nth * kVectorBytes;
             const int bytes = (left < kLines ? left : kLines) * kUnit;
             const group these(tile.image, places[1], of_group, bytes);
-            byte* to = here.line0 + (place.offset + static_cast<int>(nth) * kLines * t.group_destination) + 4 * word;
-            if constexpr (kAligned) {
-                CORNERTURN_UNROLL
-                for (int n = 0; n < kLines; ++n) {
-                    if (n < left) writer.write(to, static_cast<int>(4 * word), these.of_line[n]);
-                    to = kept_pointer(to + t.group_destination);
-                }
-            } else {
-                const group before(tile.image, places[0], of_group, bytes);
-                CORNERTURN_UNROLL
-                for (int n = 0; n < kLines; ++n) {
-                    const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to));
-                    const unsigned value = __funnelshift_l(before.of_line[n], these.of_line[n], 8 * past);
-                    if (n < left) writer.write(to, static_cast<int>(4 * word), value);
-                    to = kept_pointer(to + t.group_destination);
-                }
+            const group before(tile.image, places[kAligned ? 1 : 0], of_group, bytes);
+            CORNERTURN_UNROLL
+            for (int n = 0; n < kLines; ++n) {
+                const uint4 line = value_at<uint4>(reinterpret_cast<const byte*>(lines + i * kLines + n));
+                const unsigned value =
+                    kAligned ? these.of_line[n] : __funnelshift_l(before.of_line[n], these.of_line[n], line.w >> 16);
+                if (word - line.z >= (line.w & 0xffff)) continue;
+                byte* const to = reinterpret_cast<byte*>(static_cast<std::uint64_t>(line.y) << 32 | line.x);
+                reinterpret_cast<unsigned*>(to)[word] = value;
             }
         }
     }
+    if (!t.whole_words && !(t.halo > 0 && here.before > 0 && !here.last)) writer.write_ends();
 }
 
 template <int kUnit>

@@ -75,7 +75,6 @@ struct span_loader {
         // Spans of bytes are often short and off alignment: then the rest of a line is fetched in vain.
         constexpr bool kWholeLines = kUnit > 1;
         const bool by_table = kWalk == span_walk::table || (kWalk == span_walk::checked && t.span_rank > 1);
-        const shared_vectors vectors(image);
         const std::int64_t step = t.span_rank > 0 ? t.span[0].source : 0;
         const int span_length = static_cast<int>(t.by_chunks.d * kVectorBytes);
         unsigned span = t.by_chunks.quotient(thread);
@@ -89,10 +88,10 @@ struct span_loader {
             const auto phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(at) % kVectorBytes);
             const bool there = in_span - span_bytes < phase;
             const byte* const from = at - phase;
-            const unsigned to = slot_of(t, span) + static_cast<unsigned>(in_span);
+            byte* const to = image + (slot_of(t, span) + static_cast<unsigned>(in_span));
             const bool whole = kWalk != span_walk::checked || (from >= t.first && t.last - from >= kVectorBytes);
-            vectors.copy_async_if<kWholeLines>(there && whole, to, from);
-            if (kWalk == span_walk::checked && there && !whole) part(from, image + to);
+            copy_vector_async_if<kWholeLines>(there && whole, to, from);
+            if (kWalk == span_walk::checked && there && !whole) part(from, to);
             span += t.spans_at_once, in_span += t.bytes_at_once;
             if (!by_table) at = kept_pointer(at + steps);
             if (in_span >= span_length) {
@@ -234,7 +233,9 @@ struct loaded_tile {
     const place_of_line* places;  // of lines, where these are of several axes
     const byte* image;
 
-    __device__ __forceinline__ loaded_tile(const tile_work& t, const tile_here& here, byte* shared)
+    // meanwhile(this): what else is to be done before any line is written.
+    template <class Meanwhile>
+    __device__ __forceinline__ loaded_tile(const tile_work& t, const tile_here& here, byte* shared, Meanwhile meanwhile)
         : table(reinterpret_cast<unsigned*>(shared)),
           places(reinterpret_cast<place_of_line*>(shared + t.line_table_at)),
           image(shared + t.image_at) {
@@ -246,6 +247,7 @@ struct loaded_tile {
         // Other tables are made while the spans are on their way.
         make_table<kUnit, kGaps>(t, here, reinterpret_cast<unsigned*>(shared));
         make_line_table(t, here, reinterpret_cast<place_of_line*>(shared + t.line_table_at));
+        meanwhile(*this);
         wait_for_copies<0>();
         __syncthreads();  // before lines are gathered from all of them
     }

@@ -338,8 +338,10 @@ struct tile_cut {
     std::int64_t line_table_at() const {
         return span_table_at() + (rank_of(in_span) > 1 ? up<std::int64_t>(spans, 2) * 16 : 0);
     }
+    std::int64_t group_table_at() const { return line_table_at() + (rows_listed() > 1 ? lines_listed() * 16 : 0); }
     std::int64_t image_at() const {
-        return up<std::int64_t>(line_table_at() + (rows_listed() > 1 ? lines_listed() * 16 : 0), 128) * 128;
+        const std::int64_t lines_of_groups = group >= 0 ? lines_listed() * groups_along() * (kVector / u.unit) : 0;
+        return up<std::int64_t>(group_table_at() + lines_of_groups * 16, 128) * 128;
     }
     std::int64_t image() const { return kVector * (spans * pitch + (spans >> skew) + 1); }
     std::int64_t shared() const { return image_at() + image(); }
@@ -409,8 +411,9 @@ struct tile_cut {
             rounds_of((line + (aligned ? 3 : 6)) / 4, count, std::countr_zero(static_cast<unsigned>(threads())));
         const double lines_of_group = static_cast<double>(step(group)) / static_cast<double>(groups_along());
         return {rounds * (kOfGroup + loaded * (shifted ? kOfShifted : kOfVector) +
-                          lines_of_group * (aligned ? kOfAlignedWord : kOfWord)),
-                rounds * (loaded * (shifted ? 8 : 4) * conflicts + lines_of_group)};
+                          lines_of_group * (aligned ? kOfAlignedWord : kOfWord)) +
+                    static_cast<double>(lines) * kOfLine / kWarp,
+                rounds * (loaded * (shifted ? 8 : 4) * conflicts + 2 * lines_of_group)};
     }
 
     // Predicted microseconds. What bounds the blocks of a multiprocessor: the bytes of memory, the instructions that it
@@ -523,6 +526,10 @@ struct tile_cut {
             t.group_steps = whole(step(group));
             t.group_destination = ax(group).destination;
             t.by_groups = extent(groups_along());
+            t.group_table_at = whole(group_table_at());
+            t.unit = u.unit;
+            const std::int64_t all = along >= 0 ? line_step * u.unit * ax(along).extent : u.unit;
+            t.whole_words = line_alignment >= 4 && line % 4 == 0 && all % 4 == 0;
         }
         if (across >= 0 && across != group) {
             const axis& a = ax(across);

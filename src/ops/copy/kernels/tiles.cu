@@ -189,7 +189,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, (kUnit == 1 ? kResidentBytes :
     copy_tiles(tile_work t) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
     const tile_here here(t, blockIdx.x);
-    const loaded_tile<kUnit, kGaps> tile(t, here, shared);
+    const loaded_tile<kUnit, kGaps> tile(t, here, shared, [](const auto&) {});
     if constexpr (kGaps) {
         write_units(t, here, tile);
     } else {

@@ -88,6 +88,9 @@ struct tile_work {
     bool across_in_group;
     int group_steps;
     std::int64_t group_destination;
+    int unit;          // bytes
+    bool whole_words;  // every line begins and ends at a word
+    int group_table_at;
     divider by_groups;
 
     // Without the axes that are cut.
