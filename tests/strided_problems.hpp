@@ -99,10 +99,12 @@ inline strided_problem draw_matrices(std::mt19937_64& random) {
     const auto pitch = [&](std::int64_t least) { return one_in(2) ? (least + 31) / 32 * 32 : least + up_to(3); };
     strided_problem p;
     p.element_size = 1 + up_to(1);
-    const bool wide = one_in(2);  // tiles are cut
-    const std::int64_t cols = 4 + up_to(wide ? 600 : 60), rows = 4 + up_to(wide ? 600 : 60);
+    const bool wide = one_in(2);    // tiles are cut
+    const bool narrow = one_in(2);  // lines run down spans, and find their units in few banks
+    const std::int64_t cols = narrow ? 8 << up_to(3) : 4 + up_to(wide ? 600 : 60);
+    const std::int64_t rows = (narrow ? 200 : 4) + up_to(wide ? 600 : 60);
     const std::int64_t middle = 1 + up_to(2), count = 1 + up_to(wide ? 0 : 2);
-    const std::int64_t from = pitch(cols), to = pitch(middle * rows);
+    const std::int64_t from = narrow ? cols + 4 * up_to(1) : pitch(cols), to = pitch(middle * rows);
     p.extents = {count, cols, middle, rows};
     p.source_strides = {middle * rows * from, 1, from, middle * from};
     if (one_in(2)) std::swap(p.source_strides[2], p.source_strides[3]), p.source_strides[2] = rows * from;

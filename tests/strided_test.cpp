@@ -42,6 +42,28 @@ TEST(strided, random_copies_by_every_choice_of_every_gpu) {
     }
 }
 
+// Matrices whose rows of 16 bytes follow each other: lines find their units in few banks, and are moved by groups.
+TEST(strided, narrow_matrices_by_groups) {
+    for (std::int64_t size : {1, 2}) {
+        for (std::int64_t source_past : {0, 4}) {
+            for (std::int64_t pitch : {704, 701}) {
+                for (std::int64_t rows : {300, 701}) {
+                    const std::int64_t cols = 16 / size;
+                    tests::strided_problem p{{2, cols, rows}, {rows * cols, 1, cols}, {cols * pitch, pitch, 1}, size};
+                    p.lay_out(64, source_past, pitch % 2 * size);
+                    tests::copier with(p, 1);
+                    const strided_copy c = with.copy();
+                    for (const strided::choice& one : strided::choices(c, kH200)) {
+                        const strided::plan plan = strided::work_out(one, c, kH200);
+                        ASSERT_EQ(with.run(plan), "") << p.text() << "\n" << strided::explain(one, c, kH200);
+                        ++runs[tests::name_of(plan)];
+                    }
+                }
+            }
+        }
+    }
+}
+
 // A plan is remembered for addresses that are aligned alike, and for no others.
 TEST(strided, remembered_plans_are_right) {
     const std::uint64_t seed = std::random_device{}();

@@ -16,12 +16,13 @@ inline constexpr int kMostShared = 80 << 10;      // bytes of a block
 
 // What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for
 // shapes drawn at random (docs/experiments.md).
-inline constexpr double kDramBytesPerUs = 2.87e4;            // a multiprocessor's share
-inline constexpr double kOverread = 1.0, kPart = 6.0;        // bytes that are read beside, sectors written in part
-inline constexpr double kShortLine = 0.7, kShortSpan = 6.6;  // what short pieces lose
-inline constexpr double kInstructionsPerUs = 5300;           // of warps
-inline constexpr double kWavefrontsPerUs = 1600;             // of shared memory
-inline constexpr double kFewConflicts = 1.6;                 // not worth looking for other places
+inline constexpr double kDramBytesPerUs = 2.87e4;                 // a multiprocessor's share
+inline constexpr double kOverread = 1.0, kPart = 6.0;             // bytes that are read beside, sectors written in part
+inline constexpr double kShortLine = 0.7, kShortSpan = 6.6;       // what short pieces lose
+inline constexpr double kInstructionsPerUs = 5300;                // of warps
+inline constexpr double kWavefrontsPerUs = 1600;                  // of shared memory
+inline constexpr double kFewConflicts = 1.6;                      // not worth looking for other places
+inline constexpr double kManyConflicts = 3, kManyForShifted = 5;  // worth moving groups of lines
 inline constexpr int kNoSkew = 30;
 inline constexpr double kSetup = 115, kSetupOfAxis = 24,
                         kOfChunk = 2;                   // instructions of a block's warp, of a vector read

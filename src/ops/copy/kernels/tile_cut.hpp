@@ -229,28 +229,32 @@ struct tile_cut {
         }
         chunks = up<std::int64_t>(span + kVector - std::min<std::int64_t>(kVector, span_alignment), kVector);
         const bool repeats = along < 0 || span_has(along);
-        find_groups(span_bits);
         // Lines whose units come from a span each: the spans that a warp's lanes read at a time lie in different banks.
         pitch = u.unit == kVector ? chunks | 1 : chunks;
         skew = u.unit == kVector ? kNoSkew : std::countr_zero(static_cast<unsigned>(units_of_thread()));
+        find_groups(span_bits);
         table = repeats ? line_step + (u.gaps ? 0 : kVector / u.unit - 1) : line_step * (step(along) + halo);
         return table <= kMostTable && shared() <= most_shared && spans * chunks < (1 << 20) && tiles <= kMostRuns;
     }
 
-    // Whether neighbours in a span belong to different lines. span_bits: of where spans begin.
+    // Groups of lines, where neighbours in a span belong to different ones: only where lines have their units from the
+    // same banks, for they take more instructions. span_bits: of where spans begin.
     void find_groups(std::uint64_t span_bits) {
         if (u.unit > 2 || u.gaps) return;
+        int next = -1;
         std::uint64_t all = span_bits;
         for (int i = 0; i < u.rank; ++i) {
             if (!span_has(i)) continue;
-            const bool next = ax(i).source == u.unit && !line_has(i) && step(i) * u.unit >= kLeastOfGroup;
-            if (next && group < 0) {
-                group = i;
+            if (next < 0 && ax(i).source == u.unit && !line_has(i) && step(i) * u.unit >= kLeastOfGroup) {
+                next = i;
             } else {
                 all |= bits(ax(i).source);
             }
         }
         shifted = alignment(all, kVector) < kVector;
+        if (next < 0 || conflicts_at(pitch, skew) < (shifted ? kManyForShifted : kManyConflicts)) return;
+        group = next;
+        skew = std::countr_zero(static_cast<unsigned>(units_of_thread()));
         aligned = line_alignment >= 4 && halo == 0;
     }
     // That follow each other in a line.
