@@ -162,9 +162,16 @@ std::string movement_work::text() const {
     const problem_shape& s = shape_;
     std::string out = fmt::format("{} x {}", s.rows, s.cols);
     if (s.count > 1) out = fmt::format("{} of {}", s.count, out);
-    if (s.source_ld > s.cols) out += fmt::format(", ld + {}", s.source_ld - s.cols);
+    const std::int64_t cols = s.destination_cols();
+    const std::int64_t gap = std::max<std::int64_t>(0, s.source_ld - s.cols);
+    const std::int64_t gap_behind = std::max<std::int64_t>(0, s.destination_ld - cols);
+    const auto add = [&](const char* what, std::int64_t source, std::int64_t destination) {
+        if (source == destination && source > 0) out += fmt::format(", {}{}", what, source);
+        if (source != destination) out += fmt::format(", {}{} and {}", what, source, destination);
+    };
+    add("ld + ", gap, gap_behind);
     if (s.in_place) out += ", in place";
-    if (s.source_offset > 0) out += fmt::format(", offset {}", s.source_offset);
+    add("offset ", s.source_offset, s.destination_offset);
     return out;
 }
 
@@ -193,6 +200,13 @@ std::string movement_work::cannot_run(const kernel& k) const {
     return {};
 }
 
+bool movement_work::writes_whole_sectors() const {
+    const problem_shape s = shape_.checked();
+    const std::int64_t size = s.element_size;
+    return fill_whole_sectors(s.destination_offset * size, s.count * s.destination_rows(), s.destination_cols() * size,
+                              s.destination_ld * size);
+}
+
 std::shared_ptr<const workload> movement_work::among(const std::vector<const kernel*>& kernels,
                                                      std::uint64_t seed) const {
     problem_shape shape = shape_;
@@ -214,6 +228,21 @@ std::int64_t touched_sectors(std::int64_t offset, std::int64_t rows, std::int64_
         sectors += added * ((rows - 1 - row) / period + 1);
     }
     return sectors;
+}
+
+bool fill_whole_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch) {
+    if (rows <= 1 || row_bytes == 0 || row_bytes == pitch) return true;
+    const std::int64_t first = offset / kSectorBytes,
+                       last = (offset + (rows - 1) * pitch + row_bytes - 1) / kSectorBytes;
+    const auto full = [&](std::int64_t edge) {  // no gap begins or ends within this byte's sector
+        const std::int64_t sector = edge / kSectorBytes;
+        return edge % kSectorBytes == 0 || sector == first || sector == last;
+    };
+    // A row behind the 32nd lies behind the first sector, and where in a sector rows begin repeats after 32 of them.
+    for (std::int64_t row = 0; row < std::min<std::int64_t>(rows - 1, 2 * kSectorBytes); ++row) {
+        if (!full(offset + row * pitch + row_bytes) || !full(offset + (row + 1) * pitch)) return false;
+    }
+    return true;
 }
 
 void decline_gaps(const matrix_work& work) {
