@@ -87,6 +87,8 @@ public:
 
 private:
     problem_shape copy_shape() const;
+    problem_shape ordered_shape() const;
+    std::int64_t source_sectors() const;
     std::int64_t side_bytes(const std::vector<problem_shape>& shapes) const;
 
     problem_shape shape_;

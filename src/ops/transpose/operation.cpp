@@ -76,8 +76,15 @@ public:
 
     bench_contestants contestants(backend on) const override {
         switch (on) {
-            case backend::cuda: return {kProduction, "baseline/memcpy", "baseline/", "memcpy,copy,geam"};
-            case backend::host: return {kHostProduction, "host/copy@memcpy", "host/", "copy@streamed,openblas,eigen"};
+            case backend::cuda:
+                return {kProduction,
+                        "baseline/memcpy",
+                        "baseline/",
+                        "memcpy,copy,geam",
+                        {"baseline/ordered@1", "baseline/ordered@4", "baseline/ordered@8", "baseline/ordered@assembled",
+                         "baseline/ordered@memcpy2d"}};
+            case backend::host:
+                return {kHostProduction, "host/copy@memcpy", "host/", "copy@streamed,openblas,eigen", {}};
             default: return {};
         }
     }
