@@ -166,4 +166,58 @@ TEST(ordered_copies, read_as_many_sectors_as_the_work) {
     }
 }
 
+// ---- Candidates -----------------------------------------------------------------------------------------------------
+
+// Every way of the library's, in the emulator.
+std::string fault_of_candidates(const problem_shape& shape, int& candidates) {
+    const movement_work work(dynamic_cast<const movement&>(transposes()), {"", shape.element_size}, shape);
+    const kernel& library = find_kernel("transpose/production");
+    const auto problem = transposes().make(backend::emulator, {&work}, {&library}, false);
+    if (!problem->take(work, library)) return "no room";
+    const auto all = problem->candidates();
+    std::set<std::string> names;
+    for (const auto& one : all) {
+        if (!names.insert(one.name).second) return "two are " + one.name;
+        emulator::session session(emulator::options{});
+        for (const problem::buffer& b : problem->buffers())
+            session.add_buffer(b.name, b.data, static_cast<std::size_t>(b.bytes), b.writable);
+        problem->prepare();
+        try {
+            one.run();
+        } catch (const error& e) {
+            return one.name + ": " + e.what();
+        }
+        if (const std::string fault = problem->check().fault; !fault.empty()) return one.name + ": " + fault;
+    }
+    candidates += static_cast<int>(all.size());
+    return {};
+}
+
+TEST(candidates, transpose_whatever_the_shape) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    int candidates = 0;
+    for (int round = 0; round < 60; ++round) {
+        constexpr int kSizes[] = {1, 2, 3, 4, 6, 8, 12, 16};
+        problem_shape s{.element_size = kSizes[up_to(7)], .seed = seed};
+        const bool aligned = up_to(1) == 0;
+        s.rows = 1 + up_to(up_to(2) == 0 ? 5000 : 150);
+        s.cols = 1 + up_to(up_to(2) == 0 ? 9 : 150);
+        if (up_to(1) == 0) std::swap(s.rows, s.cols);
+        while (s.rows * s.cols * s.element_size > 1 << 17) (s.rows > s.cols ? s.rows : s.cols) /= 2;
+        if (aligned) s.rows = (s.rows + 15) / 16 * 16, s.cols = (s.cols + 15) / 16 * 16;
+        s.count = up_to(2) == 0 && s.rows * s.cols < 4096 ? 1 + up_to(8) : 1;
+        s.source_ld = s.cols + (aligned || up_to(1) == 0 ? 0 : up_to(7));
+        s.destination_ld = s.rows + (aligned || up_to(1) == 0 ? 0 : up_to(7));
+        s.source_offset = aligned ? 0 : up_to(5);
+        s.destination_offset = aligned ? 0 : up_to(5);
+        ASSERT_EQ(fault_of_candidates(s, candidates), "")
+            << s.count << " of " << s.rows << " x " << s.cols << " of " << s.element_size << ", lds " << s.source_ld
+            << " and " << s.destination_ld << ", offsets " << s.source_offset << " and " << s.destination_offset
+            << ", seed " << seed;
+    }
+    EXPECT_GT(candidates, 60 * 5);
+}
+
 }  // namespace

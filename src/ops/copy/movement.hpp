@@ -46,6 +46,8 @@ public:
     // Beside memcpy what the library runs, "NAME/production", or else the first of its kernels that is built for it.
     bench_contestants contestants(backend on) const override;
     std::string yardstick_text(backend on) const override;
+    // Every way in which the library does the work there, as problem::candidates() has them.
+    virtual std::vector<problem::candidate> candidates(backend, const matrix_work&) const { return {}; }
     std::string bench_row(const std::string& group, const std::string& text,
                           const std::vector<std::int64_t>& sizes) const override;
     double operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const override;
