@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <map>
 #include <random>
 #include <set>
@@ -218,6 +219,205 @@ TEST(candidates, transpose_whatever_the_shape) {
             << ", seed " << seed;
     }
     EXPECT_GT(candidates, 60 * 5);
+}
+
+// ---- Regret ---------------------------------------------------------------------------------------------------------
+
+// A problem whose candidates take nothing but the time that is made up for them; the one at `wrong` is wrong.
+class made_up_problem final : public problem {
+public:
+    explicit made_up_problem(int count, int wrong = -1) : count_(count), wrong_(wrong) {}
+
+    bool take(const workload&, const kernel&) override { return true; }
+    std::int64_t room() const override { return 0; }
+    void prepare() override { last_ = -1; }
+    verdict check(nlohmann::ordered_json*) const override {
+        return {.elements = 1, .fault = last_ == wrong_ || last_ < 0 ? "it is wrong" : ""};
+    }
+    std::function<void()> bind(const kernel&) const override { return {}; }
+    std::function<void()> bind_yardstick() const override { return {}; }
+    std::vector<candidate> candidates() const override {
+        std::vector<candidate> all;
+        for (int i = 0; i < count_; ++i) all.push_back({"way " + std::to_string(i), [this, i] { last_ = i; }});
+        return all;
+    }
+    int last() const { return last_; }
+
+private:
+    int count_, wrong_;
+    mutable int last_ = -1;
+};
+
+TEST(regret, is_of_the_chosen_way_beside_the_best) {
+    made_up_problem of(6);
+    const double seconds[] = {3, 9, 2.5, 8, 2, 2.6};
+    std::vector<int> rounds;
+    std::vector<std::size_t> works;
+    const auto found = regret_of(of, [&](const std::vector<std::function<void()>>& all, int at_least) {
+        rounds.push_back(at_least);
+        works.push_back(all.size());
+        std::vector<timing> times;
+        for (const auto& work : all) {
+            work();
+            times.push_back({.median_s = seconds[of.last()]});
+        }
+        return times;
+    });
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->fault, "");
+    EXPECT_EQ(found->candidates, 6);
+    EXPECT_EQ(found->chosen, "way 0");
+    EXPECT_EQ(found->best, "way 4");
+    EXPECT_DOUBLE_EQ(found->share(), 0.5);
+    EXPECT_EQ(rounds, (std::vector<int>{5, 20}));
+    EXPECT_EQ(works, (std::vector<std::size_t>{6, 4}));  // the best three, and the chosen one
+}
+
+TEST(regret, is_none_without_a_choice_or_with_a_wrong_one) {
+    const auto nobody = [](const std::vector<std::function<void()>>&, int) -> std::vector<timing> {
+        ADD_FAILURE() << "nothing is to be timed";
+        return {};
+    };
+    made_up_problem none(0), wrong(3, 1);
+    EXPECT_FALSE(regret_of(none, nobody).has_value());
+    const auto found = regret_of(wrong, nobody);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->fault, "way 1: it is wrong");
+}
+
+// ---- What is shown --------------------------------------------------------------------------------------------------
+
+// 100 cells: i milliseconds for cell i, and a millisecond for whatever it is compared with; the ordered copies in turn
+// a little slower or as fast.
+struct made_up {
+    bench_report report;
+
+    made_up() {
+        bench_request& what = report.what;
+        report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
+        what.does = &transposes();
+        what.subject = &find_kernel("transpose/production");
+        what.yardstick = &find_kernel("baseline/memcpy");
+        what.peers = {&find_kernel("baseline/geam")};
+        what.ordered = ordered_copies();
+        what.drawn = 100;
+        what.regret = true;
+        what.seconds = 0.05;
+        what.rounds = 10;
+        int i = 0;
+        for (const bench_cell& c : transposes().bench_draws(what.drawn, what.seed)) {
+            bench_result r = begin_bench(c, what);
+            r.method = "by guess";
+            for (bench_entry* e : r.entries()) e->time = {1e-3, 1e-3, 1e-3, 10};
+            for (bench_entry& e : r.ordered) e.time.median_s = 1.5e-3;
+            if (!r.ordered.empty()) r.ordered[1].time.median_s = 1.25e-3;
+            r.subject.time.median_s = ++i * 1e-3;
+            r.choice = "way " + std::to_string(i);
+            r.regret = bench_regret{.candidates = 4,
+                                    .chosen = r.choice,
+                                    .best = "the best",
+                                    .chosen_time = {1 + (i - 0.5) * 1e-3},
+                                    .best_time = {1}};
+            report.results.push_back(std::move(r));
+        }
+    }
+};
+
+std::vector<std::string> row_of(const std::string& text, const std::string& begin) {
+    std::istringstream row(text.substr(text.find("\n" + begin) + 1 + begin.size()));
+    std::string line, word;
+    std::getline(row, line);
+    std::istringstream words(line);
+    std::vector<std::string> all;
+    while (words >> word) all.push_back(word);
+    return all;
+}
+
+TEST(random_views, tables_have_percentiles_worst_cells_and_regret) {
+    made_up m;
+    m.report.results[3].skipped = "no memory";
+    m.report.results[4].subject.fault = "it is wrong";
+    m.report.results[5].regret->fault = "it is not right";
+    const std::string text = show_bench(m.report, format::table);
+    const auto has = [&](const std::string& part) {
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    };
+    has("transpose/production on A GPU (driver 1.2, CUDA 13.0); seed 1");
+    // Ratios to memcpy of all cells: 1, 1/2, 1/3, 1/6, ... 1/100.
+    std::vector<double> ratios;
+    for (int i = 1; i <= 100; ++i) {
+        if (i != 4 && i != 5) ratios.push_back(1.0 / i);
+    }
+    const std::vector<std::string> every = row_of(text, "all  "), all = [&] {
+        std::string line = text.substr(text.find("memcpy, of every cell") + 21);
+        std::istringstream words(line);
+        std::vector<std::string> found(7);
+        for (std::string& word : found) words >> word;
+        return found;
+    }();
+    const auto number = [](double x) {
+        char digits[16];
+        std::snprintf(digits, sizeof digits, "%.3f", x);
+        return std::string(digits);
+    };
+    EXPECT_EQ(all, (std::vector<std::string>{"98", "0.010", number(percentile(ratios, 0.01)),
+                                             number(percentile(ratios, 0.05)), number(percentile(ratios, 0.1)),
+                                             number(percentile(ratios, 0.25)), number(percentile(ratios, 0.5))}))
+        << text;
+    EXPECT_EQ(every[0], "memcpy");
+    for (const char* part :
+         {"ordered copy", "padded", "batched", "3 bytes", "12 bytes", "ordered@4", "way 100", "geam"})
+        has(part);
+    has("of every cell");
+    // 0.0005, 0.0015, ... 0.0995, but for a cell: more than 0.05 in 50.
+    has("396 candidates in 99 cells; above 5 % in 50.5 % of the cells");
+    has("the best");
+    has(": no memory\n");
+    has("FAILED transpose/production, ");
+    has("FAILED a candidate, ");
+    const std::size_t worst = text.find("the worst cells");
+    ASSERT_NE(worst, std::string::npos);
+    EXPECT_EQ(text.find("way 85\n", worst), std::string::npos);  // ten of the last, by one yardstick or the other
+}
+
+TEST(random_views, csv_is_the_cells) {
+    std::istringstream lines(show_bench(made_up().report, format::csv));
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) ++count;
+    EXPECT_EQ(count, 101);
+}
+
+TEST(random_views, json_has_everything) {
+    made_up m;
+    const auto json = nlohmann::ordered_json::parse(show_bench(m.report, format::json));
+    EXPECT_EQ(json["seed"], 1);
+    EXPECT_EQ(json["random"]["count"], 100);
+    EXPECT_EQ(json["random"]["seed"], 1);
+    EXPECT_EQ(json["random"]["ratios"][0]["of"], "all");
+    EXPECT_EQ(json["random"]["ratios"][0]["yardstick"], "memcpy");
+    EXPECT_EQ(json["random"]["ratios"][1]["yardstick"], "ordered copy");
+    EXPECT_DOUBLE_EQ(json["random"]["ratios"][2]["minimum"], 0.01);
+    EXPECT_EQ(json["random"]["regret"]["candidates"], 400);
+    ASSERT_EQ(json["cells"].size(), 100u);
+    int in_part = 0;
+    for (std::size_t i = 0; i < 100; ++i) {
+        const auto& cell = json["cells"][i];
+        const double milliseconds = static_cast<double>(i + 1);
+        EXPECT_DOUBLE_EQ(cell["ratio"], 1 / milliseconds);
+        EXPECT_EQ(cell["choice"], "way " + std::to_string(i + 1));
+        EXPECT_EQ(cell["regret"]["best"], "the best");
+        const bool whole = cell["writes_whole_sectors"];
+        EXPECT_EQ(cell.contains("ordered"), !whole);
+        EXPECT_NEAR(cell["figure"], (whole ? 1 : 1.25) / milliseconds, 1e-12);
+        if (whole) continue;
+        ++in_part;
+        EXPECT_EQ(cell["group"], "padded");
+        EXPECT_EQ(cell["ordered"]["kernel"], "baseline/ordered@4");
+        EXPECT_NEAR(cell["ordered"]["ratio"], 1.25 / milliseconds, 1e-12);
+        EXPECT_EQ(cell["ordered"]["variants"].size(), 5u);
+        EXPECT_EQ(cell["ordered"]["variants"]["ordered@1"]["time"]["median_s"], 1.5e-3);
+    }
+    EXPECT_GT(in_part, 5);
 }
 
 }  // namespace
