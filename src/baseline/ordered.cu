@@ -32,6 +32,7 @@ struct ordered_work {
     const byte *source, *last;  // the first byte, and the one behind all that may be read
     byte* destination;
     std::int64_t row, pitch;  // bytes of a row, and between rows of the destination
+    std::int64_t bytes;       // of all rows
     unsigned pieces;          // in all
     strided::divider of_row;  // how many a row has
     const uint4* rest;        // what is read and dropped,
@@ -116,6 +117,7 @@ __global__ void CORNERTURN_RESIDENT(kOrderedThreads, 1024) ordered_assembled(ord
     using unit = storage_t<kUnit>;
     constexpr int kAround = kApart < 4 ? 3 : 0;
     const unsigned first = blockIdx.x * (kOrderedThreads * kAssembled) + threadIdx.x;
+    const result_policy result(w.bytes);
     uint4 values[kAssembled];
     CORNERTURN_UNROLL
     for (int k = 0; k < kAssembled; ++k) {
@@ -131,7 +133,7 @@ __global__ void CORNERTURN_RESIDENT(kOrderedThreads, 1024) ordered_assembled(ord
         if (i >= w.pieces) break;
         const vector_place place(w, i);
         if (place.is_whole(w, kAround)) {
-            *reinterpret_cast<uint4*>(place.to) = values[k];
+            result.store(reinterpret_cast<uint4*>(place.to), values[k]);
             continue;
         }
         CORNERTURN_UNROLL_BY(1)
@@ -175,6 +177,7 @@ void for_each_launch(const ordered_rows& all, std::int64_t pieces_of_row, std::i
         w.destination = all.destination + first * all.pitch;
         w.row = all.row;
         w.pitch = all.pitch;
+        w.bytes = all.rows * all.row;
         w.pieces = static_cast<unsigned>(pieces);
         w.of_row = strided::divider(static_cast<unsigned>(pieces_of_row));
         if (first == 0) {  // there is hardly ever another launch
