@@ -55,40 +55,52 @@ bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
 std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     constexpr int kFirstRounds = 5, kLastRounds = 20;
     constexpr std::size_t kBest = 3;
-    const std::vector<problem::candidate> all = of.candidates();
+    std::vector<problem::candidate> all = of.candidates();
     if (all.empty()) return std::nullopt;
-    bench_regret found{.candidates = static_cast<int>(all.size()), .chosen = all.front().name, .best = {}};
-    std::vector<std::function<void()>> works;
-    const auto verified = [&](const problem::candidate& one) {
-        of.prepare_outputs();
-        one.run();
-        const std::string fault = of.check().fault;
-        if (!fault.empty()) found.fault = one.name + ": " + fault;
-        return fault.empty();
+    bench_regret found{.chosen = all.front().name, .best = {}};
+    // Drops the candidates that decline the work. False where one of them is wrong.
+    const auto verify = [&] {
+        for (std::size_t i = 0; i < all.size();) {
+            of.prepare_outputs();
+            try {
+                all[i].run();
+                if (const std::string fault = of.check().fault; !fault.empty())
+                    found.fault = all[i].name + ": " + fault;
+                ++i;
+            } catch (const unsupported& why) {
+                if (i == 0) found.fault = all[i].name + ": " + why.what();
+                all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+            }
+            if (!found.fault.empty()) return false;
+        }
+        return true;
     };
-    for (const problem::candidate& one : all) {
-        if (!verified(one)) return found;
-        works.push_back(one.run);
-    }
-    const std::vector<timing> first = time(works, kFirstRounds);
+    const auto time_all = [&](int rounds) {
+        std::vector<std::function<void()>> works;
+        for (const problem::candidate& one : all) works.push_back(one.run);
+        return time(works, rounds);
+    };
+    if (!verify()) return found;
+    found.candidates = static_cast<int>(all.size());
+    // The best three, and behind them the chosen one if it is none of these.
+    const std::vector<timing> first = time_all(kFirstRounds);
     std::vector<std::size_t> order(all.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return first[a].median_s < first[b].median_s; });
     order.resize(std::min(order.size(), kBest));
-    if (std::find(order.begin(), order.end(), 0) == order.end()) order.push_back(0);
-    works.clear();
-    for (std::size_t i : order) works.push_back(all[i].run);
-    const std::vector<timing> last = time(works, kLastRounds);
+    auto chosen = std::find(order.begin(), order.end(), 0);
+    if (chosen == order.end()) chosen = order.insert(order.end(), 0);
+    std::vector<problem::candidate> kept;
+    for (std::size_t i : order) kept.push_back(all[i]);
+    all = std::move(kept);
+    const std::vector<timing> last = time_all(kLastRounds);
     const auto best = std::min_element(last.begin(), last.end(),
-                                       [](const timing& a, const timing& b) { return a.median_s < b.median_s; }) -
-                      last.begin();
-    found.best = all[order[static_cast<std::size_t>(best)]].name;
-    found.best_time = last[static_cast<std::size_t>(best)];
-    found.chosen_time = last[static_cast<std::size_t>(std::find(order.begin(), order.end(), 0) - order.begin())];
-    for (std::size_t i : order) {
-        if (!verified(all[i])) break;
-    }
+                                       [](const timing& a, const timing& b) { return a.median_s < b.median_s; });
+    found.best = all[static_cast<std::size_t>(best - last.begin())].name;
+    found.best_time = *best;
+    found.chosen_time = last[static_cast<std::size_t>(chosen - order.begin())];
+    verify();
     return found;
 }
 

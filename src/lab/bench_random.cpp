@@ -17,13 +17,15 @@ constexpr std::size_t kWorst = 10;
 constexpr const char* kOrderedCopy = "ordered copy";
 
 struct share_of_cells {
-    const char* name;
+    const char *name, *json;
     double share;
 };
-constexpr share_of_cells kLow[] = {{"minimum", 0}, {"1 %", 0.01},  {"5 %", 0.05},
-                                   {"10 %", 0.1},  {"25 %", 0.25}, {"median", 0.5}};
-constexpr share_of_cells kHigh[] = {{"median", 0.5}, {"75 %", 0.75}, {"90 %", 0.9},
-                                    {"95 %", 0.95},  {"99 %", 0.99}, {"maximum", 1}};
+constexpr share_of_cells kLow[] = {{"minimum", "min", 0}, {"1 %", "p1", 0.01},   {"5 %", "p5", 0.05},
+                                   {"10 %", "p10", 0.1},  {"25 %", "p25", 0.25}, {"median", "median", 0.5}};
+constexpr share_of_cells kHigh[] = {{"median", "median", 0.5}, {"75 %", "p75", 0.75}, {"90 %", "p90", 0.9},
+                                    {"95 %", "p95", 0.95},     {"99 %", "p99", 0.99}, {"maximum", "max", 1}};
+// What counts as regretted.
+constexpr double kRegretted = 0.05;
 
 cells compared_cells(const bench_report& report) {
     cells all;
@@ -83,14 +85,14 @@ std::vector<ratios> all_ratios(const bench_report& report) {
 
 std::vector<std::string> with_percentiles(std::vector<std::string> row, const std::vector<double>& values) {
     row.push_back(std::to_string(values.size()));
-    for (const auto& [name, share] : kLow) row.push_back(fmt::format("{:.3f}", percentile(values, share)));
+    for (const auto& [name, json, share] : kLow) row.push_back(fmt::format("{:.3f}", percentile(values, share)));
     return row;
 }
 
 table percentiles_table(std::vector<table::column> first) {
     table t{std::move(first), {}};
     t.columns.push_back({"cells", true});
-    for (const auto& [name, share] : kLow) t.columns.push_back({name, true});
+    for (const auto& [name, json, share] : kLow) t.columns.push_back({name, true});
     return t;
 }
 
@@ -161,16 +163,16 @@ cells with_regret(const bench_report& report) {
 
 struct regrets {
     std::vector<double> shares;
-    int candidates = 0;  // in all cells
-    double above_5 = 0;  // share of cells
+    int candidates = 0;    // in all cells
+    double regretted = 0;  // share of cells
 
     explicit regrets(const cells& all) {
         for (const bench_result* r : all) {
             shares.push_back(r->regret->share());
             candidates += r->regret->candidates;
         }
-        const auto above = std::count_if(shares.begin(), shares.end(), [](double x) { return x > 0.05; });
-        above_5 = static_cast<double>(above) / static_cast<double>(std::max<std::size_t>(1, shares.size()));
+        const auto above = std::count_if(shares.begin(), shares.end(), [](double x) { return x > kRegretted; });
+        regretted = static_cast<double>(above) / static_cast<double>(std::max<std::size_t>(1, shares.size()));
     }
 };
 
@@ -182,9 +184,9 @@ std::string regret_text(const bench_report& report, format as) {
         "regret: by how much the chosen way takes longer than the best; {} candidates in {} cells; above 5 % in {:.1f} "
         "% "
         "of the cells\n\n",
-        found.candidates, all.size(), 100 * found.above_5);
+        found.candidates, all.size(), 100 * found.regretted);
     table t{{}, {{}}};
-    for (const auto& [name, share] : kHigh) {
+    for (const auto& [name, json, share] : kHigh) {
         t.columns.push_back({name, true});
         t.rows[0].push_back(fmt::format("{:.1f} %", 100 * percentile(found.shares, share)));
     }
@@ -217,13 +219,13 @@ ordered_json random_json(const bench_report& report) {
     out["ratios"] = ordered_json::array();
     for (const ratios& r : all_ratios(report)) {
         ordered_json row = {{"of", r.of}, {"yardstick", r.yardstick}, {"cells", r.values.size()}};
-        for (const auto& [name, share] : kLow) row[name] = percentile(r.values, share);
+        for (const auto& [name, json, share] : kLow) row[json] = percentile(r.values, share);
         out["ratios"].push_back(row);
     }
     if (const cells all = with_regret(report); !all.empty()) {
         const regrets found(all);
-        out["regret"] = {{"cells", all.size()}, {"candidates", found.candidates}, {"above 5 %", found.above_5}};
-        for (const auto& [name, share] : kHigh) out["regret"][name] = percentile(found.shares, share);
+        out["regret"] = {{"cells", all.size()}, {"candidates", found.candidates}, {"above_5_percent", found.regretted}};
+        for (const auto& [name, json, share] : kHigh) out["regret"][json] = percentile(found.shares, share);
     }
     return out;
 }
