@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Measures what PyTorch, JAX and numpy give in the cells of a stored `cornerturn bench transpose`, and adds them to it.
+"""Measures what PyTorch, JAX and numpy give in the cells of a stored `cornerturn bench`, and adds them to it.
 
     cornerturn bench transpose --format json --commit ID --output bench.json
-    bench/peers.py torch bench.json    eager: out.copy_(x.transpose(-2, -1)); and the same through torch.compile
-    bench/peers.py jax bench.json      jit of jnp.swapaxes(x, -2, -1); needs PyTorch too, for the yardstick
+    bench/peers.py torch bench.json    eager: out.copy_(x); and the same through torch.compile
+    bench/peers.py jax bench.json      jit of jnp.transpose(x, axes); needs PyTorch too, for the yardstick
     bench/peers.py host bench.json     of a bench `--on host`: numpy, and PyTorch on all cores
+
+It takes the grid and cells drawn at random (`--random`), of transposes and of permutations. To PyTorch and numpy the
+source x is a strided view whose axes are in the destination's order. Elements of 3, 6 and 12 bytes are three of a type
+that they have, along a last axis.
 
 A run each, because each framework keeps the memory that it once had. The cells come from the file alone. One that has the
 peer already is left as it is (--again: not), so that a run that --minutes ended can go on. The yardstick, memcpy of the
@@ -21,6 +25,7 @@ import argparse
 import ctypes
 import datetime
 import json
+import math
 import os
 import pathlib
 import random
@@ -29,10 +34,15 @@ import time
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
-import numpy
-import torch
+try:
+    import numpy
+    import torch
+except ImportError:  # the arguments are read all the same
+    numpy = torch = None
 
-DTYPES = {1: "uint8", 2: "float16", 4: "float32", 8: "float64", 16: "complex128"}
+# What an element is moved as: so many of that type.
+DTYPES = {1: ("uint8", 1), 2: ("float16", 1), 4: ("float32", 1), 8: ("float64", 1), 16: ("complex128", 1),
+          3: ("uint8", 3), 6: ("float16", 3), 12: ("float32", 3)}
 LEAST_SAMPLES, MOST_SAMPLES, WARM_UPS = 20, 200, 3
 PATIENCE = 0.3  # seconds: who took longer in all sits out the rest
 LAUNCH_BOUND_BYTES, GRAPH_CALLS, JAX_CALLS = 8 << 20, 100, 20
@@ -83,6 +93,48 @@ def sample_in_turn(samplers, seconds, shuffle):
     return [summary(each) for each in taken]
 
 
+# ---- Cells --------------------------------------------------------------------------------------------------------
+
+def packed(extents):
+    strides = [1] * len(extents)
+    for i in range(len(extents) - 1, 0, -1):
+        strides[i - 1] = strides[i] * extents[i]
+    return strides
+
+
+class Layout:
+    """A cell as a copy between tensors: axes in the destination's order, strides and offsets in values of `dtype`."""
+
+    def __init__(self, cell):
+        if "rows" in cell:
+            count, rows, cols, source_ld, destination_ld = (cell[key] for key in ("count", "rows", "cols", "source_ld", "destination_ld"))
+            self.shape, self.axes = [count, rows, cols], [0, 2, 1]
+            self.extents = [count, cols, rows]
+            self.source_strides = [rows * source_ld, 1, source_ld]
+            self.destination_strides = [cols * destination_ld, destination_ld, 1]
+        else:
+            self.shape, self.axes, self.extents, self.source_strides, self.destination_strides = (
+                list(cell[key]) for key in ("shape", "axes", "extents", "source_strides", "destination_strides"))
+        self.source_offset, self.destination_offset = cell.get("source_offset", 0), cell.get("destination_offset", 0)
+        source = packed(self.shape)
+        same = lambda strides, others: all(n == 1 or a == b for n, a, b in zip(self.extents, strides, others))
+        self.has_gaps = not (same(self.source_strides, [source[axis] for axis in self.axes])
+                             and same(self.destination_strides, packed(self.extents)))
+        self.dtype, parts = DTYPES[cell["element_size"]]
+        if parts > 1:
+            self.axes.append(len(self.shape))
+            self.shape.append(parts)
+            self.extents.append(parts)
+            self.source_strides = [parts * stride for stride in self.source_strides] + [1]
+            self.destination_strides = [parts * stride for stride in self.destination_strides] + [1]
+            self.source_offset *= parts
+            self.destination_offset *= parts
+
+    def span(self, strides):
+        """Values from the first to the last."""
+        return 1 + sum((extent - 1) * stride for extent, stride in zip(self.extents, strides))
+
+
 # ---- PyTorch ------------------------------------------------------------------------------------------------------
 
 class EventTimer:
@@ -124,46 +176,41 @@ def in_graph(work):
     return graph.replay
 
 
-def strided(flat, count, rows, cols, ld, offset):
-    """A packed batch of matrices in `flat`; one matrix has two axes."""
-    sizes, strides = [count, rows, cols], [rows * ld, ld, 1]
-    first = 1 if count == 1 else 0
-    return torch.as_strided(flat, sizes[first:], strides[first:], offset)
-
-
-def torch_matrices(cell, device="cuda"):
-    """The source, filled, and the destination, poisoned, as the cell has them."""
-    dtype = getattr(torch, DTYPES[cell["element_size"]])
-    count, rows, cols = cell["count"], cell["rows"], cell["cols"]
-    elements = cell["source_offset"] + count * rows * cell["source_ld"]
+def torch_tensors(cell, device="cuda"):
+    """The source, filled, as a view in the destination's order, and the destination, poisoned."""
+    layout = Layout(cell)
+    if min(layout.source_strides) < 0:
+        raise Skipped("has no tensors with negative strides")
+    dtype = getattr(torch, layout.dtype)
+    elements = layout.source_offset + layout.span(layout.source_strides)
     some = torch.empty(min(elements, PATTERN), dtype=dtype, device=device)
     some.random_(0, 256) if dtype == torch.uint8 else some.normal_()
     source = some.repeat(-(-elements // PATTERN))[:elements]
-    destination = torch.full([cell["destination_offset"] + count * cols * cell["destination_ld"]], POISON, dtype=dtype, device=device)
-    return (strided(source, count, rows, cols, cell["source_ld"], cell["source_offset"]),
-            strided(destination, count, cols, rows, cell["destination_ld"], cell["destination_offset"]))
+    destination = torch.full([layout.destination_offset + layout.span(layout.destination_strides)], POISON, dtype=dtype, device=device)
+    return (torch.as_strided(source, layout.extents, layout.source_strides, layout.source_offset),
+            torch.as_strided(destination, layout.extents, layout.destination_strides, layout.destination_offset))
 
 
-def transpose_into(out, x):
-    out.copy_(x.transpose(-2, -1))
+def copy_into(out, x):
+    out.copy_(x)
 
 
 def memcpy_of(cell, device="cuda"):
     """The yardstick: contiguous tensors of bytes, which PyTorch copies with cudaMemcpyAsync, or on all cores."""
-    source, destination = (torch.ones(cell["sector_bytes"] // 2, dtype=torch.uint8, device=device) for _ in range(2))
+    source, destination = (torch.ones(cell.get("sector_bytes", cell["bytes"]) // 2, dtype=torch.uint8, device=device) for _ in range(2))
     return lambda: destination.copy_(source)
 
 
-def torch_entry(cell, transpose, timer, seconds, shuffle):
-    x, out = torch_matrices(cell)
+def torch_entry(cell, copy, timer, seconds, shuffle):
+    x, out = torch_tensors(cell)
     memcpy = memcpy_of(cell)
 
     def checked(work):
         out.fill_(POISON)
         work()
-        require(torch.equal(out.transpose(-2, -1), x))
+        require(torch.equal(out, x))
 
-    work = lambda: transpose(out, x)
+    work = lambda: copy(out, x)
     checked(work)
     calls, method = 1, "L2 flushed, single launches"
     if launch_bound(cell):
@@ -179,10 +226,10 @@ def torch_peers(seconds, shuffle):
 
     def compiled(cell):
         torch._dynamo.reset()  # or it would give up compiling after a few shapes
-        return torch_entry(cell, torch.compile(transpose_into, dynamic=False, fullgraph=True), timer, seconds, shuffle)
+        return torch_entry(cell, torch.compile(copy_into, dynamic=False, fullgraph=True), timer, seconds, shuffle)
 
-    return {"torch": ("out.copy_(x.transpose(-2, -1))", lambda cell: torch_entry(cell, transpose_into, timer, seconds, shuffle)),
-            "torch_compile": ("torch.compile of out.copy_(x.transpose(-2, -1))", compiled)}
+    return {"torch": ("out.copy_(x)", lambda cell: torch_entry(cell, copy_into, timer, seconds, shuffle)),
+            "torch_compile": ("torch.compile of out.copy_(x)", compiled)}
 
 
 # ---- JAX ----------------------------------------------------------------------------------------------------------
@@ -192,15 +239,12 @@ def jax_peers(seconds, shuffle):
     import jax.numpy as jnp
     jax.config.update("jax_enable_x64", True)
     timer = EventTimer()
-    transpose = jax.jit(lambda x: jnp.swapaxes(x, -2, -1))
-    same = jax.jit(lambda x, transposed: jnp.all(x == jnp.swapaxes(transposed, -2, -1)))
     cold_bytes = 2 * timer.cold.numel()
 
-    def source_of(cell):
-        shape = [cell["rows"], cell["cols"]] if cell["count"] == 1 else [cell["count"], cell["rows"], cell["cols"]]
+    def source_of(layout):
         # Whole numbers that every type holds, spread by a multiplicative hash.
-        fill = lambda: (jnp.arange(cell["count"] * cell["rows"] * cell["cols"], dtype=jnp.uint32) * jnp.uint32(2654435761) >> 11
-                        & 2047).astype(DTYPES[cell["element_size"]]).reshape(shape)
+        fill = lambda: (jnp.arange(math.prod(layout.shape), dtype=jnp.uint32) * jnp.uint32(2654435761) >> 11
+                        & 2047).astype(layout.dtype).reshape(layout.shape)
         return jax.jit(fill)()
 
     def wall(calls):
@@ -211,19 +255,23 @@ def jax_peers(seconds, shuffle):
         return time.perf_counter() - begin
 
     def entry(cell):
-        if (cell["source_ld"], cell["destination_ld"]) != (cell["cols"], cell["rows"]):
-            raise Skipped("JAX has no arrays with gaps behind their rows")
-        if cell["source_offset"] or cell["destination_offset"]:
+        layout = Layout(cell)
+        if layout.has_gaps:
+            raise Skipped("JAX has no arrays with gaps or strides")
+        if layout.source_offset or layout.destination_offset:
             raise Skipped("JAX has no arrays that begin off their boundary")
-        x = source_of(cell)
+        back = [layout.axes.index(axis) for axis in range(len(layout.axes))]
+        transpose = jax.jit(lambda x: jnp.transpose(x, layout.axes))
+        same = jax.jit(lambda x, transposed: jnp.all(x == jnp.transpose(transposed, back)))
+        x = source_of(layout)
         checked = lambda: require(bool(same(x, transpose(x))))
         checked()
         if launch_bound(cell):
             method, sources, calls = f"warm, wall time of {GRAPH_CALLS} calls", [x], GRAPH_CALLS
         else:
             # By the time that a source comes again, the others have taken its place in the L2.
-            size = cell["count"] * cell["rows"] * cell["cols"] * cell["element_size"]
-            sources = [x] + [source_of(cell) for _ in range(min(JAX_CALLS - 1, -(-cold_bytes // size)))]
+            size = math.prod(layout.extents) * x.dtype.itemsize
+            sources = [x] + [source_of(layout) for _ in range(min(JAX_CALLS - 1, -(-cold_bytes // size)))]
             calls = JAX_CALLS
             method = f"wall time of {calls} calls in a row on {len(sources)} sources in turn"
         turns = [lambda source=source: transpose(source) for source in sources]
@@ -235,7 +283,7 @@ def jax_peers(seconds, shuffle):
         checked()
         return {"method": method, "time": timed, "yardstick": yardstick}
 
-    return {"jax": ("jax.jit of jnp.swapaxes(x, -2, -1)", entry)}
+    return {"jax": ("jax.jit of jnp.transpose(x, axes)", entry)}
 
 
 # ---- Host memory --------------------------------------------------------------------------------------------------
@@ -258,18 +306,18 @@ def host_peers(seconds, shuffle):
             return time.perf_counter() - begin
         return sample
 
-    def entry(cell, transpose):
-        x, out = torch_matrices(cell, "cpu")
+    def entry(cell, copy):
+        x, out = torch_tensors(cell, "cpu")
 
-        timed, yardstick = sample_in_turn([wall(lambda: transpose(out, x)), wall(memcpy_of(cell, "cpu"))], seconds, shuffle)
-        require(torch.equal(out, x.transpose(-2, -1)))
+        timed, yardstick = sample_in_turn([wall(lambda: copy(out, x)), wall(memcpy_of(cell, "cpu"))], seconds, shuffle)
+        require(torch.equal(out, x))
         return {"method": "caches flushed, single calls", "time": timed, "yardstick": yardstick}
 
     def numpy_into(out, x):
-        out.numpy()[...] = x.numpy().swapaxes(-2, -1)
+        out.numpy()[...] = x.numpy()
 
-    return {"numpy": ("out[...] = x.swapaxes(-2, -1)", lambda cell: entry(cell, numpy_into)),
-            "torch_host": ("out.copy_(x.transpose(-2, -1))", lambda cell: entry(cell, transpose_into))}
+    return {"numpy": ("out[...] = x", lambda cell: entry(cell, numpy_into)),
+            "torch_host": ("out.copy_(x)", lambda cell: entry(cell, copy_into))}
 
 
 # ---- The file -----------------------------------------------------------------------------------------------------
@@ -316,12 +364,15 @@ def main():
     parser.add_argument("framework", choices=["torch", "jax", "host"])
     parser.add_argument("file", type=pathlib.Path, help="of `cornerturn bench --format json`; what is measured is added to it")
     parser.add_argument("--peers", help="of the framework, with commas between them (all of them)")
+    parser.add_argument("--cells", type=int, help="only so many of the first cells (all)")
     parser.add_argument("--seconds-per-cell", type=float, default=0.3)
     parser.add_argument("--minutes", type=float, default=60, help="after which no further cell is begun")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="measure what is there already, too")
     args = parser.parse_args()
     document = json.loads(args.file.read_text())
+    if torch is None:
+        sys.exit("peers.py: needs PyTorch and numpy")
     torch.manual_seed(args.seed)
     if (args.framework == "host") != (document["device"]["kind"] == "host"):
         sys.exit(f"peers.py: {args.file} was measured on {document['device']['kind']}; {args.framework} measures elsewhere")
@@ -336,7 +387,7 @@ def main():
     device = document["device"]["name"] if args.framework == "host" else torch.cuda.get_device_name(0)
     made = {"version": version, "date": datetime.date.today().isoformat(), "device": device,
             "command": " ".join(["bench/peers.py"] + sys.argv[1:])}
-    todo = [(cell, name) for cell in document["cells"] if cell["status"] == "ran" for name in wanted
+    todo = [(cell, name) for cell in document["cells"][:args.cells] if cell["status"] == "ran" for name in wanted
             if args.again or name not in cell["peers"]]
     begin = time.monotonic()
     for done, (cell, name) in enumerate(todo):

@@ -495,6 +495,15 @@ class Refusals(Case):
             self.refuse(2, ["--seconds", f"'{word}'", "above 0"], *command, f"--seconds={word}")
         self.refuse(2, ["--seed", "soon", "whole number"], *command, "--seed", "soon")
 
+    def test_bench_of_random_cells(self):
+        command = ("bench", "transpose", "--on", "host")
+        self.refuse(2, ["--random is 0", "1 to"], *command, "--random", 0)
+        self.refuse(2, ["--random is 'many'", "whole number"], *command, "--random", "many")
+        for option, word in (("--shapes", "odd"), ("--sizes", 4)):
+            self.refuse(2, ["--random", f"leave out {option}"], *command, "--random", 3, option, word)
+        self.refuse(2, ["--regret", "--random"], *command, "--regret")
+        self.refuse(2, ["--random", "gemm has no shapes"], "bench", "gemm", "--random", 3)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -58,6 +58,19 @@ backend read_backend(const std::string& on) {
     throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", on));
 }
 
+// How many cells are drawn; 0: the grid is measured.
+int read_random(const invocation& asked) {
+    if (!asked.given.has("--random")) {
+        if (asked.given.has("--regret")) throw invalid_argument("--regret is for cells drawn at random: add --random");
+        return 0;
+    }
+    for (const char* option : {"--shapes", "--sizes"}) {
+        if (asked.given.has(option))
+            throw invalid_argument(fmt::format("--random draws shapes and element sizes: leave out {}", option));
+    }
+    return asked.given.whole("--random", 0, 1, 100000);
+}
+
 double read_seconds(const std::string& text) {
     double seconds = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -68,8 +81,19 @@ double read_seconds(const std::string& text) {
     return seconds;
 }
 
+std::vector<bench_cell> read_cells(const invocation& asked, const operation& does) {
+    if (const int drawn = read_random(asked); drawn > 0) return does.bench_draws(drawn, asked.seed());
+    const std::vector<int> sizes = read_sizes(does, asked.find("--sizes"));
+    const std::vector<std::string> groups = does.bench_groups();
+    const auto shapes = asked.find("--shapes");
+    return does.bench_grid(sizes, shapes ? read_some("--shapes", *shapes, groups) : groups);
+}
+
 lab::bench_request read_request(const invocation& asked, const operation& does, backend on) {
-    const double seconds = read_seconds(asked.given.word("--seconds", "0.5"));
+    // A cell drawn at random counts as one of many: a few samples do.
+    constexpr int kRandomRounds = 10;
+    const int drawn = read_random(asked);
+    const double seconds = read_seconds(asked.given.word("--seconds", drawn > 0 ? "0.05" : "0.5"));
     const bench_contestants who = does.contestants(on);
     if (who.subject.empty())
         throw invalid_argument(
@@ -80,7 +104,13 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
                             .seconds = seconds,
                             .seed = asked.seed(),
                             .warm = asked.given.has("--warm"),
-                            .placement = read_placement(asked, does, on == backend::cuda)};
+                            .placement = read_placement(asked, does, on == backend::cuda),
+                            .drawn = drawn,
+                            .regret = asked.given.has("--regret")};
+    if (drawn > 0) {
+        what.rounds = kRandomRounds;
+        for (const std::string& id : who.ordered) what.ordered.push_back(&find_kernel(id));
+    }
     if (!does.accepts(*what.subject))
         throw invalid_argument(fmt::format("--subject is '{}': it is no kernel of {}", what.subject->id, does.name()));
     if (who.peer_family.empty()) {
@@ -128,10 +158,7 @@ private:
 void run(const invocation& asked) {
     const operation& does = find_operation(asked.given.word("OPERATION", ""));
     const lab::format as = asked.format();
-    const std::vector<int> sizes = read_sizes(does, asked.find("--sizes"));
-    const std::vector<std::string> groups = does.bench_groups();
-    const auto shapes = asked.find("--shapes");
-    const auto grid = does.bench_grid(sizes, shapes ? read_some("--shapes", *shapes, groups) : groups);
+    const std::vector<bench_cell> grid = read_cells(asked, does);
     const backend on = read_backend(asked.given.word("--on", "cuda"));
     const lab::bench_request what = read_request(asked, does, on);
     const auto bencher = on == backend::cuda ? lab::cuda_bencher() : lab::host_bencher();
@@ -152,6 +179,7 @@ void run(const invocation& asked) {
         for (const lab::bench_entry* e : r.entries()) {
             if (!e->fault.empty()) throw error(fmt::format("{}: not verified: {}", e->kernel, e->fault));
         }
+        if (r.regret && !r.regret->fault.empty()) throw error("a candidate is not verified: " + r.regret->fault);
     }
 }
 
@@ -174,15 +202,17 @@ command bench_command() {
     static const std::string peers = fmt::format("what to measure beside it ({})", usual_peers());
     return {
         .name = "bench",
-        .help = "An operation beside its peers over a grid of shapes",
+        .help = "An operation beside its peers over a grid of shapes, or over shapes drawn at random",
         .positionals = {{"OPERATION", which.c_str()}},
         .options = {{"--sizes", "of elements, in bytes (all)"},
                     {"--shapes",
                      "groups of shapes, with commas between them (all); a name that is wrong gets the list"},
+                    {"--random", "draw so many cells from --seed instead, and tell percentiles"},
+                    {"--regret", "with --random: time every way that the library has to do a cell", true},
                     {"--on", "cuda, or host: in host memory, on all cores (cuda)"},
                     {"--subject", "the kernel to measure, as list shows it (what the library runs)"},
                     {"--peers", peers.c_str()},
-                    {"--seconds", "to sample each cell (0.5)"},
+                    {"--seconds", "to sample each cell (0.5, and 20 samples at least; with --random 0.05, and 10)"},
                     {"--warm", "do not flush the caches between samples", true},
                     {"--placement", "cuda: allocate so many pairs of matrices first, so that these lie elsewhere (0)"},
                     {"--commit", "of the source, to be stored with the result"}},

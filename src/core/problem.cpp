@@ -188,6 +188,12 @@ patterned_batch problem_shape::before(side which) const {
     return result;
 }
 
+std::int64_t problem_shape::room(side which) const {
+    const std::int64_t bytes = before(which).bytes();
+    if (which != side::source || !reads_stride || bytes == 0) return bytes;
+    return std::max(bytes, (source_offset + count * source_stride) * element_size);
+}
+
 matrix_work problem_shape::work(unsigned char* source, unsigned char* destination) const {
     unsigned char* const to = destination + destination_offset * element_size;
     return {.source = in_place ? to : source + source_offset * element_size,
@@ -205,8 +211,8 @@ matrix_work problem_shape::work(unsigned char* source, unsigned char* destinatio
 problem_rooms::problem_rooms(const problem_shape& given, const std::vector<problem_shape>& others)
     : shape(given.checked()) {
     const auto add = [&](const problem_shape& checked) {
-        source = std::max(source, checked.before(side::source).bytes());
-        destination = std::max(destination, checked.before(side::destination).bytes());
+        source = std::max(source, checked.room(side::source));
+        destination = std::max(destination, checked.room(side::destination));
     };
     add(shape);
     for (const problem_shape& other : others) add(other.checked());

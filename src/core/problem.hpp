@@ -29,7 +29,8 @@ struct problem_shape {
     std::int64_t source_offset = 0, destination_offset = 0;
     std::int64_t count = 1, source_stride = 0, destination_stride = 0;
     bool in_place = false;
-    bool numbers = false;  // no NaN, infinity or denormal: for what does arithmetic on the elements
+    bool reads_stride = false;  // the source may be read up to a stride behind the last matrix
+    bool numbers = false;       // no NaN, infinity or denormal: for what does arithmetic on the elements
 
     // Fills in leading dimensions and strides left 0. Throws invalid_argument where a size is negative, a leading
     // dimension too small, matrices of a batch overlap, or a product does not fit 64 bits.
@@ -45,6 +46,7 @@ struct problem_shape {
     // source's is empty.
     patterned_batch before(side which) const;
     patterned_batch after(side which) const;
+    std::int64_t room(side which) const;  // bytes of that side's buffer
     // The work on these buffers.
     matrix_work work(unsigned char* source, unsigned char* destination) const;
 };
@@ -133,8 +135,8 @@ private:
     }
     void use(const problem_shape& checked) {
         shape_ = checked;
-        source_.use(checked.before(side::source).bytes());
-        destination_.use(checked.before(side::destination).bytes());
+        source_.use(checked.room(side::source));
+        destination_.use(checked.room(side::destination));
     }
 };
 

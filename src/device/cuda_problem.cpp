@@ -82,7 +82,9 @@ std::string guarded_device_buffer::check_guards(const char* name, cudaStream_t s
 
 void cuda_problem::prepare() {
     source_.fill_guards(stream_);
-    fill(source_, shape_.before(side::source), stream_);
+    const patterned_batch source = shape_.before(side::source);
+    fill(source_, source, stream_);
+    fill_guard(source_.data() + source.bytes(), source_.size() - source.bytes(), stream_);  // what is read, and dropped
     prepare_destination();
 }
 

@@ -187,6 +187,9 @@ struct operation_facts {
 struct bench_contestants {
     std::string subject, yardstick;  // ids
     std::string peer_family, peers;  // "baseline/", "memcpy,copy"; empty: there are none
+    // Ids of copies that write the destination's addresses in ascending order. Where sectors are written in part, the
+    // fastest of them is what a random cell is compared with.
+    std::vector<std::string> ordered = {};
 };
 
 struct bench_cell {

@@ -1,26 +1,42 @@
 #include "lab/bench.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include "cornerturn/error.hpp"
 #include "lab/run.hpp"
 
 namespace cornerturn::lab {
 
-std::vector<const kernel*> bench_request::kernels() const {
+std::vector<const kernel*> bench_request::kernels(const workload& work) const {
     std::vector<const kernel*> all = {yardstick, subject};
     all.insert(all.end(), peers.begin(), peers.end());
+    if (!work.writes_whole_sectors()) all.insert(all.end(), ordered.begin(), ordered.end());
     return all;
 }
 
 std::vector<bench_entry*> bench_result::entries() {
     std::vector<bench_entry*> all = {&yardstick, &subject};
-    for (bench_entry& e : peers) all.push_back(&e);
+    for (std::vector<bench_entry>* others : {&peers, &ordered}) {
+        for (bench_entry& e : *others) all.push_back(&e);
+    }
     return all;
 }
 
 std::vector<const bench_entry*> bench_result::entries() const {
     std::vector<const bench_entry*> all = {&yardstick, &subject};
-    for (const bench_entry& e : peers) all.push_back(&e);
+    for (const std::vector<bench_entry>* others : {&peers, &ordered}) {
+        for (const bench_entry& e : *others) all.push_back(&e);
+    }
     return all;
+}
+
+const bench_entry& bench_result::judge() const {
+    const bench_entry* best = nullptr;
+    for (const bench_entry& e : ordered) {
+        if (e.timed() && (best == nullptr || e.time.median_s < best->time.median_s)) best = &e;
+    }
+    return best != nullptr ? *best : yardstick;
 }
 
 bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
@@ -31,7 +47,61 @@ bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
     r.yardstick = entry_of(*what.yardstick);
     r.subject = entry_of(*what.subject);
     for (const kernel* peer : what.peers) r.peers.push_back(entry_of(*peer));
+    if (cell.work->writes_whole_sectors()) return r;
+    for (const kernel* copy : what.ordered) r.ordered.push_back(entry_of(*copy));
     return r;
+}
+
+std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
+    constexpr int kFirstRounds = 5, kLastRounds = 20;
+    constexpr std::size_t kBest = 3;
+    std::vector<problem::candidate> all = of.candidates();
+    if (all.empty()) return std::nullopt;
+    bench_regret found{.chosen = all.front().name, .best = {}};
+    // Drops the candidates that decline the work. False where one of them is wrong.
+    const auto verify = [&] {
+        for (std::size_t i = 0; i < all.size();) {
+            of.prepare_outputs();
+            try {
+                all[i].run();
+                if (const std::string fault = of.check().fault; !fault.empty())
+                    found.fault = all[i].name + ": " + fault;
+                ++i;
+            } catch (const unsupported& why) {
+                if (i == 0) found.fault = all[i].name + ": " + why.what();
+                all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+            }
+            if (!found.fault.empty()) return false;
+        }
+        return true;
+    };
+    const auto time_all = [&](int rounds) {
+        std::vector<std::function<void()>> works;
+        for (const problem::candidate& one : all) works.push_back(one.run);
+        return time(works, rounds);
+    };
+    if (!verify()) return found;
+    found.candidates = static_cast<int>(all.size());
+    // The best three, and behind them the chosen one if it is none of these.
+    const std::vector<timing> first = time_all(kFirstRounds);
+    std::vector<std::size_t> order(all.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return first[a].median_s < first[b].median_s; });
+    order.resize(std::min(order.size(), kBest));
+    auto chosen = std::find(order.begin(), order.end(), 0);
+    if (chosen == order.end()) chosen = order.insert(order.end(), 0);
+    std::vector<problem::candidate> kept;
+    for (std::size_t i : order) kept.push_back(all[i]);
+    all = std::move(kept);
+    const std::vector<timing> last = time_all(kLastRounds);
+    const auto best = std::min_element(last.begin(), last.end(),
+                                       [](const timing& a, const timing& b) { return a.median_s < b.median_s; });
+    found.best = all[static_cast<std::size_t>(best - last.begin())].name;
+    found.best_time = *best;
+    found.chosen_time = last[static_cast<std::size_t>(chosen - order.begin())];
+    verify();
+    return found;
 }
 
 bool contestant::verify(const std::function<void()>& instead) {

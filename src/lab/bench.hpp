@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,18 @@ struct bench_request {
     const kernel* subject = nullptr;
     const kernel* yardstick = nullptr;
     std::vector<const kernel*> peers = {};  // neither of these two
-    double seconds = 0.5;                   // a cell is sampled for
+    // Copies that a cell is measured beside, too, where its work writes sectors in part (bench_contestants).
+    std::vector<const kernel*> ordered = {};
+    double seconds = 0.5;  // a cell is sampled for,
+    int rounds = 20;       // and so often at least
     std::uint64_t seed = 1;
     bool warm = false;
-    int placement = 0;  // cuda: as in lab/run.hpp
+    int placement = 0;    // cuda: as in lab/run.hpp
+    int drawn = 0;        // cells, at random from the seed; 0: they are the operation's grid
+    bool regret = false;  // whether every way that the library has to do a cell is timed
 
-    std::vector<const kernel*> kernels() const;  // the yardstick, the subject, the peers
+    // The yardstick, the subject, the peers, and where they belong the ordered copies.
+    std::vector<const kernel*> kernels(const workload& work) const;
 };
 
 // What one kernel gave in one cell.
@@ -40,18 +47,37 @@ struct bench_entry {
     double rate() const { return amount / time.median_s / 1e9; }
 };
 
+// What the library chose in a cell, beside the best of all that it could have chosen.
+struct bench_regret {
+    int candidates = 0;
+    std::string chosen, best;  // names
+    timing chosen_time = {}, best_time = {};
+    std::string fault = {};  // what one of them did wrong; then there are no times
+
+    // By how much of the best one's time the chosen one takes longer.
+    double share() const { return chosen_time.median_s / best_time.median_s - 1; }
+};
+
 struct bench_result {
     bench_cell cell;
     std::string skipped = {};  // the whole cell, and why
     std::string method = {};   // how it was timed, in words
     bench_entry yardstick = {}, subject = {};
     std::vector<bench_entry> peers = {};
+    std::vector<bench_entry> ordered = {};  // none where all sectors are written whole
+    std::string choice = {};                // of random cells: how the library does it
+    std::optional<bench_regret> regret = {};
 
     // The yardstick's time divided by the entry's.
     double ratio(const bench_entry& e) const { return yardstick.time.median_s / e.time.median_s; }
     bool compared(const bench_entry& e) const { return skipped.empty() && e.timed() && yardstick.timed(); }
+    // What a cell is judged by: the fastest of the ordered copies, or the yardstick where there is none.
+    const bench_entry& judge() const;
+    bool is_judged_by_order() const { return &judge() != &yardstick; }
+    // The judge's time divided by the entry's.
+    double figure(const bench_entry& e) const { return judge().time.median_s / e.time.median_s; }
     std::vector<const bench_entry*> entries() const;
-    std::vector<bench_entry*> entries();  // in the order of bench_request::kernels()
+    std::vector<bench_entry*> entries();  // in the order of bench_request::kernels(work)
 };
 
 // Names and amounts, before anything runs. Each skipped that does not take the work.
@@ -77,6 +103,13 @@ private:
     bench_entry* entry_;
     std::function<void()> bound_;
 };
+
+// Times so many works in turn: at least so many samples of each.
+using time_in_turn = std::function<std::vector<timing>(const std::vector<std::function<void()>>&, int rounds)>;
+
+// Verifies and times all candidates of the problem, whose work was taken and whose memory is prepared: first all of
+// them a little, then the best and the one that was chosen. None where the library has no choice.
+std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time);
 
 // Where cells are measured.
 class bencher {

@@ -21,7 +21,7 @@ public:
         std::vector<workload_pointer> all;
         for (const bench_cell& cell : grid) all.push_back(among(cell, what));
         std::sort(all.begin(), all.end(), [&](const workload_pointer& a, const workload_pointer& b) {
-            return a->gpu_bytes(what.kernels(), false) < b->gpu_bytes(what.kernels(), false);
+            return a->gpu_bytes(what.kernels(*a), false) < b->gpu_bytes(what.kernels(*b), false);
         });
         while (!all.empty() && !reserve(*all.back(), what).empty()) all.pop_back();
     }
@@ -31,7 +31,7 @@ public:
         const workload_pointer work = among(cell, what);
         r.skipped = reserve(*work, what);
         if (!r.skipped.empty()) return r;
-        const std::vector<const kernel*> kernels = what.kernels();
+        const std::vector<const kernel*> kernels = what.kernels(*work);
         const std::vector<bench_entry*> entries = r.entries();
         std::vector<contestant> all;
         for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -41,19 +41,20 @@ public:
             if (entry.skipped.empty() && c.verify()) all.push_back(c);
         }
         measure(all, *work, what, r);
+        if (what.drawn > 0) choose(*work, what, r);
         return r;
     }
 
 private:
     static workload_pointer among(const bench_cell& cell, const bench_request& what) {
-        return cell.work->among(what.kernels(), what.seed);
+        return cell.work->among(what.kernels(*cell.work), what.seed);
     }
 
     // Takes memory for all kernels, where there is not enough yet. Empty, or a sentence on what lacks. Where in memory
     // things lie makes a difference of a percent to memcpy, and more to some kernels: all share theirs.
     std::string reserve(const workload& work, const bench_request& what) {
         device::set_current_stream(timer_.stream());
-        const std::vector<const kernel*> kernels = what.kernels();
+        const std::vector<const kernel*> kernels = what.kernels(work);
         const auto takes = [&](const kernel* k) { return problem_->take(work, *k); };
         if (problem_ && std::all_of(kernels.begin(), kernels.end(), takes)) return {};
         const std::int64_t held = problem_ ? problem_->room() : 0, aside = what.placement * work.aside_bytes();
@@ -71,11 +72,28 @@ private:
         std::vector<work_function> prepared;
         for (const contestant& c : all) prepared.push_back(timer_.prepare(c.work(), how));
         if (all.empty()) return;
-        const std::vector<timing> times = timer_.measure(prepared, how, what.seconds, what.seed);
+        const std::vector<timing> times = timer_.measure(prepared, how, {what.seconds, what.rounds}, what.seed);
         for (std::size_t i = 0; i < all.size(); ++i) {
             all[i].entry().time = times[i];
             all[i].verify(prepared[i]);
         }
+    }
+
+    // How the library does the cell, and if that is asked for what its other ways would take.
+    void choose(const workload& work, const bench_request& what, bench_result& r) const {
+        if (!r.subject.timed() || !problem_->take(work, *what.subject)) return;
+        problem_->prepare();
+        if (!what.regret) {
+            if (const auto all = problem_->candidates(); !all.empty()) r.choice = all.front().name;
+            return;
+        }
+        const timing_method how = method_for(work.bytes(), what.warm);
+        r.regret = regret_of(*problem_, [&](const std::vector<std::function<void()>>& works, int rounds) {
+            std::vector<work_function> prepared;
+            for (const auto& one : works) prepared.push_back(timer_.prepare(one, how));
+            return timer_.measure(prepared, how, {0, rounds}, what.seed);
+        });
+        if (r.regret) r.choice = r.regret->chosen;
     }
 
     cuda_machine machine_;

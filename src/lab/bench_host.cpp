@@ -90,7 +90,7 @@ public:
         if (!what.does->facts().shares_memory) return;
         std::vector<workload_pointer> all;
         for (const bench_cell& cell : grid) {
-            if (cell.work->bytes() <= kMostBytes) all.push_back(cell.work->among(what.kernels(), what.seed));
+            if (cell.work->bytes() <= kMostBytes) all.push_back(cell.work->among(what.kernels(*cell.work), what.seed));
         }
         if (!all.empty()) reserve(all, what);
     }
@@ -101,8 +101,8 @@ public:
             r.skipped = "more than 2 GiB are not measured on a host";
             return r;
         }
-        const workload_pointer work = cell.work->among(what.kernels(), what.seed);
-        const std::vector<const kernel*> kernels = what.kernels();
+        const workload_pointer work = cell.work->among(what.kernels(*cell.work), what.seed);
+        const std::vector<const kernel*> kernels = what.kernels(*work);
         const auto takes = [&](const kernel* k) { return problem_->take(*work, *k); };
         if (!problem_ || !std::all_of(kernels.begin(), kernels.end(), takes)) reserve({work}, what);
         const std::vector<bench_entry*> entries = r.entries();
@@ -119,7 +119,7 @@ public:
         problem_->prepare();
         r.method = what.warm ? "warm, single calls" : "caches flushed, single calls";
         const std::vector<timing> times = sample_in_turn(
-            all.size(), what.seconds, what.seed,
+            all.size(), {what.seconds, what.rounds}, what.seed,
             [&](std::size_t i) {
                 if (!what.warm) flush();
                 const auto start = std::chrono::steady_clock::now();
@@ -140,7 +140,7 @@ private:
         std::vector<const workload*> work;
         for (const workload_pointer& w : all) work.push_back(w.get());
         problem_.reset();
-        problem_ = what.does->make(backend::host, work, what.kernels(), false);
+        problem_ = what.does->make(backend::host, work, what.kernels(*work.front()), false);
         for (const problem::buffer& b : problem_->buffers()) ask_for_huge_pages(b.data, b.room);
     }
 

@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "lab/bench_random.hpp"
 #include "lab/statistics.hpp"
 
 namespace cornerturn::lab {
 namespace {
 
 using nlohmann::ordered_json;
-
-// What a peer is called in tables: its id without its family.
-std::string short_name(const kernel& k) { return k.id.substr(k.id.find('/') + 1); }
 
 const operation_facts& facts_of(const bench_report& report) { return report.what.does->facts(); }
 bool of_sizes(const bench_report& report) { return facts_of(report).of_sizes(); }
@@ -22,11 +20,16 @@ std::string yardstick_text(const bench_report& report) {
     return report.what.does->yardstick_text(report.device.kind == "cuda" ? backend::cuda : backend::host);
 }
 
-// "8192 x 8192 of 4 bytes", or without the bytes where all elements are alike.
-std::string where_text(const bench_report& report, const bench_result& r, const char* unit = " bytes") {
+}  // namespace
+
+std::string short_name(const kernel& k) { return k.id.substr(k.id.find('/') + 1); }
+
+std::string where_text(const bench_report& report, const bench_result& r, const char* unit) {
     const std::string shape = r.cell.work->text();
     return of_sizes(report) ? fmt::format("{} of {}{}", shape, r.cell.work->type().size, unit) : shape;
 }
+
+namespace {
 
 std::string ratio_text(const bench_result& r, const bench_entry& e) {
     if (!r.skipped.empty()) return "-";
@@ -59,6 +62,11 @@ table cells_table(const bench_report& report) {
     t.columns.insert(t.columns.end(), {{fmt::format("{} {}", facts.bench_yardstick, rate), true}, {"ratio", true}});
     for (const bench_comparison& by : facts.comparisons) t.columns.push_back({by.heading, true});
     for (const kernel* peer : report.what.peers) t.columns.push_back({short_name(*peer), true});
+    const bool drawn = report.what.drawn > 0;
+    if (drawn) {
+        for (const char* heading : {"figure", "regret"}) t.columns.push_back({heading, true});
+        t.columns.insert(t.columns.end(), {{"judged by"}, {"choice"}});
+    }
     t.columns.push_back({"timed"});
     for (const bench_result& r : report.results) {
         const bool timed = r.skipped.empty() && r.subject.timed();
@@ -72,6 +80,13 @@ table cells_table(const bench_report& report) {
         row.push_back(ratio_text(r, r.subject));
         for (const bench_comparison& by : facts.comparisons) row.push_back(comparison_text(r, by));
         for (const bench_entry& peer : r.peers) row.push_back(ratio_text(r, peer));
+        if (drawn) {
+            const bool compared = r.compared(r.subject);
+            row.push_back(compared ? fmt::format("{:.3f}", r.figure(r.subject)) : "-");
+            row.push_back(r.regret && r.regret->fault.empty() ? fmt::format("{:.3f}", r.regret->share()) : "-");
+            row.push_back(compared ? r.judge().kernel : "-");
+            row.push_back(r.choice.empty() ? "-" : r.choice);
+        }
         row.push_back(r.skipped.empty() ? r.method : "skipped");
         t.rows.push_back(std::move(row));
     }
@@ -141,6 +156,8 @@ std::string remarks(const bench_report& report) {
             if (!e->fault.empty())
                 failures += fmt::format("FAILED {}, {}: {}\n", e->kernel, where_text(report, r), e->fault);
         }
+        if (r.regret && !r.regret->fault.empty())
+            failures += fmt::format("FAILED a candidate, {}: {}\n", where_text(report, r), r.regret->fault);
     }
     std::string out;
     for (const auto& [what, cells] : skips) {
@@ -168,6 +185,31 @@ ordered_json entry_json(const bench_report& report, const bench_result& r, const
     return out;
 }
 
+// What is known of a random cell alone.
+void add_draw(const bench_report& report, const bench_result& r, ordered_json& out) {
+    out["writes_whole_sectors"] = r.cell.work->writes_whole_sectors();
+    if (!r.ordered.empty()) {
+        ordered_json& ordered = out["ordered"] = ordered_json::object();
+        if (r.is_judged_by_order()) ordered["kernel"] = r.judge().kernel;
+        if (r.is_judged_by_order() && r.subject.timed()) ordered["ratio"] = r.figure(r.subject);
+        for (std::size_t i = 0; i < r.ordered.size(); ++i) {
+            ordered["variants"][short_name(*report.what.ordered[i])] = entry_json(report, r, r.ordered[i]);
+        }
+    }
+    if (r.compared(r.subject)) out["figure"] = r.figure(r.subject);
+    if (!r.choice.empty()) out["choice"] = r.choice;
+    if (!r.regret) return;
+    ordered_json& regret = out["regret"] = {{"candidates", r.regret->candidates}, {"chosen", r.regret->chosen}};
+    if (!r.regret->fault.empty()) {
+        regret["fault"] = r.regret->fault;
+        return;
+    }
+    regret["best"] = r.regret->best;
+    regret["chosen_time"] = to_json(r.regret->chosen_time);
+    regret["best_time"] = to_json(r.regret->best_time);
+    regret["share"] = r.regret->share();
+}
+
 ordered_json cell_json(const bench_report& report, const bench_result& r) {
     ordered_json out = {{"group", r.cell.group}, {"shape", r.cell.work->text()}};
     r.cell.work->describe(out);
@@ -184,6 +226,7 @@ ordered_json cell_json(const bench_report& report, const bench_result& r) {
     for (std::size_t i = 0; i < r.peers.size(); ++i) {
         out["peers"][short_name(*report.what.peers[i])] = entry_json(report, r, r.peers[i]);
     }
+    if (report.what.drawn > 0) add_draw(report, r, out);
     return out;
 }
 
@@ -197,6 +240,7 @@ ordered_json to_json(const bench_report& report) {
     if (report.peak_flops > 0) out[std::string("peak_") + facts_of(report).rate.json] = report.peak_flops / 1e9;
     out["seed"] = report.what.seed;
     out["seconds"] = report.what.seconds;
+    if (report.what.drawn > 0) out["random"] = random_json(report);
     if (report.what.placement != 0) out["placement"] = report.what.placement;
     if (!report.provenance.is_null()) out["provenance"] = report.provenance;
     out["cells"] = ordered_json::array();
@@ -224,11 +268,12 @@ std::string show_bench(const bench_report& report, format as) {
     if (as == format::json) return print_json(report);
     const std::string cells = cells_table(report).print(as);
     if (as == format::csv) return cells;
-    const table groups = groups_table(report);
     const std::string heading =
         fmt::format("{} on {}; seed {}; ratios to {}, measured in turn\n\n", report.what.subject->id,
                     report.device.text(), report.what.seed, yardstick_text(report));
     const std::string more = remarks(report);
+    if (report.what.drawn > 0) return heading + show_random(report, as) + (more.empty() ? "" : "\n" + more);
+    const table groups = groups_table(report);
     return heading + cells + (groups.rows.empty() ? "" : "\n" + groups.print(as)) + (more.empty() ? "" : "\n" + more);
 }
 

@@ -19,10 +19,16 @@ struct bench_report {
     nlohmann::ordered_json provenance = nullptr;  // what a stored result needs to be made again
 };
 
-// A row a cell; below them a row a group of shapes with the worst and the median ratio of the subject and in how many
-// cells it stays below what it must reach or behind a peer; then what was skipped and what failed. In CSV the cells.
+// Of cells drawn at random: lab/bench_random.hpp. Else: a row a cell; below them a row a group of shapes with the worst
+// and the median ratio of the subject and in how many cells it stays below what it must reach or behind a peer; then
+// what was skipped and what failed. In CSV the cells.
 std::string show_bench(const bench_report& report, format as);
 
 nlohmann::ordered_json to_json(const bench_report& report);
+
+// What a peer is called in tables: its id without its family.
+std::string short_name(const kernel& k);
+// "8192 x 8192 of 4 bytes", or without the bytes where all elements are alike.
+std::string where_text(const bench_report& report, const bench_result& r, const char* unit = " bytes");
 
 }  // namespace cornerturn::lab

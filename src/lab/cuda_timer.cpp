@@ -67,7 +67,7 @@ void cuda_timer::flush(void* memory) const {
 }
 
 std::vector<timing> cuda_timer::measure(const std::vector<work_function>& prepared, const timing_method& how,
-                                        double seconds, std::uint64_t seed) const {
+                                        const sampling& samples, std::uint64_t seed) const {
     const device::device_memory cold(how.flush ? flush_bytes_ : 1);
     const auto sample = [&](const work_function& work) {
         if (how.flush) flush(cold.get);
@@ -79,7 +79,7 @@ std::vector<timing> cuda_timer::measure(const std::vector<work_function>& prepar
         CORNERTURN_CUDA(cudaEventElapsedTime(&milliseconds, begin_, end_));
         return milliseconds * 1e-3 / how.launches;
     };
-    return sample_in_turn(prepared.size(), seconds, seed, [&](std::size_t i) { return sample(prepared[i]); });
+    return sample_in_turn(prepared.size(), samples, seed, [&](std::size_t i) { return sample(prepared[i]); });
 }
 
 }  // namespace cornerturn::lab

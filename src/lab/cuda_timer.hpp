@@ -40,8 +40,8 @@ public:
     work_function prepare(const work_function& work, const timing_method& how) const;
 
     // Seconds a launch takes of each, sampled in turn (lab/statistics.hpp).
-    std::vector<timing> measure(const std::vector<work_function>& prepared, const timing_method& how, double seconds,
-                                std::uint64_t seed) const;
+    std::vector<timing> measure(const std::vector<work_function>& prepared, const timing_method& how,
+                                const sampling& samples, std::uint64_t seed) const;
 
 private:
     void flush(void* memory) const;

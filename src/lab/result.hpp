@@ -33,6 +33,12 @@ struct timing {
     bool apart_from(const timing& other) const { return p90_s < other.p10_s || other.p90_s < p10_s; }
 };
 
+// How long something is sampled: until both are full.
+struct sampling {
+    double seconds = 0.5;
+    int rounds = 20;
+};
+
 struct measured_time {
     timing kernel, yardstick;
     std::string yardstick_what;  // "memcpy"

@@ -13,8 +13,6 @@
 namespace cornerturn::lab {
 namespace {
 
-constexpr double kSecondsToSample = 0.5;
-
 // What is launched in its scope is for a profiler to see, under the kernel's id (lab/hardware.hpp). Costs nothing where
 // none looks.
 class profiler_mark {
@@ -84,7 +82,7 @@ private:
         const operation_facts& facts = what.work->does().facts();
         const timing_method how = method_for(what.work->bytes(), what.warm);
         const auto times = timer_.measure({timer_.prepare(work, how), timer_.prepare(problem_->bind_yardstick(), how)},
-                                          how, kSecondsToSample, what.work->seed());
+                                          how, sampling{}, what.work->seed());
         return {times[0],
                 times[1],
                 facts.yardstick,

@@ -29,13 +29,13 @@ inline timing summarize(const std::vector<double>& seconds) {
 }
 
 // What sample(i) returns, in seconds, for each of `count` contestants. Every round samples all of them once, in an
-// order drawn from the seed, so that all see the same clocks and the same neighbours: at least 20 rounds, and more
-// until `seconds` or 200 are full. Who has taken longer than `patience` in all, in seconds, sits out the rest; a
+// order drawn from the seed, so that all see the same clocks and the same neighbours: at least so many rounds, and more
+// until the seconds or 200 are full. Who has taken longer than `patience` in all, in seconds, sits out the rest; a
 // run to warm up that alone takes a fifth of that counts, and is the last.
 template <class Sample>
-std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint64_t seed, Sample sample,
+std::vector<timing> sample_in_turn(std::size_t count, const sampling& how, std::uint64_t seed, Sample sample,
                                    double patience = std::numeric_limits<double>::infinity()) {
-    constexpr int kWarmUps = 3, kLeastRounds = 20, kMostRounds = 200;
+    constexpr int kWarmUps = 3, kMostRounds = 200;
     std::vector<double> spent(count);
     std::vector<std::vector<double>> samples(count);
     for (std::size_t k = 0; k < count; ++k) {
@@ -53,7 +53,7 @@ std::vector<timing> sample_in_turn(std::size_t count, double seconds, std::uint6
     const auto elapsed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
-    for (int round = 0; round < kLeastRounds || (round < kMostRounds && elapsed() < seconds); ++round) {
+    for (int round = 0; round < how.rounds || (round < kMostRounds && elapsed() < how.seconds); ++round) {
         std::shuffle(order.begin(), order.end(), random);
         for (std::size_t k : order) {
             if (spent[k] > patience) continue;

@@ -198,6 +198,49 @@ TEST(cuda_bench, verifies_and_times_everyone) {
     }
 }
 
+// Rows with gaps, narrow ones too: what writes sectors in part is compared with ordered copies, which are verified. All
+// ways that the library has are right, and timed.
+TEST(cuda_bench, compares_random_cells_with_ordered_copies_and_tells_the_regret) {
+    const auto& does = dynamic_cast<const movement&>(find_operation("transpose"));
+    lab::bench_request what{.does = &does,
+                            .subject = &find_kernel("transpose/production"),
+                            .yardstick = &find_kernel("baseline/memcpy"),
+                            .seconds = 0.01,
+                            .rounds = 5,
+                            .drawn = 1,
+                            .regret = true};
+    for (const std::string& id : does.contestants(backend::cuda).ordered) what.ordered.push_back(&find_kernel(id));
+    ASSERT_EQ(what.ordered.size(), 5u);
+    const auto bencher = lab::cuda_bencher();
+    for (int size : {1, 2, 3, 4, 6, 8, 12, 16}) {
+        for (auto [rows, cols] :
+             {std::pair<std::int64_t, std::int64_t>{1, 300000}, {5, 100001}, {999, 1001}, {100001, 3}}) {
+            for (std::int64_t offset : {0, 3}) {
+                const problem_shape shape{.rows = rows,
+                                          .cols = cols,
+                                          .element_size = size,
+                                          .source_ld = cols + 7,
+                                          .destination_ld = rows + 3,
+                                          .destination_offset = offset};
+                const auto work = std::make_shared<movement_work>(does, dtype{"", size}, shape, true);
+                const lab::bench_result r = bencher->run({"padded", work}, what);
+                ASSERT_EQ(r.skipped, "");
+                ASSERT_EQ(r.ordered.size(), work->writes_whole_sectors() ? 0u : 5u) << work->text() << " of " << size;
+                for (const lab::bench_entry* e : r.entries()) {
+                    ASSERT_EQ(e->fault, "") << e->kernel << ", " << work->text() << " of " << size;
+                    EXPECT_EQ(e->skipped, "") << e->kernel << ", " << work->text() << " of " << size;
+                    EXPECT_GE(e->time.samples, 5);
+                }
+                ASSERT_TRUE(r.regret.has_value());
+                ASSERT_EQ(r.regret->fault, "") << work->text() << " of " << size;
+                EXPECT_GT(r.regret->candidates, 1);
+                EXPECT_GE(r.regret->share(), 0);
+                EXPECT_EQ(r.choice, r.regret->chosen);
+            }
+        }
+    }
+}
+
 TEST(cuda_bench, tells_a_wrong_result) {
     const lab::bench_result r = bench("fault/planted@wrong_index", {.rows = 600, .cols = 700});
     EXPECT_NE(r.subject.fault, "");

@@ -117,8 +117,25 @@ problem_shape movement_work::copy_shape() const {
         .checked();
 }
 
+// Rows of the destination from a packed source, and behind that what else the work reads.
+problem_shape movement_work::ordered_shape() const {
+    const problem_shape s = shape_.checked();
+    const std::int64_t size = s.element_size;
+    problem_shape ordered{.arranged = copied,
+                          .rows = s.count * s.destination_rows(),
+                          .cols = s.destination_cols(),
+                          .element_size = s.element_size,
+                          .seed = s.seed,
+                          .destination_ld = s.destination_ld,
+                          .destination_offset = s.destination_offset,
+                          .reads_stride = true};
+    ordered.source_stride = std::max(s.elements(), (source_sectors() * kSectorBytes + size - 1) / size);
+    return ordered.checked();
+}
+
 problem_shape movement_work::shape_for(const kernel& k) const {
     const kernel_traits<matrix_work> traits = k.traits<matrix_work>();
+    if (traits.ordered && in_bench_) return ordered_shape();
     if (traits.copies && in_bench_) return copy_shape();
     problem_shape shape = shape_;
     if (traits.copies) shape.arranged = copied;
@@ -126,32 +143,39 @@ problem_shape movement_work::shape_for(const kernel& k) const {
     return shape.checked();
 }
 
+// Buffers begin on a sector.
+std::int64_t movement_work::source_sectors() const {
+    const problem_shape s = shape_.checked();
+    const std::int64_t size = s.element_size;
+    return touched_sectors(s.source_offset * size, s.count * s.rows, s.cols * size, s.source_ld * size);
+}
+
 std::int64_t movement_work::sector_bytes() const {
     const problem_shape s = shape_.checked();
     const std::int64_t size = s.element_size;
-    // Buffers begin on a sector.
     return kSectorBytes *
-           (touched_sectors(s.source_offset * size, s.count * s.rows, s.cols * size, s.source_ld * size) +
-            touched_sectors(s.destination_offset * size, s.count * s.destination_rows(), s.destination_cols() * size,
-                            s.destination_ld * size));
+           (source_sectors() + touched_sectors(s.destination_offset * size, s.count * s.destination_rows(),
+                                               s.destination_cols() * size, s.destination_ld * size));
 }
 
 double movement_work::amount(const kernel& k) const {
-    const bool sectors = in_bench_ && k.traits<matrix_work>().copies;
+    const kernel_traits<matrix_work> traits = k.traits<matrix_work>();
+    const bool sectors = in_bench_ && traits.copies && !traits.ordered;
     return static_cast<double>(sectors ? sector_bytes() : moved_bytes());
 }
 
 // Of both sides, each with room for any of the shapes.
 std::int64_t movement_work::side_bytes(const std::vector<problem_shape>& shapes) const {
     std::int64_t most = 0;
-    for (const problem_shape& s : shapes)
-        most = std::max({most, s.before(side::source).bytes(), s.before(side::destination).bytes()});
+    for (const problem_shape& s : shapes) most = std::max({most, s.room(side::source), s.room(side::destination)});
     return 2 * most;
 }
 
-std::int64_t movement_work::gpu_bytes(const std::vector<const kernel*>&, bool with_yardstick) const {
+std::int64_t movement_work::gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const {
     if (with_yardstick) return 3 * (shape_.elements() * shape_.element_size + 4 * kMiB);
-    return side_bytes({shape_.checked(), copy_shape()}) + 16 * kMiB;
+    std::vector<problem_shape> shapes = {shape_.checked(), copy_shape()};
+    for (const kernel* k : kernels) shapes.push_back(shape_for(*k));
+    return side_bytes(shapes) + 16 * kMiB;
 }
 
 std::int64_t movement_work::aside_bytes() const {
@@ -162,9 +186,16 @@ std::string movement_work::text() const {
     const problem_shape& s = shape_;
     std::string out = fmt::format("{} x {}", s.rows, s.cols);
     if (s.count > 1) out = fmt::format("{} of {}", s.count, out);
-    if (s.source_ld > s.cols) out += fmt::format(", ld + {}", s.source_ld - s.cols);
+    const std::int64_t cols = s.destination_cols();
+    const std::int64_t gap = std::max<std::int64_t>(0, s.source_ld - s.cols);
+    const std::int64_t gap_behind = std::max<std::int64_t>(0, s.destination_ld - cols);
+    const auto add = [&](const char* what, std::int64_t source, std::int64_t destination) {
+        if (source == destination && source > 0) out += fmt::format(", {}{}", what, source);
+        if (source != destination) out += fmt::format(", {}{} and {}", what, source, destination);
+    };
+    add("ld + ", gap, gap_behind);
     if (s.in_place) out += ", in place";
-    if (s.source_offset > 0) out += fmt::format(", offset {}", s.source_offset);
+    add("offset ", s.source_offset, s.destination_offset);
     return out;
 }
 
@@ -193,6 +224,13 @@ std::string movement_work::cannot_run(const kernel& k) const {
     return {};
 }
 
+bool movement_work::writes_whole_sectors() const {
+    const problem_shape s = shape_.checked();
+    const std::int64_t size = s.element_size;
+    return fill_whole_sectors(s.destination_offset * size, s.count * s.destination_rows(), s.destination_cols() * size,
+                              s.destination_ld * size);
+}
+
 std::shared_ptr<const workload> movement_work::among(const std::vector<const kernel*>& kernels,
                                                      std::uint64_t seed) const {
     problem_shape shape = shape_;
@@ -214,6 +252,21 @@ std::int64_t touched_sectors(std::int64_t offset, std::int64_t rows, std::int64_
         sectors += added * ((rows - 1 - row) / period + 1);
     }
     return sectors;
+}
+
+bool fill_whole_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch) {
+    if (rows <= 1 || row_bytes == 0 || row_bytes == pitch) return true;
+    const std::int64_t first = offset / kSectorBytes,
+                       last = (offset + (rows - 1) * pitch + row_bytes - 1) / kSectorBytes;
+    const auto full = [&](std::int64_t edge) {  // no gap begins or ends within this byte's sector
+        const std::int64_t sector = edge / kSectorBytes;
+        return edge % kSectorBytes == 0 || sector == first || sector == last;
+    };
+    // A row behind the 32nd lies behind the first sector, and where in a sector rows begin repeats after 32 of them.
+    for (std::int64_t row = 0; row < std::min<std::int64_t>(rows - 1, 2 * kSectorBytes); ++row) {
+        if (!full(offset + row * pitch + row_bytes) || !full(offset + (row + 1) * pitch)) return false;
+    }
+    return true;
 }
 
 void decline_gaps(const matrix_work& work) {

@@ -42,9 +42,12 @@ public:
     std::vector<std::string> bench_groups() const override;
     std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
                                        const std::vector<std::string>& groups) const override;
+    std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const override;
     // Beside memcpy what the library runs, "NAME/production", or else the first of its kernels that is built for it.
     bench_contestants contestants(backend on) const override;
     std::string yardstick_text(backend on) const override;
+    // Every way in which the library does the work there, as problem::candidates() has them.
+    virtual std::vector<problem::candidate> candidates(backend, const matrix_work&) const { return {}; }
     std::string bench_row(const std::string& group, const std::string& text,
                           const std::vector<std::int64_t>& sizes) const override;
     double operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const override;
@@ -81,10 +84,13 @@ public:
     std::string text() const override;
     void describe(nlohmann::ordered_json& cell) const override;
     std::string cannot_run(const kernel& k) const override;
+    bool writes_whole_sectors() const override;
     std::shared_ptr<const workload> among(const std::vector<const kernel*>& kernels, std::uint64_t seed) const override;
 
 private:
     problem_shape copy_shape() const;
+    problem_shape ordered_shape() const;
+    std::int64_t source_sectors() const;
     std::int64_t side_bytes(const std::vector<problem_shape>& shapes) const;
 
     problem_shape shape_;
@@ -97,6 +103,9 @@ movement::arranged_function arranged_by(const kernel& k);
 // How many 32-byte sectors hold `rows` rows of row_bytes each, pitch >= row_bytes apart, that begin `offset` bytes
 // behind a sector's first byte.
 std::int64_t touched_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch);
+
+// Whether all sectors that such rows touch are full of them, but for the first and the last of all.
+bool fill_whole_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch);
 
 // On a GPU; for movement::make().
 std::unique_ptr<problem> make_cuda_movement(const std::vector<problem_shape>& shapes, bool with_yardstick);

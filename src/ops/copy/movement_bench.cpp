@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/copy/movement.hpp"
+#include "ops/copy/strided_shape.hpp"
 
 namespace cornerturn {
 namespace {
@@ -98,6 +99,27 @@ std::vector<bench_cell> movement::bench_grid(const std::vector<int>& element_siz
         }
     }
     return grid;
+}
+
+// A gap behind the destination's rows is as long as drawn, however they are arranged.
+std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed) const {
+    constexpr std::int64_t kMiB = 1 << 20;
+    random_bits random(seed);
+    std::vector<bench_cell> cells;
+    for (int i = 0; i < count; ++i) {
+        const strided_shape drawn = draw_transpose(random, 64 * kMiB, 1024 * kMiB);
+        problem_shape shape{.arranged = arranged_,
+                            .rows = drawn.extents[2],
+                            .cols = drawn.extents[1],
+                            .element_size = static_cast<int>(drawn.element_size),
+                            .source_ld = drawn.source_strides[2],
+                            .source_offset = drawn.source_offset,
+                            .destination_offset = drawn.destination_offset,
+                            .count = drawn.extents[0]};
+        shape.destination_ld = shape.destination_cols() + drawn.destination_strides[1] - drawn.extents[2];
+        cells.push_back({drawn.kind, std::make_shared<movement_work>(*this, type_of(shape.element_size), shape, true)});
+    }
+    return cells;
 }
 
 }  // namespace cornerturn

@@ -15,7 +15,9 @@ public:
 
     bool take(const workload& work, const kernel& k) override {
         const auto* const moved = dynamic_cast<const movement_work*>(&work);
-        return moved != nullptr && memory_.reshape(moved->shape_for(k));
+        if (moved == nullptr || !memory_.reshape(moved->shape_for(k))) return false;
+        does_ = &moved->does();
+        return true;
     }
     std::int64_t room() const override { return memory_.source().room() + memory_.destination().room(); }
 
@@ -23,11 +25,17 @@ public:
         return [run = k.built_for<matrix_work>(on_)->run, work = memory_.work()] { run(work); };
     }
 
+    std::vector<candidate> candidates() const override {
+        const auto* const does = dynamic_cast<const movement*>(does_);
+        return does != nullptr ? does->candidates(on_, memory_.work()) : std::vector<candidate>{};
+    }
+
 protected:
     Memory memory_;
 
 private:
     backend on_;
+    const operation* does_ = nullptr;  // of the work that was last taken
 };
 
 }  // namespace cornerturn

@@ -10,7 +10,10 @@ namespace cornerturn {
 
 template <>
 struct kernel_traits<matrix_work> {
-    bool copies = false;      // leaves each element where it is, whatever its operation: a ceiling for what moves them
+    bool copies = false;  // leaves each element where it is, whatever its operation: a ceiling for what moves them
+    // Copies from a packed source to addresses in ascending order, and reads all of the source up to its stride: what
+    // writes sectors in part is compared with it.
+    bool ordered = false;
     bool batches = false;     // takes work of more than one matrix
     bool in_place = false;    // takes square matrices that are their own destination
     bool arithmetic = false;  // takes elements for numbers: a NaN, infinity or denormal may come back altered

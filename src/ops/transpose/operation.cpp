@@ -3,7 +3,15 @@
 #include <fmt/format.h>
 
 #include "cornerturn/error.hpp"
+#include "ops/copy/kernels/policy.hpp"
 #include "ops/copy/movement.hpp"
+#include "ops/copy/strided_candidates.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
+#include "ops/transpose/kernels/policy.hpp"
+#if defined(CORNERTURN_WITH_CUDA)
+#include "device/cuda_check.hpp"
+#include "device/cuda_device.hpp"
+#endif
 
 namespace cornerturn {
 namespace {
@@ -14,6 +22,21 @@ std::vector<problem_shape> in_place(std::int64_t) {
     std::vector<problem_shape> all;
     for (std::int64_t side : {8192, 10007, 16384}) all.push_back({.rows = side, .cols = side, .in_place = true});
     return all;
+}
+
+// What runs the library's kernels on the current GPU, or in the emulator.
+struct library {
+    gpu card;
+    bool (*run_tuned)(const production::tuning& tuned, const matrix_work& work);
+    void (*run_plan)(const strided::plan& plan);
+};
+
+library library_on([[maybe_unused]] backend on) {
+#if defined(CORNERTURN_WITH_CUDA)
+    if (on == backend::cuda)
+        return {device::gpu_of(device::launch_device()), &production::run_on_gpu, &strided::run_on_gpu};
+#endif
+    return {kH200, &production::run_emulated, &strided::run_emulated};
 }
 
 class transposition final : public movement {
@@ -76,10 +99,36 @@ public:
 
     bench_contestants contestants(backend on) const override {
         switch (on) {
-            case backend::cuda: return {kProduction, "baseline/memcpy", "baseline/", "memcpy,copy,geam"};
-            case backend::host: return {kHostProduction, "host/copy@memcpy", "host/", "copy@streamed,openblas,eigen"};
+            case backend::cuda:
+                return {kProduction,
+                        "baseline/memcpy",
+                        "baseline/",
+                        "memcpy,copy,geam",
+                        {"baseline/ordered@1", "baseline/ordered@4", "baseline/ordered@8", "baseline/ordered@assembled",
+                         "baseline/ordered@memcpy2d"}};
+            case backend::host:
+                return {kHostProduction, "host/copy@memcpy", "host/", "copy@streamed,openblas,eigen", {}};
             default: return {};
         }
+    }
+
+    std::vector<problem::candidate> candidates(backend on, const matrix_work& work) const override {
+        if (on == backend::host || work.rows == 0 || work.cols == 0 || work.count == 0) return {};
+        const auto [card, run_tuned, run_plan] = library_on(on);
+        const int capability = card.capability;
+        const auto of = [&, run = run_tuned](const production::tuning& t, const std::string& name) {
+            return problem::candidate{name, [=] { run(t, work); }};
+        };
+        const production::tuning chosen = production::choose(work, capability);
+        std::vector<problem::candidate> all = {of(chosen, production::explain_on(card, work, capability))};
+        for (const production::tuning& t : production::alternatives(work, capability))
+            all.push_back(of(t, production::name(t)));
+        if (work.source == work.destination) return all;
+        for (problem::candidate& c : strided_candidates(production::strided_of(work), card, run_plan)) {
+            c.name = production::name(production::path::strided) + (": " + c.name);
+            if (c.name != all.front().name) all.push_back(std::move(c));
+        }
+        return all;
     }
 
 protected:

@@ -3,34 +3,13 @@
 // A thread writes a vector of 16 bytes of the destination; what it reads for that may lie at any distance from a vector
 // of the source. What limits: DRAM, and where runs are short and begin anywhere, the vectors that they fill in part.
 #include "ops/copy/kernels/kernels.hpp"
+#include "ops/copy/kernels/words.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
 using strided::kMostThreads;
 using strided::rows_work;
-
-// The 16 bytes at an address that is a multiple of kAligned, or of nothing if that is 1.
-template <int kAligned>
-__device__ __forceinline__ uint4 load_vector(const byte* from) {
-    if constexpr (kAligned == 16) {
-        return load_kept(reinterpret_cast<const uint4*>(from));
-    } else if constexpr (kAligned == 8) {
-        const uint2 a = load_kept(reinterpret_cast<const uint2*>(from));
-        const uint2 b = load_kept(reinterpret_cast<const uint2*>(from + 8));
-        return make_uint4(a.x, a.y, b.x, b.y);
-    } else {
-        const unsigned past = kAligned == 4 ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) & 3);
-        const auto* const words = reinterpret_cast<const unsigned*>(from - past);
-        unsigned raw[5];
-        CORNERTURN_UNROLL
-        for (int k = 0; k < 4; ++k) raw[k] = load_kept(words + k);
-        if constexpr (kAligned == 4) return make_uint4(raw[0], raw[1], raw[2], raw[3]);
-        raw[4] = load_kept(words + (past > 0 ? 4 : 3));
-        return make_uint4(__funnelshift_r(raw[0], raw[1], 8 * past), __funnelshift_r(raw[1], raw[2], 8 * past),
-                          __funnelshift_r(raw[2], raw[3], 8 * past), __funnelshift_r(raw[3], raw[4], 8 * past));
-    }
-}
 
 // Moves a vector unit by unit.
 template <int kUnit>

@@ -1,5 +1,6 @@
 #include "ops/transpose/kernels/policy.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -350,6 +351,14 @@ const char* name(path p) {
     return "?";
 }
 
+std::string name(const tuning& t) {
+    std::string text = name(t.by);
+    if (t.tile_rows > 0) text += " " + std::to_string(t.tile_rows) + " x " + std::to_string(t.tile_cols);
+    if (t.unit > 0) text += ", " + std::to_string(t.unit) + "-byte units";
+    if (t.threads > 0) text += ", " + std::to_string(t.threads) + " threads";
+    return text;
+}
+
 int unit_of(const matrix_work& w) {
     const auto bits = static_cast<std::uint64_t>(w.element_size) | reinterpret_cast<std::uintptr_t>(w.source) |
                       reinterpret_cast<std::uintptr_t>(w.destination) | kVector;
@@ -367,6 +376,41 @@ strided_copy strided_of(const matrix_work& w) {
 
 tuning choose(const matrix_work& work, int architecture) { return decide(work, architecture).use; }
 
+std::vector<tuning> alternatives(const matrix_work& w, int architecture) {
+    const decision chosen = decide(w, architecture);
+    const view_of_work v(w);
+    std::vector<tuning> all;
+    if (chosen.use.by == path::nothing || v.in_place) return all;
+    const auto add = [&](const tuning& t) {
+        if (t != chosen.use && std::find(all.begin(), all.end(), t) == all.end()) all.push_back(t);
+    };
+    const bool roomy = has_large_shared_memory(architecture);
+    add({w.element_size >= kBlocksFrom ? path::blocks : path::units, v.unit, 0, 0,
+         w.element_size >= kBlocksFrom ? kUnitThreads : 0});
+    if (!v.whole_elements) return all;
+    for (const tuning& t : kRagged) {
+        if (t.unit == v.unit && (roomy || t.tile_rows * t.tile_cols * t.unit <= 40 << 10)) add(t);
+    }
+    if (w.count > 1 && v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
+        add({path::small, v.unit, 0, 0, kNarrowThreads});
+    if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source)
+        add({path::tall, v.unit, 0, static_cast<int>(w.cols), kNarrowThreads});
+    if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination)
+        add({path::wide, v.unit, static_cast<int>(w.rows), 0, kNarrowThreads});
+    if (!v.vectors) return all;
+    for (const tile_tuning& t : kTiles) {
+        const bool fits = t.use.unit == v.unit && (!t.large || roomy);
+        if (fits && (t.use.by == path::vector || w.count == 1)) add(t.use);
+    }
+    for (const strip& s : kStrips) {
+        if (s.element != v.unit) continue;
+        add(s.tall(path::vector));
+        add(s.low());
+        if (v.stackable) add(s.tall(path::vector_stacked));
+    }
+    return all;
+}
+
 void run_strided(const matrix_work& work, const gpu* on, void (*run)(const strided::plan&)) {
     strided::for_each_plan(strided_of(work), on != nullptr ? *on : kH200, run);
 }
@@ -376,11 +420,7 @@ std::string explain(const matrix_work& work, int architecture) { return explain_
 std::string explain_on(const gpu& on, const matrix_work& work, int architecture) {
     const decision d = decide(work, architecture);
     if (d.use.by == path::strided) return name(d.use.by) + (": " + strided::explain(strided_of(work), on));
-    std::string text = name(d.use.by);
-    if (d.use.tile_rows > 0) text += " " + std::to_string(d.use.tile_rows) + " x " + std::to_string(d.use.tile_cols);
-    if (d.use.unit > 0) text += ", " + std::to_string(d.use.unit) + "-byte units";
-    if (d.use.threads > 0) text += ", " + std::to_string(d.use.threads) + " threads";
-    return text + ": " + d.why;
+    return name(d.use) + ": " + d.why;
 }
 
 }  // namespace cornerturn::production

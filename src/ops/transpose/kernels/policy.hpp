@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/strided.hpp"
 #include "core/work.hpp"
@@ -53,6 +54,10 @@ strided_copy strided_of(const matrix_work& work);
 
 // For a GPU of that compute capability (90 for 9.0). Looks at sizes and at the addresses' alignment alone.
 tuning choose(const matrix_work& work, int architecture);
+// Other tunings of these kernels that can do the work, which may be slower: for the bench's regret. None in place.
+std::vector<tuning> alternatives(const matrix_work& work, int architecture);
+// "vector 128 x 128, 1-byte units, 256 threads"
+std::string name(const tuning& t);
 // Calls run() for each launch of what is chosen as path::strided, on that GPU; null: on the one that kernels are tuned
 // for.
 void run_strided(const matrix_work& work, const gpu* on, void (*run)(const strided::plan&));

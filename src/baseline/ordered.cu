@@ -1,0 +1,311 @@
+// Ordered copies: what writes sectors in part cannot be compared with memcpy, which writes them whole. These write
+// exactly the destination's addresses, in ascending order, from a packed source. The fastest of them is the yardstick.
+//
+// As much is read as the work that is compared reads: what lies between the source's last element and its stride is
+// read, too, and dropped. All blocks share in that.
+#include "ops/copy/kernels/words.hpp"
+#include "ops/copy/kernels/works.hpp"
+#include "ops/transpose/transpose_rung.hpp"
+
+namespace CORNERTURN_KERNELS {
+namespace {
+
+constexpr rung_notes kNotes{
+    .id = "baseline/ordered",
+    .idea =
+        "A copy from packed memory to rows with gaps, in the order of addresses: the yardstick where sectors are "
+        "written in part.",
+    .change = "A peer, not a rung: from baseline/copy, rows of the destination lie apart.",
+    .contract =
+        "Elements of any size, rows without gaps in the source. Batches whose matrices follow each other, or few.",
+    .bytes = "rows * cols * e written; as much read, and what lies behind the source up to its stride",
+    .limit = "DRAM bandwidth: a sector that is written in part costs more than one that is written whole.",
+    .source = "Common practice.",
+};
+
+constexpr unsigned kOrderedThreads = 256;
+constexpr int kAssembled = 4;                             // vectors to a thread
+constexpr std::int64_t kMostPieces = 0x7fffffff - 65536;  // of one launch: what a divider takes, with room for a block
+
+// Pieces of rows, numbered in the order of their addresses: units, or vectors of the destination.
+struct ordered_work {
+    const byte *source, *last;  // the first byte, and the one behind all that may be read
+    byte* destination;
+    std::int64_t row, pitch;  // bytes of a row, and between rows of the destination
+    std::int64_t bytes;       // of all rows
+    unsigned pieces;          // in all
+    strided::divider of_row;  // how many a row has
+    const uint4* rest;        // what is read and dropped,
+    std::int64_t vectors;     // of all blocks
+    unsigned vectors_of_block;
+    bool never;  // false, which the compiler does not know
+};
+
+// Reads this block's share of the rest.
+__device__ __forceinline__ void read_rest(const ordered_work& w) {
+    if (w.vectors == 0) return;
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * w.vectors_of_block;
+    const std::int64_t left = w.vectors - first;
+    const auto mine = static_cast<unsigned>(left < 0 ? 0 : left < w.vectors_of_block ? left : w.vectors_of_block);
+    unsigned seen = 0;
+    CORNERTURN_UNROLL_BY(4)
+    for (unsigned i = threadIdx.x; i < mine; i += kOrderedThreads) {
+        const uint4 v = load_kept(w.rest + first + i);
+        seen ^= v.x ^ v.y ^ v.z ^ v.w;
+    }
+    if (w.never) *w.destination = static_cast<byte>(seen);
+}
+
+template <class T>
+__device__ __forceinline__ T load_once(const T* from) {
+    if constexpr (sizeof(T) < 4) {
+        return *from;
+    } else {
+        return load_kept(from);
+    }
+}
+
+// kEach units to a thread, all of them under way at once.
+template <int kUnit, int kEach>
+__global__ void CORNERTURN_RESIDENT(kOrderedThreads, kUnit* kEach < 64 ? 2048 : 1024) ordered_units(ordered_work w) {
+    using unit = storage_t<kUnit>;
+    const unsigned first = blockIdx.x * (kOrderedThreads * kEach) + threadIdx.x;
+    const unit* const from = reinterpret_cast<const unit*>(w.source);
+    unit values[kEach];
+    CORNERTURN_UNROLL
+    for (int k = 0; k < kEach; ++k) {
+        const unsigned i = first + static_cast<unsigned>(k) * kOrderedThreads;
+        if (i < w.pieces) values[k] = load_once(from + i);
+    }
+    read_rest(w);
+    CORNERTURN_UNROLL
+    for (int k = 0; k < kEach; ++k) {
+        const unsigned i = first + static_cast<unsigned>(k) * kOrderedThreads;
+        if (i >= w.pieces) break;
+        const unsigned row = w.of_row.quotient(i), at = i - row * w.of_row.d;
+        reinterpret_cast<unit*>(w.destination + row * w.pitch)[at] = values[k];
+    }
+}
+
+// The vector of the destination that a piece is, and which of its bytes belong to the row.
+struct vector_place {
+    const byte* from;
+    byte* to;
+    int begin, end;
+
+    __device__ __forceinline__ vector_place(const ordered_work& w, unsigned piece) {
+        const unsigned row = w.of_row.quotient(piece), vector = piece - row * w.of_row.d;
+        byte* const line = w.destination + row * w.pitch;
+        const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % kVectorBytes);
+        const std::int64_t at = static_cast<std::int64_t>(vector) * kVectorBytes - past, left = w.row - at;
+        from = w.source + row * w.row + at;
+        to = line + at;
+        begin = at < 0 ? past : 0;
+        end = left < kVectorBytes ? static_cast<int>(left) : kVectorBytes;
+    }
+    // Whether it can be moved at once, which reads so many bytes beside it.
+    __device__ __forceinline__ bool is_whole(const ordered_work& w, int around) const {
+        return begin == 0 && end == kVectorBytes &&
+               (around == 0 || (from - around >= w.source && from + kVectorBytes + around <= w.last));
+    }
+};
+
+// Four vectors to a thread, each as whole as it is the row's. Between where a byte comes from and where it goes lies a
+// multiple of kApart bytes, or any number if that is 1.
+template <int kUnit, int kApart>
+__global__ void CORNERTURN_RESIDENT(kOrderedThreads, 1024) ordered_assembled(ordered_work w) {
+    using unit = storage_t<kUnit>;
+    constexpr int kAround = kApart < 4 ? 3 : 0;
+    const unsigned first = blockIdx.x * (kOrderedThreads * kAssembled) + threadIdx.x;
+    const result_policy result(w.bytes);
+    uint4 values[kAssembled];
+    CORNERTURN_UNROLL
+    for (int k = 0; k < kAssembled; ++k) {
+        const unsigned i = first + static_cast<unsigned>(k) * kOrderedThreads;
+        if (i >= w.pieces) break;
+        const vector_place place(w, i);
+        if (place.is_whole(w, kAround)) values[k] = load_vector<kApart>(place.from);
+    }
+    read_rest(w);
+    CORNERTURN_UNROLL
+    for (int k = 0; k < kAssembled; ++k) {
+        const unsigned i = first + static_cast<unsigned>(k) * kOrderedThreads;
+        if (i >= w.pieces) break;
+        const vector_place place(w, i);
+        if (place.is_whole(w, kAround)) {
+            result.store(reinterpret_cast<uint4*>(place.to), values[k]);
+            continue;
+        }
+        CORNERTURN_UNROLL_BY(1)
+        for (int u = place.begin; u < place.end; u += kUnit)
+            *reinterpret_cast<unit*>(place.to + u) = value_at<unit>(place.from + u);
+    }
+}
+
+// Rows of one matrix, and what is read behind them.
+struct ordered_rows {
+    const byte* source;
+    byte* destination;
+    std::int64_t rows, row, pitch, rest;  // all but `rows` in bytes
+
+    // The widest unit that both sides allow.
+    int unit() const {
+        const auto bits = static_cast<std::uint64_t>(row) | (rows > 1 ? static_cast<std::uint64_t>(pitch) : 0) |
+                          reinterpret_cast<std::uintptr_t>(source) | reinterpret_cast<std::uintptr_t>(destination) |
+                          kVectorBytes;
+        return static_cast<int>(bits & (~bits + 1));
+    }
+    // The same of the distance between where a byte comes from and where it goes.
+    int apart() const {
+        const auto bits = (reinterpret_cast<std::uintptr_t>(source) - reinterpret_cast<std::uintptr_t>(destination)) |
+                          (rows > 1 ? static_cast<std::uint64_t>(row - pitch) : 0) | kVectorBytes;
+        return static_cast<int>(bits & (~bits + 1));
+    }
+};
+
+// Calls start(shape, work) for each launch of rows that are cut into so many pieces each, `of_block` a block.
+template <class Start>
+void for_each_launch(const ordered_rows& all, std::int64_t pieces_of_row, std::int64_t of_block, Start start) {
+    if (pieces_of_row > kMostPieces) decline("a row is too long");
+    const std::int64_t most = kMostPieces / pieces_of_row;
+    for (std::int64_t first = 0; first < all.rows; first += most) {
+        const std::int64_t rows = all.rows - first < most ? all.rows - first : most, pieces = rows * pieces_of_row;
+        const std::int64_t blocks = (pieces + of_block - 1) / of_block;
+        ordered_work w{};
+        w.source = all.source + first * all.row;
+        w.last = all.source + all.rows * all.row + all.rest;
+        w.destination = all.destination + first * all.pitch;
+        w.row = all.row;
+        w.pitch = all.pitch;
+        w.bytes = all.rows * all.row;
+        w.pieces = static_cast<unsigned>(pieces);
+        w.of_row = strided::divider(static_cast<unsigned>(pieces_of_row));
+        if (first == 0) {  // there is hardly ever another launch
+            const auto behind = reinterpret_cast<std::uintptr_t>(all.source + all.rows * all.row);
+            const std::uintptr_t past = (0 - behind) % kVectorBytes;
+            w.rest = reinterpret_cast<const uint4*>(behind + past);
+            const std::int64_t whole = all.rest - static_cast<std::int64_t>(past);
+            w.vectors = whole > 0 ? whole / kVectorBytes : 0;
+            w.vectors_of_block = static_cast<unsigned>((w.vectors + blocks - 1) / blocks);
+        }
+        start(launch_shape{dim3(static_cast<unsigned>(blocks)), dim3(kOrderedThreads)}, w);
+    }
+}
+
+template <int kUnit, int kEach>
+void copy_units(const ordered_rows& all) {
+    for_each_launch(
+        all, all.row / kUnit, kOrderedThreads * kEach,
+        [](const launch_shape& shape, const ordered_work& w) { launch(shape, ordered_units<kUnit, kEach>, w); });
+}
+
+struct by_unit {
+    template <int kEach>
+    static void run(const ordered_rows& all) {
+        switch (all.unit()) {
+            case 1: return copy_units<1, kEach>(all);
+            case 2: return copy_units<2, kEach>(all);
+            case 4: return copy_units<4, kEach>(all);
+            case 8: return copy_units<8, kEach>(all);
+            default: return copy_units<16, kEach>(all);
+        }
+    }
+};
+
+template <int kUnit, int kApart>
+void copy_assembled_apart(const ordered_rows& all) {
+    // The most vectors that a row touches.
+    const std::int64_t most_past = kVectorBytes - kUnit;
+    const std::int64_t vectors = (most_past + all.row + kVectorBytes - 1) / kVectorBytes;
+    for_each_launch(all, vectors, kOrderedThreads * kAssembled, [](const launch_shape& shape, const ordered_work& w) {
+        launch(shape, ordered_assembled<kUnit, kApart>, w);
+    });
+}
+
+template <int kUnit>
+void copy_assembled_units(const ordered_rows& all) {
+    const int apart = all.apart();
+    if (apart >= 16) return copy_assembled_apart<kUnit, 16>(all);
+    if constexpr (kUnit <= 8) {
+        if (apart >= 8) return copy_assembled_apart<kUnit, 8>(all);
+    }
+    if constexpr (kUnit <= 4) {
+        if (apart >= 4) return copy_assembled_apart<kUnit, 4>(all);
+    }
+    if constexpr (kUnit <= 2) copy_assembled_apart<kUnit, 1>(all);
+}
+
+void copy_assembled(const ordered_rows& all) {
+    switch (all.unit()) {
+        case 1: return copy_assembled_units<1>(all);
+        case 2: return copy_assembled_units<2>(all);
+        case 4: return copy_assembled_units<4>(all);
+        case 8: return copy_assembled_units<8>(all);
+        default: return copy_assembled_units<16>(all);
+    }
+}
+
+// Each matrix of the work, or the batch as one where its rows follow each other.
+template <void (*kCopy)(const ordered_rows&)>
+void run_ordered(const matrix_work& work) {
+    constexpr std::int64_t kMostCopies = 16;  // of a batch: more would time the launches
+    const std::int64_t e = work.element_size;
+    if (work.rows == 0 || work.cols == 0) return;
+    if (work.rows > 1 && work.source_ld != work.cols) decline("its source has no gaps behind its rows");
+    const std::int64_t packed = work.rows * work.cols;
+    ordered_rows one{static_cast<const byte*>(work.source),
+                     static_cast<byte*>(work.destination),
+                     work.rows,
+                     work.cols * e,
+                     work.destination_ld * e,
+                     (work.source_stride - packed) * e};
+    if (work.count > 1 && work.source_stride == packed && work.destination_stride == work.rows * work.destination_ld) {
+        one.rows *= work.count;
+        return kCopy(one);
+    }
+    if (work.count > kMostCopies) decline("it takes few matrices, or such as follow each other");
+    for (std::int64_t i = 0; i < work.count; ++i) {
+        kCopy(one);
+        one.source += work.source_stride * e;
+        one.destination += work.destination_stride * e;
+        if (i + 2 == work.count) one.rest = 0;  // only between them is there surely something
+    }
+}
+
+#if !defined(CORNERTURN_EMULATED)
+__global__ void CORNERTURN_RESIDENT(kOrderedThreads, 2048) ordered_rest(ordered_work w) { read_rest(w); }
+
+// CUDA's own copy of rows; what it does not read, a launch ahead of it does.
+void copy_2d(const ordered_rows& all) {
+    int most_pitch = 0;
+    CORNERTURN_CUDA(cudaDeviceGetAttribute(&most_pitch, cudaDevAttrMaxPitch, device::launch_device()));
+    if (all.pitch > most_pitch) decline("cudaMemcpy2DAsync takes no rows so far apart");
+    constexpr std::int64_t kOfBlock = 16 << 10;
+    if (all.rest >= kVectorBytes) {
+        const ordered_rows rest{all.source, all.destination, 1, all.rows * all.row, 0, all.rest};
+        const std::int64_t pieces = (all.rest + kVectorBytes - 1) / kVectorBytes;
+        for_each_launch(rest, pieces, kOfBlock / kVectorBytes,
+                        [](const launch_shape& shape, const ordered_work& w) { launch(shape, ordered_rest, w); });
+    }
+    CORNERTURN_CUDA(cudaMemcpy2DAsync(all.destination, static_cast<std::size_t>(all.pitch), all.source,
+                                      static_cast<std::size_t>(all.row), static_cast<std::size_t>(all.row),
+                                      static_cast<std::size_t>(all.rows), cudaMemcpyDeviceToDevice,
+                                      device::current_stream()));
+}
+constexpr auto kCopy2d = &run_ordered<copy_2d>;
+#else
+constexpr void (*kCopy2d)(const matrix_work&) = nullptr;
+#endif
+
+constexpr variant<matrix_work> ordered(const char* name, void (*run)(const matrix_work&),
+                                       const char* feature = nullptr) {
+    return {{name, "a peer", kAnyElementSize, {feature}}, run, {.copies = true, .ordered = true, .batches = true}};
+}
+
+}  // namespace
+
+CORNERTURN_RUNG(kNotes, transpose_operation(), ordered("1", &run_ordered<by_unit::run<1>>),
+                ordered("4", &run_ordered<by_unit::run<4>>), ordered("8", &run_ordered<by_unit::run<8>>),
+                ordered("assembled", &run_ordered<copy_assembled>), ordered("memcpy2d", kCopy2d, "cudaMemcpy2DAsync"))
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,233 @@
+#include "lab/bench_random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lab/statistics.hpp"
+
+namespace cornerturn::lab {
+namespace {
+
+using nlohmann::ordered_json;
+using cells = std::vector<const bench_result*>;
+
+constexpr std::size_t kWorst = 10;
+constexpr const char* kOrderedCopy = "ordered copy";
+
+struct share_of_cells {
+    const char *name, *json;
+    double share;
+};
+constexpr share_of_cells kLow[] = {{"minimum", "min", 0}, {"1 %", "p1", 0.01},   {"5 %", "p5", 0.05},
+                                   {"10 %", "p10", 0.1},  {"25 %", "p25", 0.25}, {"median", "median", 0.5}};
+constexpr share_of_cells kHigh[] = {{"median", "median", 0.5}, {"75 %", "p75", 0.75}, {"90 %", "p90", 0.9},
+                                    {"95 %", "p95", 0.95},     {"99 %", "p99", 0.99}, {"maximum", "max", 1}};
+// What counts as regretted.
+constexpr double kRegretted = 0.05;
+
+cells compared_cells(const bench_report& report) {
+    cells all;
+    for (const bench_result& r : report.results) {
+        if (r.compared(r.subject)) all.push_back(&r);
+    }
+    return all;
+}
+
+// ---- Percentiles of the ratio ---------------------------------------------------------------------------------------
+
+// Some of the cells, and their ratios to one yardstick.
+struct ratios {
+    std::string of, yardstick;
+    std::vector<double> values;
+};
+
+// By the yardstick that judges each cell.
+void add_by_yardstick(const bench_report& report, const std::string& name, const cells& some,
+                      std::vector<ratios>& out) {
+    for (const bool by_order : {false, true}) {
+        ratios found{name, by_order ? kOrderedCopy : short_name(*report.what.yardstick), {}};
+        for (const bench_result* r : some) {
+            if (r->is_judged_by_order() == by_order) found.values.push_back(r->figure(r->subject));
+        }
+        if (!found.values.empty()) out.push_back(std::move(found));
+    }
+}
+
+std::vector<ratios> all_ratios(const bench_report& report) {
+    const cells all = compared_cells(report);
+    std::vector<ratios> out;
+    add_by_yardstick(report, "all", all, out);
+    const bool two_yardsticks = out.size() > 1;
+    if (two_yardsticks) {
+        ratios either{"all", short_name(*report.what.yardstick) + ", of every cell", {}};
+        for (const bench_result* r : all) either.values.push_back(r->ratio(r->subject));
+        out.push_back(std::move(either));
+    }
+    std::set<std::string> kinds;
+    std::set<int> sizes;
+    for (const bench_result* r : all) {
+        kinds.insert(r->cell.group);
+        sizes.insert(r->cell.work->type().size);
+    }
+    const auto add = [&](const std::string& name, auto belongs) {
+        cells some;
+        std::copy_if(all.begin(), all.end(), std::back_inserter(some), belongs);
+        add_by_yardstick(report, name, some, out);
+    };
+    for (const std::string& kind : kinds) add(kind, [&](const bench_result* r) { return r->cell.group == kind; });
+    for (int size : sizes) {
+        add(fmt::format("{} bytes", size), [&](const bench_result* r) { return r->cell.work->type().size == size; });
+    }
+    return out;
+}
+
+std::vector<std::string> with_percentiles(std::vector<std::string> row, const std::vector<double>& values) {
+    row.push_back(std::to_string(values.size()));
+    for (const auto& [name, json, share] : kLow) row.push_back(fmt::format("{:.3f}", percentile(values, share)));
+    return row;
+}
+
+table percentiles_table(std::vector<table::column> first) {
+    table t{std::move(first), {}};
+    t.columns.push_back({"cells", true});
+    for (const auto& [name, json, share] : kLow) t.columns.push_back({name, true});
+    return t;
+}
+
+table ratios_table(const bench_report& report) {
+    table t = percentiles_table({{"of"}, {"yardstick"}});
+    for (const ratios& r : all_ratios(report)) t.rows.push_back(with_percentiles({r.of, r.yardstick}, r.values));
+    return t;
+}
+
+// ---- The others -----------------------------------------------------------------------------------------------------
+
+// Each peer on the cells that it takes, and the subject on the same ones.
+table peers_table(const bench_report& report) {
+    table t = percentiles_table({{"peer"}, {"ratio of"}});
+    for (std::size_t i = 0; i < report.what.peers.size(); ++i) {
+        std::vector<double> its, ours;
+        for (const bench_result* r : compared_cells(report)) {
+            if (!r->compared(r->peers[i])) continue;
+            its.push_back(r->figure(r->peers[i]));
+            ours.push_back(r->figure(r->subject));
+        }
+        if (its.empty()) continue;
+        const std::string name = short_name(*report.what.peers[i]);
+        t.rows.push_back(with_percentiles({name, name}, its));
+        t.rows.push_back(with_percentiles({name, report.what.subject->id}, ours));
+    }
+    return t;
+}
+
+table ordered_table(const bench_report& report) {
+    table t{{{kOrderedCopy}, {"cells", true}, {"fastest in", true}}, {}};
+    for (std::size_t i = 0; i < report.what.ordered.size(); ++i) {
+        int taken = 0, fastest = 0;
+        for (const bench_result& r : report.results) {
+            if (r.ordered.empty() || !r.compared(r.ordered[i])) continue;
+            ++taken;
+            fastest += &r.judge() == &r.ordered[i];
+        }
+        if (taken > 0)
+            t.rows.push_back({short_name(*report.what.ordered[i]), std::to_string(taken), std::to_string(fastest)});
+    }
+    return t;
+}
+
+table worst_table(const bench_report& report) {
+    cells worst = compared_cells(report);
+    std::stable_sort(worst.begin(), worst.end(), [](const bench_result* a, const bench_result* b) {
+        return a->figure(a->subject) < b->figure(b->subject);
+    });
+    worst.resize(std::min(worst.size(), kWorst));
+    table t{{{"kind"}, {"the worst cells"}, {"ratio", true}, {"to"}, {"how the library does it"}}, {}};
+    for (const bench_result* r : worst) {
+        t.rows.push_back({r->cell.group, where_text(report, *r), fmt::format("{:.3f}", r->figure(r->subject)),
+                          r->judge().kernel, r->choice.empty() ? "-" : r->choice});
+    }
+    return t;
+}
+
+// ---- Regret ---------------------------------------------------------------------------------------------------------
+
+cells with_regret(const bench_report& report) {
+    cells all;
+    for (const bench_result& r : report.results) {
+        if (r.regret && r.regret->fault.empty()) all.push_back(&r);
+    }
+    return all;
+}
+
+struct regrets {
+    std::vector<double> shares;
+    int candidates = 0;    // in all cells
+    double regretted = 0;  // share of cells
+
+    explicit regrets(const cells& all) {
+        for (const bench_result* r : all) {
+            shares.push_back(r->regret->share());
+            candidates += r->regret->candidates;
+        }
+        const auto above = std::count_if(shares.begin(), shares.end(), [](double x) { return x > kRegretted; });
+        regretted = static_cast<double>(above) / static_cast<double>(std::max<std::size_t>(1, shares.size()));
+    }
+};
+
+std::string regret_text(const bench_report& report, format as) {
+    cells all = with_regret(report);
+    if (all.empty()) return "no regret: the library has no choice in any cell\n";
+    const regrets found(all);
+    std::string out = fmt::format(
+        "regret: by how much the chosen way takes longer than the best; {} candidates in {} cells; above 5 % in {:.1f} "
+        "% "
+        "of the cells\n\n",
+        found.candidates, all.size(), 100 * found.regretted);
+    table t{{}, {{}}};
+    for (const auto& [name, json, share] : kHigh) {
+        t.columns.push_back({name, true});
+        t.rows[0].push_back(fmt::format("{:.1f} %", 100 * percentile(found.shares, share)));
+    }
+    out += t.print(as) + "\n";
+    std::stable_sort(all.begin(), all.end(), [](const bench_result* a, const bench_result* b) {
+        return a->regret->share() > b->regret->share();
+    });
+    all.resize(std::min(all.size(), kWorst));
+    table worst{{{"kind"}, {"the most regretted"}, {"regret", true}, {"chosen"}, {"best"}}, {}};
+    for (const bench_result* r : all) {
+        worst.rows.push_back({r->cell.group, where_text(report, *r), fmt::format("{:.1f} %", 100 * r->regret->share()),
+                              r->regret->chosen, r->regret->best});
+    }
+    return out + worst.print(as);
+}
+
+}  // namespace
+
+std::string show_random(const bench_report& report, format as) {
+    std::string out;
+    for (const table& t : {ratios_table(report), peers_table(report), ordered_table(report), worst_table(report)}) {
+        if (!t.rows.empty()) out += (out.empty() ? "" : "\n") + t.print(as);
+    }
+    if (report.what.regret) out += "\n" + regret_text(report, as);
+    return out;
+}
+
+ordered_json random_json(const bench_report& report) {
+    ordered_json out = {{"count", report.what.drawn}, {"seed", report.what.seed}, {"rounds", report.what.rounds}};
+    out["ratios"] = ordered_json::array();
+    for (const ratios& r : all_ratios(report)) {
+        ordered_json row = {{"of", r.of}, {"yardstick", r.yardstick}, {"cells", r.values.size()}};
+        for (const auto& [name, json, share] : kLow) row[json] = percentile(r.values, share);
+        out["ratios"].push_back(row);
+    }
+    if (const cells all = with_regret(report); !all.empty()) {
+        const regrets found(all);
+        out["regret"] = {{"cells", all.size()}, {"candidates", found.candidates}, {"above_5_percent", found.regretted}};
+        for (const auto& [name, json, share] : kHigh) out["regret"][json] = percentile(found.shares, share);
+    }
+    return out;
+}
+
+}  // namespace cornerturn::lab

@@ -1,0 +1,429 @@
+// The bench of cells drawn at random, as far as it needs no GPU: what is drawn, what it is compared with, and what is
+// made of times.
+#include "lab/bench_random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "cornerturn/error.hpp"
+#include "lab/bench_views.hpp"
+#include "lab/statistics.hpp"
+#include "ladder_check.hpp"
+#include "work.hpp"
+
+using namespace cornerturn;
+using namespace cornerturn::lab;
+
+namespace {
+
+const operation& transposes() { return find_operation("transpose"); }
+const movement_work& of(const bench_cell& c) { return dynamic_cast<const movement_work&>(*c.work); }
+std::vector<const kernel*> ordered_copies() {
+    std::vector<const kernel*> all;
+    for (const std::string& id : transposes().contestants(backend::cuda).ordered) all.push_back(&find_kernel(id));
+    return all;
+}
+
+nlohmann::ordered_json described(const bench_cell& c) {
+    nlohmann::ordered_json out;
+    c.work->describe(out);
+    return out;
+}
+
+// ---- Draws ----------------------------------------------------------------------------------------------------------
+
+TEST(draws, are_the_seeds) {
+    const auto texts = [](std::uint64_t seed) {
+        std::string all;
+        for (const bench_cell& c : transposes().bench_draws(50, seed))
+            all += c.group + ": " + described(c).dump() + "\n";
+        return all;
+    };
+    EXPECT_EQ(texts(1), texts(1));
+    EXPECT_NE(texts(1), texts(2));
+    EXPECT_THROW(find_operation("gemm").bench_draws(1, 1), invalid_argument);
+}
+
+TEST(draws, are_problems_of_any_kind_and_element) {
+    std::set<std::string> kinds;
+    std::set<int> sizes;
+    for (const bench_cell& c : transposes().bench_draws(600, 7)) {
+        kinds.insert(c.group);
+        sizes.insert(c.work->type().size);
+        const std::string text = c.work->text();
+        EXPECT_LE(c.work->bytes() / 2, (std::int64_t{1} << 30) + 16) << text;
+        EXPECT_GE(c.work->bytes() / 2, std::int64_t{31} << 20) << text;  // what rows leave over is cut off
+        EXPECT_EQ(c.work->cannot_run(find_kernel("transpose/production")), "") << text;
+        EXPECT_EQ(c.work->cannot_run(find_kernel("baseline/memcpy")), "") << text;
+        const nlohmann::ordered_json cell = described(c);
+        EXPECT_EQ(cell["element_size"], c.work->type().size);
+        const std::int64_t rows = cell["rows"], cols = cell["cols"];
+        const bool padded = cell["source_ld"] > cols || cell["destination_ld"] > rows;
+        EXPECT_TRUE(!padded || c.group == "padded") << text;
+        EXPECT_EQ(cell["source_offset"] > 0, c.group == "offset") << text;
+        EXPECT_EQ(cell["destination_offset"] > 0, c.group == "offset") << text;
+        EXPECT_TRUE(cell["count"] == 1 || c.group == "batched") << text;
+        // What the kernels of a cell are asked to do is a problem, too, and memory is taken for all of it.
+        EXPECT_TRUE(c.work->writes_whole_sectors() || padded) << text;
+        std::int64_t most = 0;
+        for (const kernel* k : ordered_copies()) {
+            const problem_shape s = of(c).shape_for(*k);
+            EXPECT_EQ(s.elements(), c.work->outputs()) << text;
+            most = std::max(most, s.room(side::source) + s.room(side::destination));
+        }
+        EXPECT_GE(c.work->gpu_bytes(ordered_copies(), false), most) << text;
+    }
+    EXPECT_EQ(kinds, (std::set<std::string>{"packed", "padded", "offset", "batched"}));
+    EXPECT_EQ(sizes, (std::set<int>{1, 2, 3, 4, 6, 8, 12, 16}));
+}
+
+TEST(draws, tell_both_sides) {
+    const auto text = [](problem_shape shape) {
+        return movement_work(dynamic_cast<const movement&>(transposes()), {"", shape.element_size}, shape).text();
+    };
+    EXPECT_EQ(text({.rows = 3, .cols = 5, .source_ld = 6, .destination_ld = 4}), "3 x 5, ld + 1");
+    EXPECT_EQ(text({.rows = 3, .cols = 5, .source_ld = 6}), "3 x 5, ld + 1 and 0");
+    EXPECT_EQ(text({.rows = 3, .cols = 5, .source_offset = 2, .destination_offset = 1}), "3 x 5, offset 2 and 1");
+}
+
+// ---- Sectors that are written in part -------------------------------------------------------------------------------
+
+TEST(sectors, are_written_whole_or_in_part) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    int whole = 0;
+    for (int round = 0; round < 5000; ++round) {
+        const bool sectors = random() % 3 == 0;  // rows that fill some
+        const int size = sectors ? 32 : 1 << random() % 5;
+        const std::int64_t offset = random() % 20 * (sectors ? 16 : size), rows = random() % 150;
+        const std::int64_t row = random() % (random() % 2 == 0 ? 90 : 4) * size;
+        const std::int64_t pitch = row + random() % (round % 2 == 0 ? 3 : 50) * size;
+        std::map<std::int64_t, int> written;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            for (std::int64_t byte = 0; byte < row; ++byte) ++written[(offset + r * pitch + byte) / 32];
+        }
+        bool expected = true;
+        for (const auto& [sector, bytes] : written) {
+            const bool end = sector == written.begin()->first || sector == written.rbegin()->first;
+            if (!end && bytes < 32) expected = false;
+        }
+        whole += expected;
+        ASSERT_EQ(fill_whole_sectors(offset, rows, row, pitch), expected)
+            << offset << ", " << rows << " rows of " << row << ", " << pitch << " apart, seed " << seed;
+    }
+    EXPECT_GT(whole, 100);
+    EXPECT_LT(whole, 4900);
+}
+
+// ---- Ordered copies -------------------------------------------------------------------------------------------------
+
+// Rows, gaps and offsets as the bench's cells have them, and less.
+TEST(ordered_copies, write_rows_of_any_length_and_nothing_else) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    for (int round = 0; round < 250; ++round) {
+        constexpr int kSizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 1, 2, 4};
+        problem_shape s{.arranged = copied, .element_size = kSizes[up_to(10)], .seed = seed};
+        s.cols = up_to(2) == 0 ? 1 + up_to(9) : 1 + up_to(700);
+        s.rows = 1 + up_to(up_to(1) == 0 ? 3000 / s.cols : 5);
+        s.destination_ld = s.cols + (up_to(3) == 0 ? 16 * up_to(2) : up_to(7));
+        s.source_offset = up_to(1) * up_to(17);
+        s.destination_offset = up_to(1) * up_to(17);
+        s.count = up_to(2) == 0 ? 1 + up_to(8) : 1;
+        if (up_to(2) == 0) s.source_stride = s.rows * s.cols + up_to(200);
+        s.reads_stride = true;
+        if (s.count > 1 && up_to(1) == 0) s.destination_stride = s.rows * s.destination_ld + up_to(20);
+        for (const kernel* k : ordered_copies()) {
+            if (!k->is_built_for(backend::emulator)) continue;
+            const auto found = tests::run_every_block(*k, s);
+            ASSERT_EQ(found.fault, "") << k->id << ": " << s.count << " of " << s.rows << " x " << s.cols << " of "
+                                       << s.element_size << ", ld " << s.destination_ld << ", strides "
+                                       << s.source_stride << " and " << s.destination_stride << ", offsets "
+                                       << s.source_offset << " and " << s.destination_offset << ", seed " << seed;
+        }
+    }
+}
+
+TEST(ordered_copies, read_as_many_sectors_as_the_work) {
+    // Each row of the source touches sectors of its own: 100 of them hold 100 elements.
+    const problem_shape shape{.rows = 100, .cols = 1, .element_size = 4, .source_ld = 8, .destination_ld = 101};
+    const movement_work work(dynamic_cast<const movement&>(transposes()), {"", 4}, shape, true);
+    for (const kernel* k : ordered_copies()) {
+        if (!k->is_built_for(backend::emulator)) continue;
+        const problem_shape ordered = work.shape_for(*k);
+        EXPECT_EQ(ordered.rows, 1);
+        EXPECT_EQ(ordered.cols, 100);
+        EXPECT_EQ(ordered.room(side::source), 100 * 32);
+        tests::outcome found = tests::run_every_block(*k, ordered);
+        EXPECT_EQ(found.fault, "") << k->id;
+        const auto reads = found.report.counts.global_sectors[emulator::kLoad];
+        EXPECT_GE(reads, 100u) << k->id;
+    }
+}
+
+// ---- Candidates -----------------------------------------------------------------------------------------------------
+
+// Every way of the library's, in the emulator.
+std::string fault_of_candidates(const problem_shape& shape, int& candidates) {
+    const movement_work work(dynamic_cast<const movement&>(transposes()), {"", shape.element_size}, shape);
+    const kernel& library = find_kernel("transpose/production");
+    const auto problem = transposes().make(backend::emulator, {&work}, {&library}, false);
+    if (!problem->take(work, library)) return "no room";
+    const auto all = problem->candidates();
+    std::set<std::string> names;
+    for (const auto& one : all) {
+        if (!names.insert(one.name).second) return "two are " + one.name;
+        emulator::session session(emulator::options{});
+        for (const problem::buffer& b : problem->buffers())
+            session.add_buffer(b.name, b.data, static_cast<std::size_t>(b.bytes), b.writable);
+        problem->prepare();
+        try {
+            one.run();
+        } catch (const error& e) {
+            return one.name + ": " + e.what();
+        }
+        if (const std::string fault = problem->check().fault; !fault.empty()) return one.name + ": " + fault;
+    }
+    candidates += static_cast<int>(all.size());
+    return {};
+}
+
+TEST(candidates, transpose_whatever_the_shape) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    int candidates = 0;
+    for (int round = 0; round < 60; ++round) {
+        constexpr int kSizes[] = {1, 2, 3, 4, 6, 8, 12, 16};
+        problem_shape s{.element_size = kSizes[up_to(7)], .seed = seed};
+        const bool aligned = up_to(1) == 0;
+        s.rows = 1 + up_to(up_to(2) == 0 ? 5000 : 150);
+        s.cols = 1 + up_to(up_to(2) == 0 ? 9 : 150);
+        if (up_to(1) == 0) std::swap(s.rows, s.cols);
+        while (s.rows * s.cols * s.element_size > 1 << 17) (s.rows > s.cols ? s.rows : s.cols) /= 2;
+        if (aligned) s.rows = (s.rows + 15) / 16 * 16, s.cols = (s.cols + 15) / 16 * 16;
+        s.count = up_to(2) == 0 && s.rows * s.cols < 4096 ? 1 + up_to(8) : 1;
+        s.source_ld = s.cols + (aligned || up_to(1) == 0 ? 0 : up_to(7));
+        s.destination_ld = s.rows + (aligned || up_to(1) == 0 ? 0 : up_to(7));
+        s.source_offset = aligned ? 0 : up_to(5);
+        s.destination_offset = aligned ? 0 : up_to(5);
+        ASSERT_EQ(fault_of_candidates(s, candidates), "")
+            << s.count << " of " << s.rows << " x " << s.cols << " of " << s.element_size << ", lds " << s.source_ld
+            << " and " << s.destination_ld << ", offsets " << s.source_offset << " and " << s.destination_offset
+            << ", seed " << seed;
+    }
+    EXPECT_GT(candidates, 60 * 5);
+}
+
+// ---- Regret ---------------------------------------------------------------------------------------------------------
+
+// A problem whose candidates take nothing but the time that is made up for them; the one at `wrong` is wrong.
+class made_up_problem final : public problem {
+public:
+    explicit made_up_problem(int count, int wrong = -1, int declines = -1)
+        : count_(count), wrong_(wrong), declines_(declines) {}
+
+    bool take(const workload&, const kernel&) override { return true; }
+    std::int64_t room() const override { return 0; }
+    void prepare() override { last_ = -1; }
+    verdict check(nlohmann::ordered_json*) const override {
+        return {.elements = 1, .fault = last_ == wrong_ || last_ < 0 ? "it is wrong" : ""};
+    }
+    std::function<void()> bind(const kernel&) const override { return {}; }
+    std::function<void()> bind_yardstick() const override { return {}; }
+    std::vector<candidate> candidates() const override {
+        std::vector<candidate> all;
+        for (int i = 0; i < count_; ++i) {
+            all.push_back({"way " + std::to_string(i), [this, i] {
+                               if (i == declines_) throw unsupported("it has no kernel");
+                               last_ = i;
+                           }});
+        }
+        return all;
+    }
+    int last() const { return last_; }
+
+private:
+    int count_, wrong_, declines_;
+    mutable int last_ = -1;
+};
+
+TEST(regret, is_of_the_chosen_way_beside_the_best) {
+    made_up_problem of(7, -1, 6);
+    const double seconds[] = {3, 9, 2.5, 8, 2, 2.6};
+    std::vector<int> rounds;
+    std::vector<std::size_t> works;
+    const auto found = regret_of(of, [&](const std::vector<std::function<void()>>& all, int at_least) {
+        rounds.push_back(at_least);
+        works.push_back(all.size());
+        std::vector<timing> times;
+        for (const auto& work : all) {
+            work();
+            times.push_back({.median_s = seconds[of.last()]});
+        }
+        return times;
+    });
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->fault, "");
+    EXPECT_EQ(found->candidates, 6);
+    EXPECT_EQ(found->chosen, "way 0");
+    EXPECT_EQ(found->best, "way 4");
+    EXPECT_DOUBLE_EQ(found->share(), 0.5);
+    EXPECT_EQ(rounds, (std::vector<int>{5, 20}));
+    EXPECT_EQ(works, (std::vector<std::size_t>{6, 4}));  // the best three, and the chosen one
+}
+
+TEST(regret, is_none_without_a_choice_or_with_a_wrong_one) {
+    const auto nobody = [](const std::vector<std::function<void()>>&, int) -> std::vector<timing> {
+        ADD_FAILURE() << "nothing is to be timed";
+        return {};
+    };
+    made_up_problem none(0), wrong(3, 1);
+    EXPECT_FALSE(regret_of(none, nobody).has_value());
+    const auto found = regret_of(wrong, nobody);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->fault, "way 1: it is wrong");
+}
+
+// ---- What is shown --------------------------------------------------------------------------------------------------
+
+// 100 cells: i milliseconds for cell i, and a millisecond for whatever it is compared with; the ordered copies in turn
+// a little slower or as fast.
+struct made_up {
+    bench_report report;
+
+    made_up() {
+        bench_request& what = report.what;
+        report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
+        what.does = &transposes();
+        what.subject = &find_kernel("transpose/production");
+        what.yardstick = &find_kernel("baseline/memcpy");
+        what.peers = {&find_kernel("baseline/geam")};
+        what.ordered = ordered_copies();
+        what.drawn = 100;
+        what.regret = true;
+        what.seconds = 0.05;
+        what.rounds = 10;
+        int i = 0;
+        for (const bench_cell& c : transposes().bench_draws(what.drawn, what.seed)) {
+            bench_result r = begin_bench(c, what);
+            r.method = "by guess";
+            for (bench_entry* e : r.entries()) e->time = {1e-3, 1e-3, 1e-3, 10};
+            for (bench_entry& e : r.ordered) e.time.median_s = 1.5e-3;
+            if (!r.ordered.empty()) r.ordered[1].time.median_s = 1.25e-3;
+            r.subject.time.median_s = ++i * 1e-3;
+            r.choice = "way " + std::to_string(i);
+            r.regret = bench_regret{.candidates = 4,
+                                    .chosen = r.choice,
+                                    .best = "the best",
+                                    .chosen_time = {1 + (i - 0.5) * 1e-3},
+                                    .best_time = {1}};
+            report.results.push_back(std::move(r));
+        }
+    }
+};
+
+std::vector<std::string> row_of(const std::string& text, const std::string& begin) {
+    std::istringstream row(text.substr(text.find("\n" + begin) + 1 + begin.size()));
+    std::string line, word;
+    std::getline(row, line);
+    std::istringstream words(line);
+    std::vector<std::string> all;
+    while (words >> word) all.push_back(word);
+    return all;
+}
+
+TEST(random_views, tables_have_percentiles_worst_cells_and_regret) {
+    made_up m;
+    m.report.results[3].skipped = "no memory";
+    m.report.results[4].subject.fault = "it is wrong";
+    m.report.results[5].regret->fault = "it is not right";
+    const std::string text = show_bench(m.report, format::table);
+    const auto has = [&](const std::string& part) {
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    };
+    has("transpose/production on A GPU (driver 1.2, CUDA 13.0); seed 1");
+    // Ratios to memcpy of all cells: 1, 1/2, 1/3, 1/6, ... 1/100.
+    std::vector<double> ratios;
+    for (int i = 1; i <= 100; ++i) {
+        if (i != 4 && i != 5) ratios.push_back(1.0 / i);
+    }
+    const std::vector<std::string> every = row_of(text, "all  "), all = [&] {
+        std::string line = text.substr(text.find("memcpy, of every cell") + 21);
+        std::istringstream words(line);
+        std::vector<std::string> found(7);
+        for (std::string& word : found) words >> word;
+        return found;
+    }();
+    const auto number = [](double x) {
+        char digits[16];
+        std::snprintf(digits, sizeof digits, "%.3f", x);
+        return std::string(digits);
+    };
+    EXPECT_EQ(all, (std::vector<std::string>{"98", "0.010", number(percentile(ratios, 0.01)),
+                                             number(percentile(ratios, 0.05)), number(percentile(ratios, 0.1)),
+                                             number(percentile(ratios, 0.25)), number(percentile(ratios, 0.5))}))
+        << text;
+    EXPECT_EQ(every[0], "memcpy");
+    for (const char* part :
+         {"ordered copy", "padded", "batched", "3 bytes", "12 bytes", "ordered@4", "way 100", "geam"})
+        has(part);
+    has("of every cell");
+    // 0.0005, 0.0015, ... 0.0995, but for a cell: more than 0.05 in 50.
+    has("396 candidates in 99 cells; above 5 % in 50.5 % of the cells");
+    has("the best");
+    has(": no memory\n");
+    has("FAILED transpose/production, ");
+    has("FAILED a candidate, ");
+    const std::size_t worst = text.find("the worst cells");
+    ASSERT_NE(worst, std::string::npos);
+    EXPECT_EQ(text.find("way 85\n", worst), std::string::npos);  // ten of the last, by one yardstick or the other
+}
+
+TEST(random_views, csv_is_the_cells) {
+    std::istringstream lines(show_bench(made_up().report, format::csv));
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) ++count;
+    EXPECT_EQ(count, 101);
+}
+
+TEST(random_views, json_has_everything) {
+    made_up m;
+    const auto json = nlohmann::ordered_json::parse(show_bench(m.report, format::json));
+    EXPECT_EQ(json["seed"], 1);
+    EXPECT_EQ(json["random"]["count"], 100);
+    EXPECT_EQ(json["random"]["seed"], 1);
+    EXPECT_EQ(json["random"]["ratios"][0]["of"], "all");
+    EXPECT_EQ(json["random"]["ratios"][0]["yardstick"], "memcpy");
+    EXPECT_EQ(json["random"]["ratios"][1]["yardstick"], "ordered copy");
+    EXPECT_DOUBLE_EQ(json["random"]["ratios"][2]["min"], 0.01);
+    EXPECT_EQ(json["random"]["regret"]["candidates"], 400);
+    ASSERT_EQ(json["cells"].size(), 100u);
+    int in_part = 0;
+    for (std::size_t i = 0; i < 100; ++i) {
+        const auto& cell = json["cells"][i];
+        const double milliseconds = static_cast<double>(i + 1);
+        EXPECT_DOUBLE_EQ(cell["ratio"], 1 / milliseconds);
+        EXPECT_EQ(cell["choice"], "way " + std::to_string(i + 1));
+        EXPECT_EQ(cell["regret"]["best"], "the best");
+        const bool whole = cell["writes_whole_sectors"];
+        EXPECT_EQ(cell.contains("ordered"), !whole);
+        EXPECT_NEAR(cell["figure"], (whole ? 1 : 1.25) / milliseconds, 1e-12);
+        if (whole) continue;
+        ++in_part;
+        EXPECT_EQ(cell["group"], "padded");
+        EXPECT_EQ(cell["ordered"]["kernel"], "baseline/ordered@4");
+        EXPECT_NEAR(cell["ordered"]["ratio"], 1.25 / milliseconds, 1e-12);
+        EXPECT_EQ(cell["ordered"]["variants"].size(), 5u);
+        EXPECT_EQ(cell["ordered"]["variants"]["ordered@1"]["time"]["median_s"], 1.5e-3);
+    }
+    EXPECT_GT(in_part, 5);
+}
+
+}  // namespace

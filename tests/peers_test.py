@@ -1,0 +1,76 @@
+"""bench/peers.py as far as it needs neither PyTorch nor JAX: its arguments, and where a cell's values lie."""
+
+import importlib.util
+import itertools
+import os
+import random
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+PEERS = Path(os.environ["CORNERTURN_SOURCE_DIR"], "bench", "peers.py")
+
+spec = importlib.util.spec_from_file_location("peers", PEERS)
+peers = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(peers)
+
+
+def places(layout):
+    """Where each value comes from and goes to, as torch.as_strided() has it."""
+    for index in itertools.product(*map(range, layout.extents)):
+        yield (layout.source_offset + sum(i * stride for i, stride in zip(index, layout.source_strides)),
+               layout.destination_offset + sum(i * stride for i, stride in zip(index, layout.destination_strides)))
+
+
+class Cells(unittest.TestCase):
+    def test_matrices(self):
+        rng = random.Random(1)
+        for _ in range(200):
+            count, rows, cols, size = rng.randint(1, 3), rng.randint(1, 5), rng.randint(1, 5), rng.choice([1, 2, 3, 4, 6, 8, 12, 16])
+            cell = {"count": count, "rows": rows, "cols": cols, "element_size": size, "source_ld": cols + rng.randint(0, 2),
+                    "destination_ld": rows + rng.randint(0, 2), "source_offset": rng.randint(0, 2), "destination_offset": rng.randint(0, 2)}
+            layout = peers.Layout(cell)
+            parts = 3 if size in (3, 6, 12) else 1
+            wanted = {(parts * (cell["source_offset"] + (m * rows + r) * cell["source_ld"] + c) + p,
+                       parts * (cell["destination_offset"] + (m * cols + c) * cell["destination_ld"] + r) + p)
+                      for m in range(count) for r in range(rows) for c in range(cols) for p in range(parts)}
+            self.assertEqual(set(places(layout)), wanted, cell)
+            furthest = max(source for source, _ in wanted)
+            self.assertEqual(layout.source_offset + layout.span(layout.source_strides), furthest + 1)
+            if cell["source_ld"] == cols and cell["destination_ld"] == rows:
+                self.assertFalse(layout.has_gaps)
+            elif count * rows * cols > 1 and rows > 1 and cols > 1:
+                self.assertTrue(layout.has_gaps)
+
+    def test_permutations(self):
+        rng = random.Random(2)
+        for _ in range(200):
+            rank = rng.randint(2, 5)
+            shape, axes = [rng.randint(1, 3) for _ in range(rank)], rng.sample(range(rank), rank)
+            strides, extents = peers.packed(shape), [shape[axis] for axis in axes]
+            cell = {"shape": shape, "axes": axes, "element_size": rng.choice([1, 3, 12]), "extents": extents,
+                    "source_strides": [strides[axis] for axis in axes], "destination_strides": peers.packed(extents)}
+            layout = peers.Layout(cell)
+            self.assertFalse(layout.has_gaps)
+            # Destination: one value behind the other; source: where numpy.transpose would find them.
+            found = list(places(layout))
+            self.assertEqual([to for _, to in found], list(range(len(found))))
+            self.assertEqual(sorted(source for source, _ in found), list(range(len(found))))
+            self.assertEqual([layout.shape[axis] for axis in layout.axes], layout.extents)
+            cell["source_strides"] = [stride + 1 for stride in cell["source_strides"]]
+            self.assertEqual(peers.Layout(cell).has_gaps, max(shape) > 1)
+
+
+class Arguments(unittest.TestCase):
+    def run_peers(self, *words):
+        return subprocess.run([sys.executable, PEERS, *map(str, words)], capture_output=True, text=True)
+
+    def test_help_and_mistakes(self):
+        self.assertIn("--cells", self.run_peers("--help").stdout)
+        self.assertEqual(self.run_peers("tensorflow", "bench.json").returncode, 2)
+        self.assertEqual(self.run_peers("torch", "bench.json", "--cells", "few").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
