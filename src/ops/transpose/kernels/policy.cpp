@@ -195,21 +195,31 @@ constexpr std::int64_t kNarrowForCopies = 160;
 bool copies_better(const tuning& t, const matrix_work& w) {
     if (w.rows == 1 || w.cols == 1) return true;  // a copy of runs
     const std::int64_t narrow = w.rows < w.cols ? w.rows : w.cols;
+    const bool gaps = w.source_ld != w.cols;
     switch (t.by) {
-        case path::wide: return w.count > 1;
+        case path::wide: return w.count > 1 || (t.unit == 2 && w.rows % 2 == 0);
         case path::small: {
-            const std::int64_t bytes = w.rows * w.cols * w.element_size;
-            if (t.unit >= 4) return bytes >= 16 << 10;
-            // Columns of an even number lie in few banks there; rows and columns of whole words are moved by words
-            // here.
+            if (t.unit >= 4) return w.rows * w.cols * w.element_size >= 16 << 10;
+            // Rows and columns of whole words are moved by words here; there, columns of eight times any lie in few
+            // banks.
             const bool words = w.rows * w.element_size % 4 == 0 && w.cols * w.element_size % 4 == 0;
-            return !words && w.cols % 2 == 1 && (narrow <= 12 || bytes >= 4096);
+            return !words && w.cols % 8 != 0;
         }
-        case path::units: return w.count > 1 || (narrow <= kNarrowForCopies && (t.unit > 1 || narrow > 4));
+        case path::units:
+            if (w.count > 1) return true;
+            if (t.unit == 1) return w.rows < w.cols ? w.rows <= 170 : w.cols > 4 && w.cols <= kNarrowForCopies;
+            return narrow <= (t.unit == 2 && w.rows < w.cols ? kNarrowForCopies : 500);
+        case path::vector: return narrow <= 4 && gaps;
+        case path::vector_stacked: return w.count > 1 && w.rows < kFew;
         case path::ragged:
-            if (t.unit == 1) return narrow <= kFew || (w.rows < w.cols && w.rows <= 64);
-            if (t.unit == 2) return narrow <= 256 && (w.rows < w.cols || w.cols > 20);
-            return narrow <= (t.unit == 4 ? 512 : kFew);
+            switch (t.unit) {
+                case 1:
+                    if (w.rows < w.cols) return w.rows <= 160;
+                    return narrow <= kFew || (gaps && w.cols <= 80) || (w.count > 1 && w.cols <= 100);
+                case 2: return w.rows < w.cols ? w.rows <= 256 : (w.cols > 20 || gaps) && w.cols <= 256;
+                case 4: return narrow <= 600;
+                default: return w.rows < w.cols ? w.rows <= 90 : w.cols <= kFew || (w.cols > 64 && w.cols <= 200);
+            }
         default: return false;
     }
 }
