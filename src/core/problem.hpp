@@ -160,6 +160,10 @@ std::string describe_wrong_element(const problem_shape& shape, side which, coord
 // The same for a byte of a gap, counted from the first element.
 std::string describe_wrong_gap(const problem_shape& shape, side which, std::int64_t byte);
 
+// "holds 0x..., as before the run; it must hold 0x...", of an element's bytes, or 16 of them.
+std::string wrong_bytes_text(const unsigned char* found, const std::vector<unsigned char>& wanted,
+                             const std::vector<unsigned char>& before);
+
 const char* name_of(side which);
 
 }  // namespace cornerturn
