@@ -1,6 +1,7 @@
 #include "core/patterned_tensor.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/lowest.hpp"
 #include "core/parallel.hpp"
@@ -55,6 +56,30 @@ wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& 
                 if (buffer[byte] != guard_byte(static_cast<std::uint64_t>(byte))) wrong_gap.note(byte);
             });
     });
+    return {wrong_element.number(), wrong_gap.number()};
+}
+
+wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor, const patterned_tensor& before,
+                           std::int64_t& written) {
+    lowest wrong_element, wrong_gap;
+    std::atomic<std::int64_t> right = 0;
+    with_elements(tensor, [&](auto elements) {
+        auto old = elements;
+        old.poison = before.poison;
+        for_each_position(
+            tensor,
+            [&](std::int64_t position, std::uint64_t index) {
+                const unsigned char* const at = buffer + position * elements.size();
+                if (elements.holds(at, index))
+                    ++right;
+                else if (!old.holds(at, index))
+                    wrong_element.note(position);
+            },
+            [&](std::int64_t byte) {
+                if (buffer[byte] != guard_byte(static_cast<std::uint64_t>(byte))) wrong_gap.note(byte);
+            });
+    });
+    written = right;
     return {wrong_element.number(), wrong_gap.number()};
 }
 

@@ -59,5 +59,8 @@ struct patterned_tensor {
 void fill(unsigned char* buffer, const patterned_tensor& tensor);
 // The lowest position of a wrong element, and the lowest byte of a gap that was overwritten, from the buffer's first.
 wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor);
+// The same, where elements may still be as they were `before`, the same tensor. Counts those that are not so.
+wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor, const patterned_tensor& before,
+                           std::int64_t& written);
 
 }  // namespace cornerturn

@@ -267,7 +267,8 @@ void for_each_element(const guarded_buffer& buffer, const patterned_batch& batch
         for (const tile& t : tiles) {
             for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
                 for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
-                    const coordinates at = is_transposed ? coordinates{0, col, row} : coordinates{0, row, col};
+                    const coordinates at =
+                        is_transposed ? coordinates{t.matrix, col, row} : coordinates{t.matrix, row, col};
                     visit(at, buffer.data() + (batch.offset + batch.position(at)) * elements.size(), elements);
                 }
             }
@@ -308,7 +309,8 @@ tile host_problem::tile_at(const void* source_address, std::int64_t rows, std::i
     const std::int64_t index =
         (static_cast<const unsigned char*>(source_address) - source_.data()) / shape_.element_size -
         shape_.source_offset;
-    return {index / shape_.source_ld, index % shape_.source_ld, rows, cols};
+    const coordinates at = shape_.after(side::source).coordinates_at(index);
+    return {at.row, at.col, rows, cols, at.matrix};
 }
 
 const char* name_of(side which) { return which == side::source ? "source" : "destination"; }

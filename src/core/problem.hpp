@@ -59,6 +59,7 @@ struct verdict {
 // A part of the source, and of the destination what comes from it.
 struct tile {
     std::int64_t row, col, rows, cols;
+    std::int64_t matrix = 0;
     auto operator<=>(const tile&) const = default;
 };
 
@@ -142,7 +143,7 @@ class host_problem : public problem_memory<guarded_buffer> {
 public:
     using problem_memory::problem_memory;
 
-    // Before a run: everything, or only what the tiles touch (of one matrix, not in place).
+    // Before a run: everything, or only what the tiles touch (not in place).
     void prepare();
     void prepare(const std::vector<tile>& tiles);
 

@@ -32,6 +32,7 @@ public:
     std::vector<std::int64_t> sizes() const override;  // the source's extents, and the axes
     std::int64_t outputs() const override { return shape_.elements(); }
     std::int64_t steps() const override { return shape_.elements(); }
+    bool has_tiles() const override { return true; }
     std::int64_t bytes() const override { return 2 * shape_.elements() * shape_.element_size; }
     double amount(const kernel& k) const override;
     std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const override;

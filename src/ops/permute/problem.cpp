@@ -54,6 +54,31 @@ public:
         return {{"source", source_.data(), source_.size(), source_.room(), false},
                 {"destination", destination_.data(), destination_.size(), destination_.room(), true}};
     }
+
+    // A tile is known by the first byte that it writes and by how many elements it has: all elements are filled and
+    // looked at, and as many must have been written as all tiles have.
+    tile tile_of(const emulator::sampled_tile& t) const override {
+        const auto at = static_cast<const unsigned char*>(t.operands[1]) - destination_.data();
+        return {at, 0, t.rows * t.cols, t.depth};
+    }
+    void prepare_inputs() override { prepare(); }
+    using strided_problem::prepare;
+    void prepare(const std::vector<tile>&) override {}
+    using strided_problem::check;
+    verdict check(const std::vector<tile>& tiles) const override {
+        std::int64_t wanted = 0;
+        for (const tile& t : tiles) wanted += t.rows * t.cols;
+        const strided_pattern pattern(shape(), seed_);
+        verdict found;
+        if (shape().elements() == 0) return found;
+        const wrong_positions wrong = find_wrong(destination_.data(), pattern.of(side::destination),
+                                                 pattern.before(side::destination), found.elements);
+        found.fault = told(destination_, pattern, side::destination, wrong);
+        if (found.passed() && found.elements != wanted)
+            found.fault = fmt::format("{} of the {} elements of the blocks that ran were written (seed {})",
+                                      found.elements, wanted, seed_);
+        return with_the_rest(found);
+    }
 };
 
 }  // namespace

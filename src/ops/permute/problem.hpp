@@ -67,11 +67,7 @@ public:
     void prepare_outputs() override { fill(destination_, side::destination); }
 
     verdict check(nlohmann::ordered_json*) const override {
-        verdict result{.elements = shape_.elements(), .fault = wrong_in(destination_, side::destination)};
-        if (result.passed()) result.fault = wrong_in(source_, side::source);
-        if (result.passed()) result.fault = memory_.check_guards(destination_, "destination");
-        if (result.passed()) result.fault = memory_.check_guards(source_, "source");
-        return result;
+        return with_the_rest({.elements = shape_.elements(), .fault = wrong_in(destination_, side::destination)});
     }
 
     std::function<void()> bind(const kernel& k) const override {
@@ -83,6 +79,27 @@ public:
     }
 
 protected:
+    // The verdict, or what is wrong with what nobody may change.
+    verdict with_the_rest(verdict found) const {
+        if (found.passed()) found.fault = wrong_in(source_, side::source);
+        if (found.passed()) found.fault = memory_.check_guards(destination_, "destination");
+        if (found.passed()) found.fault = memory_.check_guards(source_, "source");
+        return found;
+    }
+    // Empty where nothing is wrong.
+    std::string told(const typename Memory::buffer& buffer, const strided_pattern& pattern, side which,
+                     const wrong_positions& wrong) const {
+        const patterned_tensor& tensor = pattern.of(which);
+        if (wrong.element != kNothingWrong) {
+            const auto position = static_cast<std::int64_t>(wrong.element);
+            const std::vector<unsigned char> found =
+                memory_.read(buffer, position * tensor.element_size, tensor.element_size);
+            return describe_wrong_element(shape_, pattern, which, position, found.data());
+        }
+        if (wrong.gap == kNothingWrong) return {};
+        return describe_wrong_gap(shape_, pattern, which, static_cast<std::int64_t>(wrong.gap));
+    }
+
     const strided_shape& shape() const { return shape_; }
     Memory memory_;
     backend on_;
@@ -107,17 +124,8 @@ private:
     // Empty, or what is wrong with elements and gaps.
     std::string wrong_in(const typename Memory::buffer& buffer, side which) const {
         const strided_pattern pattern(shape_, seed_);
-        const patterned_tensor& tensor = pattern.of(which);
-        if (tensor.empty()) return {};
-        const wrong_positions wrong = memory_.find_wrong(buffer, tensor);
-        if (wrong.element != kNothingWrong) {
-            const auto position = static_cast<std::int64_t>(wrong.element);
-            const std::vector<unsigned char> found =
-                memory_.read(buffer, position * tensor.element_size, tensor.element_size);
-            return describe_wrong_element(shape_, pattern, which, position, found.data());
-        }
-        if (wrong.gap == kNothingWrong) return {};
-        return describe_wrong_gap(shape_, pattern, which, static_cast<std::int64_t>(wrong.gap));
+        if (pattern.of(which).empty()) return {};
+        return told(buffer, pattern, which, memory_.find_wrong(buffer, pattern.of(which)));
     }
 
     strided_shape shape_;

@@ -44,8 +44,10 @@ struct naive {
     }
 };
 
+void run_naive(const strided_work& work) { run_with_type<naive>(work.element_size, work); }
+
 CORNERTURN_RUNG(kNaive, permute_operation(),
-                variant<strided_work>{{.name = "", .origin = "-", .element_sizes = 1 | 2 | 4 | 8 | 16},
-                                      &run_any_element_size<naive>})
+                variant<strided_work>{{.name = "", .origin = "-", .element_sizes = kPowersOfTwo, .whole_only = true},
+                                      &run_naive})
 
 }  // namespace CORNERTURN_KERNELS
