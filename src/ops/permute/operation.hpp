@@ -12,8 +12,6 @@
 
 namespace cornerturn {
 
-const operation& permute_operation();
-
 // A tensor without gaps whose axes are permuted, or any other copy between tensors.
 class permutation_work final : public workload {
 public:

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "device/rung.hpp"
-#include "ops/permute/operation.hpp"
 #include "ops/permute/tiles.hpp"
 #include "ops/permute/work.hpp"
 
@@ -43,6 +42,12 @@ inline void launch_tiles(void (*kernel)(tile_plan), const tile_plan& p, int thre
     launch(launch_shape{dim3(p.tiles), dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(shared_bytes),
                         &tiles},
            kernel, p);
+}
+
+// Whole warps for so much to do at once, up to `most` threads.
+constexpr int threads_for(int tasks, int most) {
+    const int warps = (tasks + 31) / 32 * 32;
+    return warps < 32 ? 32 : warps < most ? warps : most;
 }
 
 // Where a tile begins on both sides, and how much of it there is.

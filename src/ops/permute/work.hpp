@@ -24,4 +24,6 @@ struct kernel_traits<strided_work> {
     static const char kType;
 };
 
+const operation& permute_operation();
+
 }  // namespace cornerturn

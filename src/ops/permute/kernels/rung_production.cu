@@ -1,7 +1,6 @@
 // Idea, contract and so on: the notes below. Here the lab meets the library's kernels: they lie in ops/copy/kernels.
 #include "device/rung.hpp"
 #include "ops/permute/engine.hpp"
-#include "ops/permute/operation.hpp"
 #if !defined(CORNERTURN_EMULATED)
 #include "device/cuda_device.hpp"
 #endif

@@ -34,7 +34,8 @@ __global__ void permute_composite(tile_plan plan) {
     CORNERTURN_DYNAMIC_SHARED(uint4, image);
     unsigned char* const bytes = reinterpret_cast<unsigned char*>(image);
     const tile_start at = start_of(plan, blockIdx.x);
-    for (int i = static_cast<int>(threadIdx.x); i < plan.words; i += kCompositeThreads) {
+    const int threads = static_cast<int>(blockDim.x);
+    for (int i = static_cast<int>(threadIdx.x); i < plan.words; i += threads) {
         std::int64_t offset = 0;
         bool there = true;
         unsigned rest = static_cast<unsigned>(i);
@@ -47,7 +48,7 @@ __global__ void permute_composite(tile_plan plan) {
         if (there) *reinterpret_cast<T*>(bytes + padded_offset<T>(i)) = *reinterpret_cast<const T*>(at.source + offset);
     }
     __syncthreads();  // from here on a thread reads what others have loaded
-    for (int i = static_cast<int>(threadIdx.x); i < plan.words; i += kCompositeThreads) {
+    for (int i = static_cast<int>(threadIdx.x); i < plan.words; i += threads) {
         std::int64_t offset = 0;
         int place = 0;
         bool there = true;
@@ -68,7 +69,8 @@ __global__ void permute_composite(tile_plan plan) {
 struct composite {
     template <class T>
     static void run(const tile_plan& plan) {
-        launch_tiles(permute_composite<T>, plan, kCompositeThreads, padded_offset<T>(plan.words));
+        launch_tiles(permute_composite<T>, plan, threads_for(plan.words, kCompositeThreads),
+                     padded_offset<T>(plan.words));
     }
 };
 
