@@ -20,9 +20,12 @@ constexpr rung_notes kNotes = {
     .source = "docs/experiments.md",
 };
 
+// The emulator stands for the GPU that the kernels are tuned for.
+constexpr gpu kTunedFor{};
+
 void run_production(const strided_work& work) {
 #if defined(CORNERTURN_EMULATED)
-    for_each_plan(work, kH200, &strided::run_emulated);  // the GPU that the emulator stands for
+    for_each_plan(work, kTunedFor, &strided::run_emulated);
 #else
     for_each_plan(work, device::gpu_of(device::current_device()), &strided::run_on_gpu);
 #endif

@@ -27,12 +27,12 @@ __global__ void permute_tiled(tile_plan plan) {
     const inner_digit &across = plan.read[0], &along = plan.write[0];
     for (unsigned i = warp; i < along.by.d; i += kTileRows) {
         if (lane < across.by.d && at.has(across, lane) && at.has(along, i))
-            tile[i][lane] = *reinterpret_cast<const T*>(at.source + lane * across.stride + i * plan.read[1].stride);
+            tile[i][lane] = *reinterpret_cast<const T*>(at.source + lane * across.stride + plan.read[1].stride * i);
     }
     __syncthreads();  // from here on a thread reads what others have loaded
     for (unsigned i = warp; i < across.by.d; i += kTileRows) {
         if (lane < along.by.d && at.has(along, lane) && at.has(across, i))
-            *reinterpret_cast<T*>(at.destination + lane * along.stride + i * plan.write[1].stride) = tile[lane][i];
+            *reinterpret_cast<T*>(at.destination + lane * along.stride + plan.write[1].stride * i) = tile[lane][i];
     }
 }
 
