@@ -16,11 +16,11 @@ namespace cornerturn {
 struct patterned_tensor {
     int element_size = 1;
     std::uint64_t seed = 1;
-    bool poison = false;                    // each element's opposite
-    static constexpr bool numbers = false;  // NaN, infinities and denormals, too
-    std::int64_t offset = 0;                // position of the first element
-    std::int64_t run = 0;                   // elements behind each other, on both sides; 0: there are none
-    std::int64_t first = 0;                 // which element of the pattern the first one is
+    bool poison = false;      // each element's opposite
+    bool numbers = false;     // no NaN, infinity or denormal
+    std::int64_t offset = 0;  // position of the first element
+    std::int64_t run = 0;     // elements behind each other, on both sides; 0: there are none
+    std::int64_t first = 0;   // which element of the pattern the first one is
     int rank = 0;
     strided_axis axes[kMostAxes];  // by `destination`, the smallest first; each steps beyond all that those before span
 

@@ -170,7 +170,7 @@ public:
     }
     bench_contestants contestants(backend on) const override {
         if (on != backend::cuda) return {};
-        return {kProduction, "baseline/memcpy", "baseline/", "memcpy,copy"};
+        return {kProduction, "baseline/memcpy", "baseline/", "memcpy,copy,cutensor"};
     }
     // How long the first axis is follows from the element's size.
     std::string bench_row(const std::string&, const std::string& text, const numbers&) const override {
@@ -338,9 +338,13 @@ std::string permutation_work::cannot_run(const kernel& k) const {
     return fmt::format("does not take {}-byte elements", shape_.element_size);
 }
 
-std::shared_ptr<const workload> permutation_work::among(const std::vector<const kernel*>&, std::uint64_t seed) const {
-    if (is_permutation_) return std::make_shared<permutation_work>(type(), source_extents_, axes_, seed, in_bench_);
-    return std::make_shared<permutation_work>(type(), shape_, seed, in_bench_);
+std::shared_ptr<const workload> permutation_work::among(const std::vector<const kernel*>& kernels,
+                                                        std::uint64_t seed) const {
+    const auto work = is_permutation_
+                          ? std::make_shared<permutation_work>(type(), source_extents_, axes_, seed, in_bench_)
+                          : std::make_shared<permutation_work>(type(), shape_, seed, in_bench_);
+    for (const kernel* k : kernels) work->numbers_ = work->numbers_ || numbers_for(*k);
+    return work;
 }
 
 }  // namespace cornerturn

@@ -24,6 +24,7 @@ public:
     const strided_shape& shape() const { return shape_; }
     // What this kernel does: the shape's copy; or a plain copy, in a bench of half the bytes of all touched sectors.
     strided_shape shape_for(const kernel& k) const;
+    bool numbers_for(const kernel& k) const { return numbers_ || k.traits<strided_work>().arithmetic; }
     // Of the 32-byte sectors that must be read, and those that must be written.
     std::int64_t sector_bytes() const;
 
@@ -48,6 +49,7 @@ private:
     std::vector<std::int64_t> source_extents_;
     std::vector<int> axes_;
     bool is_permutation_, in_bench_;
+    bool numbers_ = false;  // no NaN, infinity or denormal
 };
 
 }  // namespace cornerturn

@@ -68,7 +68,7 @@ public:
     verdict check(const std::vector<tile>& tiles) const override {
         std::int64_t wanted = 0;
         for (const tile& t : tiles) wanted += t.rows * t.cols;
-        const strided_pattern pattern(shape(), seed_);
+        const strided_pattern pattern(shape(), seed_, numbers_);
         verdict found;
         if (shape().elements() == 0) return found;
         const wrong_positions wrong = find_wrong(destination_.data(), pattern.of(side::destination),
@@ -83,9 +83,10 @@ public:
 
 }  // namespace
 
-strided_pattern::strided_pattern(const strided_shape& shape, std::uint64_t seed) {
+strided_pattern::strided_pattern(const strided_shape& shape, std::uint64_t seed, bool numbers) {
     source.element_size = destination.element_size = static_cast<int>(shape.element_size);
     source.seed = destination.seed = seed;
+    source.numbers = destination.numbers = numbers;
     if (shape.elements() == 0) return;
     constexpr std::uintptr_t kSource = std::uintptr_t{1} << 40, kDestination = std::uintptr_t{1} << 50;
     const strided_copy c = shape.copy(reinterpret_cast<const void*>(kSource), reinterpret_cast<void*>(kDestination));

@@ -19,7 +19,8 @@ namespace cornerturn {
 struct strided_pattern {
     patterned_tensor source, destination;  // as it must be after
 
-    strided_pattern(const strided_shape& shape, std::uint64_t seed);
+    // `numbers`: no NaN, infinity or denormal.
+    strided_pattern(const strided_shape& shape, std::uint64_t seed, bool numbers = false);
 
     const patterned_tensor& of(side which) const { return which == side::source ? source : destination; }
     patterned_tensor before(side which) const;
@@ -54,6 +55,7 @@ public:
         const strided_shape shape = copy->shape_for(k);
         if (shape.source_bytes() > source_.room() || shape.destination_bytes() > destination_.room()) return false;
         seed_ = work.seed();
+        numbers_ = copy->numbers_for(k);
         use(shape);
         return true;
     }
@@ -105,6 +107,7 @@ protected:
     backend on_;
     typename Memory::buffer source_, destination_;
     std::uint64_t seed_;
+    bool numbers_ = false;
 
 private:
     static std::int64_t most(const std::vector<strided_shape>& shapes, std::int64_t (strided_shape::*bytes)() const) {
@@ -119,11 +122,11 @@ private:
     }
     void fill(typename Memory::buffer& buffer, side which) {
         memory_.fill_guards(buffer);
-        memory_.fill(buffer, strided_pattern(shape_, seed_).before(which));
+        memory_.fill(buffer, strided_pattern(shape_, seed_, numbers_).before(which));
     }
     // Empty, or what is wrong with elements and gaps.
     std::string wrong_in(const typename Memory::buffer& buffer, side which) const {
-        const strided_pattern pattern(shape_, seed_);
+        const strided_pattern pattern(shape_, seed_, numbers_);
         if (pattern.of(which).empty()) return {};
         return told(buffer, pattern, which, memory_.find_wrong(buffer, pattern.of(which)));
     }

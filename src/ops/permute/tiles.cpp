@@ -99,6 +99,30 @@ tile_plan plan_of(const strided_words& w, const steps_of_axes& steps) {
     return p;
 }
 
+// Makes a tile that is small, because both sides have axes in common, large enough for a block. At most two axes stay
+// cut.
+void grow(const strided_words& w, steps_of_axes& steps) {
+    constexpr std::int64_t kArea = 4 << 10;  // bytes
+    std::int64_t area = w.unit;
+    for (std::int64_t inside : steps) area *= inside;
+    for (int i = 0; i < w.rank && area < kArea; ++i) {
+        const std::int64_t extent = w.axes[i].extent;
+        std::int64_t& inside = steps[static_cast<std::size_t>(i)];
+        const std::int64_t others = area / inside;
+        std::int64_t wanted = (kArea + others - 1) / others;
+        if (wanted > kSectorBytes) wanted = (wanted + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
+        wanted = std::min(extent, wanted);
+        int cuts = 0;
+        for (int k = 0; k < w.rank; ++k) {
+            const std::int64_t other = steps[static_cast<std::size_t>(k)];
+            cuts += k != i && other > 1 && other < w.axes[k].extent;
+        }
+        if (wanted <= inside || (wanted < extent && cuts == 2)) continue;
+        inside = wanted;
+        area = others * inside;
+    }
+}
+
 }  // namespace
 
 strided_words words_of(const strided_work& work) {
@@ -153,6 +177,7 @@ tile_plan plan_of_lines(const strided_words& words, int line) {
     };
     take([](int k) { return k; }, &strided_axis::destination);
     take([&](int k) { return of_source[static_cast<std::size_t>(k)]; }, &strided_axis::source);
+    grow(words, inside);
     return plan_of(words, inside);
 }
 

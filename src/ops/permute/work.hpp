@@ -21,6 +21,8 @@ struct strided_work {
 
 template <>
 struct kernel_traits<strided_work> {
+    bool arithmetic = false;  // takes elements for numbers: a NaN, infinity or denormal may come back altered
+
     static const char kType;
 };
 
