@@ -126,8 +126,10 @@ class Explain(Case):
         for kernel in json.loads(self.succeed("list", "--format", "json"))["kernels"]:
             family, size = kernel["id"].split("/")[0], str(kernel["element_sizes"][-1])
             dtype = {"1": "u8", "2": "u16", "4": "f32", "8": "f64", "16": "c128"}[size]
-            work = {"gemm": ("--m", 64), "permute": ("--shape", "8,8,8", "--dtype", dtype)}
-            text = self.succeed("explain", kernel["id"], *work.get(family, ("--rows", 64, "--dtype", dtype)))
+            permutes = ("--shape", "8,8,8", "--dtype", dtype)
+            work = {"gemm": ("--m", 64), "permute": permutes, "baseline/cutensor": permutes}
+            of = work.get(kernel["id"], work.get(family, ("--rows", 64, "--dtype", dtype)))
+            text = self.succeed("explain", kernel["id"], *of)
             self.assertIn(kernel["idea"], text)
             if "Warp 0" not in text:
                 self.assertRegex(text, "skipped: ", kernel["id"])
