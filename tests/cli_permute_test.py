@@ -1,7 +1,9 @@
 """What the cornerturn program prints and refuses of permutations of axes."""
 
 import json
+import tempfile
 import unittest
+from pathlib import Path
 
 from cli_test import METRICS, REQUESTS_LD, REQUESTS_ST, SECTORS_LD, SECTORS_ST, Case
 
@@ -44,6 +46,13 @@ class Permute(Case):
         self.assertIn("7 x 5, axes 1,0 f32", self.succeed("diff", "permute/naive", "permute/merged", "--on", "emulator", "--shape", "7,5"))
         self.assertIn("warp 0", self.succeed("explain", "permute/tiled", "--shape", "40,50").lower())
         self.assertIn("one element, axes  f32", self.succeed("profile", "permute/merged", "--on", "emulator", "--shape", ""))
+
+    def test_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results, page = Path(folder, "ladder.json"), Path(folder, "report.html")
+            self.succeed("ladder", "permute", "--on", "emulator", "--shape", "4,8,12,16", "--format", "json", "--output", results)
+            self.succeed("report", results, "--output", page)
+            self.assertIn("4 x 8 x 12 x 16, axes 3,2,1,0 f32", page.read_text(encoding="utf-8"))
 
     def test_explain(self):
         said = self.succeed("explain", "permute", "--shape", "32,256,56,56", "--axes", "0,2,3,1", "--dtype", "f16")

@@ -9,11 +9,14 @@
 #include <set>
 
 #include "cornerturn/error.hpp"
+#include "lab/bench_views.hpp"
 #include "lab/run.hpp"
 #include "ops/copy/sectors.hpp"
 #include "ops/permute/engine.hpp"
 #include "ops/permute/operation.hpp"
 #include "ops/permute/problem.hpp"
+#include "report/document.hpp"
+#include "report/report.hpp"
 #include "strided_problems.hpp"
 
 using namespace cornerturn;
@@ -141,6 +144,36 @@ TEST(permute, bench_draws_the_same_cells_from_a_seed) {
         EXPECT_EQ(one[i].work->among({}, 3)->seed(), 3u);
     }
     EXPECT_LT(same, 3);
+}
+
+// A bench with times made up: shown, stored, and read by reports, named shapes and drawn ones.
+TEST(permute, benches_are_shown_and_read_again) {
+    lab::bench_report report;
+    report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
+    report.what.does = &permute();
+    report.what.subject = &find_kernel("permute/production");
+    report.what.yardstick = &find_kernel("baseline/memcpy");
+    report.what.peers = {&find_kernel("baseline/cutensor")};
+    std::vector<bench_cell> cells = permute().bench_grid({1, 2}, {"heads"});
+    for (const bench_cell& c : permute().bench_draws(3, 1)) cells.push_back(c);
+    for (const bench_cell& c : cells) {
+        lab::bench_result r = lab::begin_bench(c, report.what);
+        r.method = "by guess";
+        for (lab::bench_entry* e : r.entries()) e->time = {2e-3, 1e-3, 3e-3, 20};
+        report.results.push_back(std::move(r));
+    }
+    const std::string stored = lab::show_bench(report, lab::format::json);
+    const auto json = nlohmann::json::parse(stored);
+    EXPECT_EQ(json["cells"][0]["shape"], "128 x 2048 x 16 x 64, axes 0,2,1,3");
+    EXPECT_EQ(json["cells"][0]["source_extents"], (std::vector<int>{128, 2048, 16, 64}));
+    EXPECT_EQ(json["cells"][0]["peers"]["cutensor"]["reason"], "does not take 1-byte elements");
+    EXPECT_EQ(json["cells"].back()["extents"].size(), json["cells"].back()["source_strides"].size());
+    const report::document read = report::read_document("bench.json", stored);
+    ASSERT_NE(read.as_bench(), nullptr);
+    EXPECT_EQ(read.as_bench()->cells.size(), cells.size());
+    const std::string page = report::html(report::make_page({read}));
+    EXPECT_NE(page.find("many x 2048 x 16 x 64, axes 0,2,1,3"), std::string::npos);
+    EXPECT_NE(lab::show_bench(report, lab::format::table).find("\nheads "), std::string::npos);
 }
 
 // What is copied beside a permutation: half the bytes of the sectors that it must touch, in sixteens.

@@ -46,6 +46,15 @@ inline void launch_tiles(void (*kernel)(tile_plan), const tile_plan& p, int thre
            kernel, p);
 }
 
+// For kernels whose launches name no tiles.
+inline void decline_what_takes_long(const strided_work& work) {
+    constexpr double kMost = 1 << 28;
+    double elements = 1;
+    for (int axis = 0; axis < work.rank; ++axis) elements *= static_cast<double>(work.extents[axis]);
+    if (kEmulated && elements > kMost)
+        decline("takes the emulator long, which runs every block of it: it can move 268435456 elements");
+}
+
 // Whole warps for so much to do at once, up to `most` threads.
 constexpr int threads_for(int tasks, int most) {
     const int warps = (tasks + 31) / 32 * 32;

@@ -1,6 +1,6 @@
 // Idea, contract and so on: the notes below. Here the lab meets the library's kernels: they lie in ops/copy/kernels.
-#include "device/rung.hpp"
 #include "ops/permute/engine.hpp"
+#include "ops/permute/permute_rung.hpp"
 #if !defined(CORNERTURN_EMULATED)
 #include "device/cuda_device.hpp"
 #endif
@@ -24,6 +24,7 @@ constexpr rung_notes kNotes = {
 constexpr gpu kTunedFor{};
 
 void run_production(const strided_work& work) {
+    decline_what_takes_long(work);
 #if defined(CORNERTURN_EMULATED)
     for_each_plan(work, kTunedFor, &strided::run_emulated);
 #else

@@ -44,7 +44,10 @@ struct naive {
     }
 };
 
-void run_naive(const strided_work& work) { run_with_type<naive>(work.element_size, work); }
+void run_naive(const strided_work& work) {
+    decline_what_takes_long(work);
+    run_with_type<naive>(work.element_size, work);
+}
 
 CORNERTURN_RUNG(kNaive, permute_operation(),
                 variant<strided_work>{{.name = "", .origin = "-", .element_sizes = kPowersOfTwo, .whole_only = true},

@@ -52,6 +52,7 @@ struct merged {
 };
 
 void run_merged(const strided_work& work) {
+    decline_what_takes_long(work);
     const strided_words w = words_of(work);
     if (w.words == 0) return;
     if (w.words > 0x7fffffff) decline("it counts words in 31 bits");
