@@ -20,13 +20,10 @@ constexpr rung_notes kNotes = {
     .source = "docs/experiments.md",
 };
 
-// The emulator stands for the GPU that the kernels are tuned for.
-constexpr gpu kTunedFor{};
-
 void run_production(const strided_work& work) {
     decline_what_takes_long(work);
 #if defined(CORNERTURN_EMULATED)
-    for_each_plan(work, kTunedFor, &strided::run_emulated);
+    for_each_plan(work, gpu{}, &strided::run_emulated);  // the GPU that the kernels are tuned for
 #else
     for_each_plan(work, device::gpu_of(device::current_device()), &strided::run_on_gpu);
 #endif
