@@ -10,6 +10,7 @@
 
 #include "lab/bench_views.hpp"
 #include "ladder_check.hpp"
+#include "ops/copy/sectors.hpp"
 #include "work.hpp"
 
 using namespace cornerturn;

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "describe.hpp"
 #include "ladder_check.hpp"
 
 using namespace cornerturn;
@@ -44,6 +45,34 @@ TEST(classes, count_what_every_block_counts) {
             }
         }
     }
+}
+
+// The library's kernels, which take batches; those of its launches that name tiles.
+TEST(classes, of_batches_count_what_every_block_counts) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    const kernel& k = find_kernel("transpose/production");
+    int compared = 0;
+    for (int round = 0; round < 60; ++round) {
+        problem_shape shape{.element_size = 1 << random() % 5};
+        shape.rows = 20 + random() % 300;
+        shape.cols = 20 + random() % 300;
+        shape.count = 2 + random() % 9;
+        shape.source_ld = shape.cols + random() % 3 * (round % 2);
+        shape.destination_ld = shape.rows + random() % 3 * (round % 2);
+        shape.source_stride = shape.rows * shape.source_ld + random() % 9 * (round % 3);
+        shape.destination_stride = shape.cols * shape.destination_ld + random() % 9 * (round % 3);
+        const auto some = tests::run_classes(k, shape, {.seed = seed});
+        if (!some.finished) continue;
+        const auto every = tests::run_every_block(k, shape);
+        const std::string what = tests::describe(shape) + ", seed " + std::to_string(seed);
+        ASSERT_EQ(every.fault, "") << what;
+        ASSERT_EQ(some.fault, "") << what;
+        ASSERT_TRUE(every.report.counts == some.report.counts) << what;
+        ASSERT_EQ(every.report.blocks, some.report.blocks) << what;
+        ++compared;
+    }
+    EXPECT_GT(compared, 5) << "seed " << seed;
 }
 
 TEST(classes, the_number_of_workers_changes_nothing) {

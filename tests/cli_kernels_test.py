@@ -124,9 +124,12 @@ class Explain(Case):
 
     def test_of_every_kernel_that_the_emulator_runs(self):
         for kernel in json.loads(self.succeed("list", "--format", "json"))["kernels"]:
-            product, size = kernel["id"].startswith("gemm/"), str(kernel["element_sizes"][-1])
+            family, size = kernel["id"].split("/")[0], str(kernel["element_sizes"][-1])
             dtype = {"1": "u8", "2": "u16", "4": "f32", "8": "f64", "16": "c128"}[size]
-            text = self.succeed("explain", kernel["id"], "--m" if product else "--rows", 64, *(() if product else ("--dtype", dtype)))
+            permutes = ("--shape", "8,8,8", "--dtype", dtype)
+            work = {"gemm": ("--m", 64), "permute": permutes, "baseline/cutensor": permutes}
+            of = work.get(kernel["id"], work.get(family, ("--rows", 64, "--dtype", dtype)))
+            text = self.succeed("explain", kernel["id"], *of)
             self.assertIn(kernel["idea"], text)
             if "Warp 0" not in text:
                 self.assertRegex(text, "skipped: ", kernel["id"])

@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(os.environ.get("CORNERTURN_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[1]))
-COMMANDED = ["README.md", "README.zh-CN.md", "HACKING.md", "docs/why.md", "docs/why.zh-CN.md"]
+COMMANDED = ["README.md", "README.zh-CN.md", "HACKING.md", "docs/permute.md", "docs/why.md", "docs/why.zh-CN.md"]
 # HACKING.md's example is no kernel of this program: drop_in_test.py runs the commands that name it.
 EXAMPLE = "transpose/column_write"
 

@@ -4,6 +4,7 @@
 #include "lab/run.hpp"
 #include "ops/copy/movement.hpp"
 #include "ops/gemm/operation.hpp"
+#include "ops/permute/operation.hpp"
 
 namespace cornerturn::tests {
 

@@ -11,6 +11,13 @@ const std::vector<dtype>& dtypes() {
     return all;
 }
 
+dtype dtype_of(int size) {
+    for (const dtype& known : dtypes()) {
+        if (known.size == size) return known;
+    }
+    return {"", size};
+}
+
 dtype find_dtype(const std::string& name) {
     std::string names;
     for (const dtype& known : dtypes()) {

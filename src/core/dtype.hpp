@@ -13,6 +13,9 @@ struct dtype {
 
 const std::vector<dtype>& dtypes();
 
+// The first type of that size; one without a name where there is none.
+dtype dtype_of(int size);
+
 // Throws invalid_argument that names them all.
 dtype find_dtype(const std::string& name);
 

@@ -41,16 +41,16 @@ CORNERTURN_HOST_DEVICE T pattern(std::uint64_t index, std::uint64_t seed) {
     }
 }
 
-// The value with the highest bits of its exponent made different: read as a float, a double or a complex of doubles it
-// is finite and not denormal, so that arithmetic by one leaves its bits alone.
+// The value with the highest bits of its exponent made different: read as a half, a float, a double or a complex of
+// doubles it is finite and not denormal, so that arithmetic by one leaves its bits alone.
 template <class T>
 CORNERTURN_HOST_DEVICE T as_number(T value) {
     if constexpr (sizeof(T) == 16) {
         return T{as_number(value.low), as_number(value.high)};
-    } else if constexpr (sizeof(T) >= 4) {
+    } else if constexpr (sizeof(T) >= 2) {
         constexpr int kTop = 8 * sizeof(T) - 2;
-        const T top = T{1} << kTop;
-        return (value & ~top) | (~(value << 1) & top);
+        const T top = static_cast<T>(T{1} << kTop);
+        return static_cast<T>((value & ~top) | (~(value << 1) & top));
     } else {
         return value;
     }

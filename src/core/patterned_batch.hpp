@@ -83,9 +83,9 @@ struct patterned_batch : batch_layout {
     }
 };
 
-// Calls f with what writes and recognises the batch's elements.
-template <class F>
-auto with_elements(const patterned_batch& batch, F f) {
+// Calls f with what writes and recognises the elements of a batch, or of a patterned_tensor.
+template <class Patterned, class F>
+auto with_elements(const Patterned& batch, F f) {
     switch (batch.element_size) {
         case 1: return f(typed_elements<std::uint8_t>{batch.seed, batch.poison, batch.numbers});
         case 2: return f(typed_elements<std::uint16_t>{batch.seed, batch.poison, batch.numbers});

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "core/arguments.hpp"
 #include "core/available_memory.hpp"
+#include "core/lowest.hpp"
 #include "core/parallel.hpp"
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
@@ -17,20 +17,6 @@ namespace cornerturn {
 namespace {
 
 constexpr std::int64_t kWorthAThread = 1 << 16;  // elements
-
-// The lowest number that any thread has noted.
-class lowest {
-public:
-    void note(std::int64_t number) {
-        std::lock_guard lock(mutex_);
-        number_ = std::min(number_, static_cast<unsigned long long>(number));
-    }
-    unsigned long long number() const { return number_; }
-
-private:
-    std::mutex mutex_;
-    unsigned long long number_ = kNothingWrong;
-};
 
 // Calls on_row(coordinates, address) for each row of each matrix, and on_gap(byte, index) for each byte of the gaps
 // behind them; the last has none. Several rows run at once.
@@ -287,7 +273,8 @@ void for_each_element(const guarded_buffer& buffer, const patterned_batch& batch
         for (const tile& t : tiles) {
             for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
                 for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
-                    const coordinates at = is_transposed ? coordinates{0, col, row} : coordinates{0, row, col};
+                    const coordinates at =
+                        is_transposed ? coordinates{t.matrix, col, row} : coordinates{t.matrix, row, col};
                     visit(at, buffer.data() + (batch.offset + batch.position(at)) * elements.size(), elements);
                 }
             }
@@ -328,7 +315,8 @@ tile host_problem::tile_at(const void* source_address, std::int64_t rows, std::i
     const std::int64_t index =
         (static_cast<const unsigned char*>(source_address) - source_.data()) / shape_.element_size -
         shape_.source_offset;
-    return {index / shape_.source_ld, index % shape_.source_ld, rows, cols};
+    const coordinates at = shape_.after(side::source).coordinates_at(index);
+    return {at.row, at.col, rows, cols, at.matrix};
 }
 
 const char* name_of(side which) { return which == side::source ? "source" : "destination"; }
@@ -343,20 +331,26 @@ std::string describe_wrong_element(const problem_shape& shape, side which, coord
         with_elements(batch, [&](auto elements) { elements.put(bytes.data(), batch.index(at)); });
         return bytes;
     };
-    const std::vector<unsigned char> wanted = element_of(shape.after(which)), before = element_of(shape.before(which));
-    const auto* const bytes = static_cast<const unsigned char*>(found);
+    const auto from = static_cast<std::int64_t>(shape.after(which).index({0, at.row, at.col}));
+    return fmt::format("destination (row {}, column {}){} {}, the source's (row {}, column {}) (seed {})", at.row,
+                       at.col, matrix,
+                       wrong_bytes_text(static_cast<const unsigned char*>(found), element_of(shape.after(which)),
+                                        element_of(shape.before(which))),
+                       from / shape.cols, from % shape.cols, shape.seed);
+}
+
+std::string wrong_bytes_text(const unsigned char* found, const std::vector<unsigned char>& wanted,
+                             const std::vector<unsigned char>& before) {
     // Of a long element, the part that is wrong.
     constexpr std::size_t kPart = 16;
-    const auto first_wrong = std::mismatch(wanted.begin(), wanted.end(), bytes).first - wanted.begin();
+    const std::size_t size = wanted.size();
+    const auto first_wrong = std::mismatch(wanted.begin(), wanted.end(), found).first - wanted.begin();
     const std::size_t begin = static_cast<std::size_t>(first_wrong) / kPart * kPart;
     const std::size_t length = std::min(kPart, size - begin);
-    const auto from = static_cast<std::int64_t>(shape.after(which).index({0, at.row, at.col}));
-    return fmt::format(
-        "destination (row {}, column {}){} holds {}{}{}; it must hold {}, the source's (row {}, column {}) (seed {})",
-        at.row, at.col, matrix, hex(bytes + begin, length),
-        size > kPart ? fmt::format(" from its byte {} on", begin) : "",
-        std::memcmp(bytes, before.data(), size) == 0 ? ", as before the run" : "", hex(wanted.data() + begin, length),
-        from / shape.cols, from % shape.cols, shape.seed);
+    return fmt::format("holds {}{}{}; it must hold {}", hex(found + begin, length),
+                       size > kPart ? fmt::format(" from its byte {} on", begin) : "",
+                       std::memcmp(found, before.data(), size) == 0 ? ", as before the run" : "",
+                       hex(wanted.data() + begin, length));
 }
 
 std::string describe_wrong_gap(const problem_shape& shape, side which, std::int64_t byte) {

@@ -61,6 +61,7 @@ struct verdict {
 // A part of the source, and of the destination what comes from it.
 struct tile {
     std::int64_t row, col, rows, cols;
+    std::int64_t matrix = 0;
     auto operator<=>(const tile&) const = default;
 };
 
@@ -144,7 +145,7 @@ class host_problem : public problem_memory<guarded_buffer> {
 public:
     using problem_memory::problem_memory;
 
-    // Before a run: everything, or only what the tiles touch (of one matrix, not in place).
+    // Before a run: everything, or only what the tiles touch (not in place).
     void prepare();
     void prepare(const std::vector<tile>& tiles);
 
@@ -161,6 +162,10 @@ public:
 std::string describe_wrong_element(const problem_shape& shape, side which, coordinates at, const void* found);
 // The same for a byte of a gap, counted from the first element.
 std::string describe_wrong_gap(const problem_shape& shape, side which, std::int64_t byte);
+
+// "holds 0x..., as before the run; it must hold 0x...", of an element's bytes, or 16 of them.
+std::string wrong_bytes_text(const unsigned char* found, const std::vector<unsigned char>& wanted,
+                             const std::vector<unsigned char>& before);
 
 const char* name_of(side which);
 

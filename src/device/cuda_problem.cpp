@@ -19,6 +19,18 @@ std::int64_t broken_guard(const unsigned char* bytes, std::int64_t count, cudaSt
     return -1;
 }
 
+wrong_positions find_wrong(const std::function<void(wrong_positions*)>& check, cudaStream_t stream) {
+    wrong_positions wrong{kNothingWrong, kNothingWrong};
+    wrong_positions* on_device = nullptr;
+    CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof wrong, stream));
+    CORNERTURN_CUDA(cudaMemcpyAsync(on_device, &wrong, sizeof wrong, cudaMemcpyHostToDevice, stream));
+    check(on_device);
+    CORNERTURN_CUDA(cudaMemcpyAsync(&wrong, on_device, sizeof wrong, cudaMemcpyDeviceToHost, stream));
+    CORNERTURN_CUDA(cudaFreeAsync(on_device, stream));
+    CORNERTURN_CUDA(cudaStreamSynchronize(stream));
+    return wrong;
+}
+
 namespace {
 
 // What a run must find, without the guards around the buffer.
@@ -32,14 +44,8 @@ void fill(const guarded_device_buffer& buffer, const patterned_batch& batch, cud
 std::string wrong_in(const guarded_device_buffer& buffer, const problem_shape& shape, side which, cudaStream_t stream) {
     const patterned_batch batch = shape.after(which);
     if (batch.empty()) return {};
-    wrong_positions wrong{kNothingWrong, kNothingWrong};
-    wrong_positions* on_device = nullptr;
-    CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof wrong, stream));
-    CORNERTURN_CUDA(cudaMemcpyAsync(on_device, &wrong, sizeof wrong, cudaMemcpyHostToDevice, stream));
-    check_batch(buffer.data(), batch, on_device, stream);
-    CORNERTURN_CUDA(cudaMemcpyAsync(&wrong, on_device, sizeof wrong, cudaMemcpyDeviceToHost, stream));
-    CORNERTURN_CUDA(cudaFreeAsync(on_device, stream));
-    CORNERTURN_CUDA(cudaStreamSynchronize(stream));
+    const wrong_positions wrong =
+        find_wrong([&](wrong_positions* on_device) { check_batch(buffer.data(), batch, on_device, stream); }, stream);
     if (wrong.element != kNothingWrong) {
         const auto position = static_cast<std::int64_t>(wrong.element);
         std::vector<unsigned char> found(static_cast<std::size_t>(batch.element_size));

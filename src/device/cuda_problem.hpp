@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <functional>
 #include <vector>
 
 #include "core/problem.hpp"
@@ -11,6 +12,9 @@ namespace cornerturn::device {
 
 // The first of `count` bytes that is not its guard's; -1 if all are. Waits for the stream.
 std::int64_t broken_guard(const unsigned char* bytes, std::int64_t count, cudaStream_t stream);
+
+// What check(wrong) notes, which launches on the stream. Waits for it.
+wrong_positions find_wrong(const std::function<void(wrong_positions*)>& check, cudaStream_t stream);
 
 // Device memory with guards on both sides, that begins where cudaMalloc puts large arrays: at a multiple of 2 MiB where
 // it is as large. Throws cuda_error.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 
 #include "core/words.hpp"
@@ -28,6 +29,26 @@ int arguments::whole(const std::string& option, int otherwise, int least, int mo
     return static_cast<int>(value);
 }
 
+std::vector<std::int64_t> arguments::list(const std::string& option, const std::vector<std::int64_t>& otherwise) const {
+    const auto at = given_.find(option);
+    if (at == given_.end()) return otherwise;
+    const std::string& word = at->second;
+    std::vector<std::int64_t> numbers;
+    for (std::size_t begin = 0; begin < word.size() || (begin > 0 && begin == word.size());) {
+        const std::size_t end = std::min(word.find(',', begin), word.size());
+        std::int64_t number = 0;
+        const auto [stop, status] = std::from_chars(word.data() + begin, word.data() + end, number);
+        if (status == std::errc::result_out_of_range)
+            throw invalid_argument(fmt::format("{} is {}: a number of it does not fit 64 bits", option, word));
+        if (status != std::errc{} || stop != word.data() + end)
+            throw invalid_argument(
+                fmt::format("{} is '{}': it must be whole numbers with commas between them", option, word));
+        numbers.push_back(number);
+        begin = end + 1;
+    }
+    return numbers;
+}
+
 void problem::no_tiles() { throw std::logic_error("this work is not checked tile by tile"); }
 
 explanation operation::explain(const arguments&) const {
@@ -45,6 +66,8 @@ std::vector<bench_cell> operation::bench_draws(int, std::uint64_t) const {
 std::string operation::bench_row(const std::string&, const std::string& text, const std::vector<std::int64_t>&) const {
     return text;
 }
+
+std::string operation::text_of(const std::vector<std::int64_t>& sizes) const { return sizes_text(sizes); }
 
 double operation::steps(const std::vector<std::int64_t>& sizes) const {
     double all = 1;
@@ -96,6 +119,20 @@ void run_as_step(const std::function<void()>& work) {
 }
 
 std::string key_of(const option& size) { return size.name + 2; }
+
+nlohmann::ordered_json sizes_json(const operation& does, const std::vector<std::int64_t>& sizes) {
+    nlohmann::ordered_json out = nlohmann::ordered_json::object();
+    const std::vector<option>& names = does.facts().sizes;
+    const auto each = static_cast<std::ptrdiff_t>(sizes.size() / names.size());
+    for (auto at = sizes.begin(); const option& size : names) {
+        if (size.list)
+            out[key_of(size)] = std::vector<std::int64_t>(at, at + each);
+        else
+            out[key_of(size)] = *at;
+        at += each;
+    }
+    return out;
+}
 
 std::string sizes_text(const std::vector<std::int64_t>& sizes) { return fmt::format("{}", fmt::join(sizes, " x ")); }
 

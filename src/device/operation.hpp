@@ -25,6 +25,7 @@ namespace cornerturn {
 struct option {
     const char *name, *help;  // "--rows"
     bool flag = false;
+    bool list = false;  // numbers with commas between them
 };
 
 // Options as somebody gave them, and what their words mean.
@@ -38,6 +39,8 @@ public:
     // Throw invalid_argument that names the option.
     std::int64_t size(const std::string& option, std::int64_t otherwise) const;
     int whole(const std::string& option, int otherwise, int least, int most) const;
+    // Of numbers with commas between them, which may be negative; an empty word has none.
+    std::vector<std::int64_t> list(const std::string& option, const std::vector<std::int64_t>& otherwise) const;
 
 private:
     std::map<std::string, std::string> given_;
@@ -105,10 +108,11 @@ public:
     const dtype& type() const { return type_; }
     std::uint64_t seed() const { return seed_; }
 
-    virtual std::vector<std::int64_t> sizes() const = 0;  // as operation_facts::sizes names them
-    virtual std::int64_t outputs() const = 0;             // elements that are written, and checked
-    virtual std::int64_t steps() const = 0;               // elements moved, multiply-adds: what takes the time
-    virtual std::int64_t bytes() const = 0;               // that must be read and written
+    // As operation_facts::sizes names them; lists, all equally long, stand behind each other.
+    virtual std::vector<std::int64_t> sizes() const = 0;
+    virtual std::int64_t outputs() const = 0;  // elements that are written, and checked
+    virtual std::int64_t steps() const = 0;    // elements moved, multiply-adds: what takes the time
+    virtual std::int64_t bytes() const = 0;    // that must be read and written
     // What the operation's rate counts, where that kernel does the work.
     virtual double amount(const kernel& k) const = 0;
     // Whether the emulator may run one block of each class, and check the tiles that it wrote.
@@ -246,6 +250,7 @@ public:
     virtual std::string yardstick_text(backend on) const = 0;
 
     // ---- Of stored results, where sizes are all that is known
+    virtual std::string text_of(const std::vector<std::int64_t>& sizes) const;  // "4096 x 4096"
     virtual double steps(const std::vector<std::int64_t>& sizes) const;
     virtual double operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const = 0;  // of all
     double operations_per_byte(const std::vector<std::int64_t>& sizes, int element_size) const;
@@ -267,6 +272,8 @@ void run_as_step(const std::function<void()>& work);
 
 // JSON's key for a size: "rows" of --rows.
 std::string key_of(const option& size);
+// Members of a JSON object, one for each of the operation's sizes: numbers, or lists of them.
+nlohmann::ordered_json sizes_json(const operation& does, const std::vector<std::int64_t>& sizes);
 // "4096 x 4096"
 std::string sizes_text(const std::vector<std::int64_t>& sizes);
 // "--m, --n and --k"

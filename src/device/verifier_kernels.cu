@@ -39,6 +39,40 @@ __global__ void verifier_check(const unsigned char* base, patterned_batch batch,
         });
 }
 
+// The same for a tensor; on_gap gets the byte's place in the buffer.
+template <class OnElement, class OnGap>
+__device__ void for_each_position(const patterned_tensor& tensor, OnElement on_element, OnGap on_gap) {
+    for_each_index(tensor.positions(), [&](std::int64_t position) {
+        const patterned_tensor::place here = tensor.at(position);
+        if (!here.is_gap) return on_element(position, static_cast<std::uint64_t>(here.index));
+        const std::int64_t begin = position * tensor.element_size;
+        for (std::int64_t i = begin; i < begin + tensor.element_size; ++i) on_gap(i);
+    });
+}
+
+template <class Elements>
+__global__ void verifier_fill_tensor(unsigned char* buffer, patterned_tensor tensor, Elements elements) {
+    for_each_position(
+        tensor,
+        [&](std::int64_t position, std::uint64_t index) { elements.put(buffer + position * elements.size(), index); },
+        [&](std::int64_t byte) { buffer[byte] = guard_byte(static_cast<std::uint64_t>(byte)); });
+}
+
+template <class Elements>
+__global__ void verifier_check_tensor(const unsigned char* buffer, patterned_tensor tensor, Elements elements,
+                                      wrong_positions* wrong) {
+    for_each_position(
+        tensor,
+        [&](std::int64_t position, std::uint64_t index) {
+            if (!elements.holds(buffer + position * elements.size(), index))
+                atomicMin(&wrong->element, static_cast<unsigned long long>(position));
+        },
+        [&](std::int64_t byte) {
+            if (buffer[byte] != guard_byte(static_cast<std::uint64_t>(byte)))
+                atomicMin(&wrong->gap, static_cast<unsigned long long>(byte));
+        });
+}
+
 __global__ void verifier_fill_guard(unsigned char* bytes, std::int64_t count) {
     for_each_index(count, [&](std::int64_t i) { bytes[i] = guard_byte(i); });
 }
@@ -60,6 +94,24 @@ void check_batch(const unsigned char* buffer, const patterned_batch& batch, wron
     const unsigned char* const base = buffer + batch.offset * batch.element_size;
     with_elements(batch, [&](auto elements) {
         verifier_check<<<blocks_for(batch.positions()), kThreads, 0, stream>>>(base, batch, elements, on_device);
+    });
+    CORNERTURN_CUDA(cudaGetLastError());
+}
+
+void fill_tensor(unsigned char* buffer, const patterned_tensor& tensor, cudaStream_t stream) {
+    if (tensor.empty()) return;
+    with_elements(tensor, [&](auto elements) {
+        verifier_fill_tensor<<<blocks_for(tensor.positions()), kThreads, 0, stream>>>(buffer, tensor, elements);
+    });
+    CORNERTURN_CUDA(cudaGetLastError());
+}
+
+void check_tensor(const unsigned char* buffer, const patterned_tensor& tensor, wrong_positions* on_device,
+                  cudaStream_t stream) {
+    if (tensor.empty()) return;
+    with_elements(tensor, [&](auto elements) {
+        verifier_check_tensor<<<blocks_for(tensor.positions()), kThreads, 0, stream>>>(buffer, tensor, elements,
+                                                                                       on_device);
     });
     CORNERTURN_CUDA(cudaGetLastError());
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/patterned_batch.hpp"
+#include "core/patterned_tensor.hpp"
 
 namespace cornerturn::device {
 
@@ -14,6 +15,10 @@ namespace cornerturn::device {
 void fill_batch(unsigned char* buffer, const patterned_batch& batch, cudaStream_t stream);
 void check_batch(const unsigned char* buffer, const patterned_batch& batch, wrong_positions* on_device,
                  cudaStream_t stream);
+// The same of a tensor, with what lies before its first element.
+void fill_tensor(unsigned char* buffer, const patterned_tensor& tensor, cudaStream_t stream);
+void check_tensor(const unsigned char* buffer, const patterned_tensor& tensor, wrong_positions* on_device,
+                  cudaStream_t stream);
 void fill_guard(unsigned char* bytes, std::int64_t count, cudaStream_t stream);
 
 }  // namespace cornerturn::device

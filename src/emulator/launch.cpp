@@ -114,17 +114,45 @@ std::map<class_key, axis_class> classes_along(const tiling& tiles, std::int64_t 
     return result;
 }
 
+// The same for all outer axes together, with no rows.
+std::map<class_key, axis_class> classes_outside(const tiling& tiles) {
+    std::map<class_key, axis_class> result{{class_key{}, axis_class{1, 0}}};
+    std::int64_t scale = 1;
+    for (int axis = 0; axis < tiles.outer_count; ++axis) {
+        const outer_axis& a = tiles.outer[axis];
+        std::map<class_key, axis_class> all;
+        for (const auto& [inside, found] : result) {
+            for (std::int64_t i = 0; i < std::min<std::int64_t>(a.extent, kSectorBytes); ++i) {
+                class_key key;
+                for (int k = 0; k < tiles.operand_count; ++k)
+                    key.shift[k] = within_sector(inside.shift[k] + a.steps[k] % kSectorBytes * i);
+                axis_class& here = all.try_emplace(key, axis_class{0, found.first + i * scale}).first->second;
+                here.count += found.count * static_cast<std::uint64_t>((a.extent - 1 - i) / kSectorBytes + 1);
+            }
+        }
+        result = std::move(all);
+        scale *= a.extent;
+    }
+    return result;
+}
+
+std::int64_t matrices_of(const tiling& tiles) {
+    std::int64_t count = 1;
+    for (int axis = 0; axis < tiles.outer_count; ++axis) count *= tiles.outer[axis].extent;
+    return count;
+}
+
 struct block_class {
     std::uint64_t count = 0;
     tile_index representative{};
 };
 
-class_key combine(const tiling& tiles, const class_key& down, const class_key& across) {
+class_key combine(const tiling& tiles, const class_key& down, const class_key& across, const class_key& outside) {
     class_key key;
     for (int i = 0; i < tiles.operand_count; ++i) {
         const auto base =
             static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(tiles.operands[i].base) % kSectorBytes);
-        key.shift[i] = within_sector(base + down.shift[i] + across.shift[i]);
+        key.shift[i] = within_sector(base + down.shift[i] + across.shift[i] + outside.shift[i]);
     }
     key.rows = down.rows;
     key.cols = across.rows;
@@ -240,21 +268,27 @@ private:
     void run_classes(std::uint64_t blocks) {
         const tiling& tiles = *config_.tiles;
         const std::int64_t rows = tiles_along(tiles.rows, tiles.tile_rows),
-                           cols = tiles_along(tiles.cols, tiles.tile_cols);
-        if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) != blocks) {
-            throw invalid_argument(fmt::format("{}: a grid of {} blocks, but its tiling has {} x {} tiles",
-                                               function_name(config_.kernel), to_string(config_.grid), rows, cols));
+                           cols = tiles_along(tiles.cols, tiles.tile_cols), matrices = matrices_of(tiles);
+        if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) *
+                static_cast<std::uint64_t>(matrices) !=
+            blocks) {
+            throw invalid_argument(fmt::format("{}: a grid of {} blocks, but its tiling has {} times {} x {} tiles",
+                                               function_name(config_.kernel), to_string(config_.grid), matrices, rows,
+                                               cols));
         }
         std::map<class_key, block_class> classes;
         const auto down = classes_along(tiles, tiles.rows, tiles.tile_rows, &operand::row_step);
         const auto across = classes_along(tiles, tiles.cols, tiles.tile_cols, &operand::col_step);
+        const auto outside = classes_outside(tiles);
         for (const auto& [row_key, row_class] : down) {
             for (const auto& [col_key, col_class] : across) {
-                block_class& found = classes
-                                         .try_emplace(combine(tiles, row_key, col_key),
-                                                      block_class{0, {row_class.first, col_class.first}})
-                                         .first->second;
-                found.count += row_class.count * col_class.count;
+                for (const auto& [outer_key, outer_class] : outside) {
+                    const tile_index first{row_class.first, col_class.first, outer_class.first};
+                    block_class& found =
+                        classes.try_emplace(combine(tiles, row_key, col_key, outer_key), block_class{0, first})
+                            .first->second;
+                    found.count += row_class.count * col_class.count * outer_class.count;
+                }
             }
         }
         struct sample {
@@ -265,9 +299,14 @@ private:
         };
         std::vector<sample> samples;
         const auto take = [&](tile_index tile, const class_key* key, std::uint64_t stands_for) {
+            if (tiles.tile_of == nullptr) {
+                const auto number = static_cast<unsigned>(tile.col + cols * (tile.row + rows * tile.outer));
+                samples.push_back({tile, extent3{number, 0, 0}, key, stands_for});
+                return;
+            }
             const extent3 block = tiles.block_of(tile, config_.grid);
             const tile_index back = tiles.tile_of(block, config_.grid);
-            if (back.row != tile.row || back.col != tile.col) {
+            if (back.row != tile.row || back.col != tile.col || back.outer != tile.outer) {
                 throw invalid_argument(fmt::format("{}: block_of does not invert tile_of at tile ({}, {})",
                                                    function_name(config_.kernel), tile.row, tile.col));
             }
@@ -277,7 +316,8 @@ private:
         std::mt19937_64 random(session_.options_.seed);
         for (unsigned i = 0; i < session_.options_.witnesses; ++i) {
             const tile_index tile{std::uniform_int_distribution<std::int64_t>(0, rows - 1)(random),
-                                  std::uniform_int_distribution<std::int64_t>(0, cols - 1)(random)};
+                                  std::uniform_int_distribution<std::int64_t>(0, cols - 1)(random),
+                                  std::uniform_int_distribution<std::int64_t>(0, matrices - 1)(random)};
             take(tile, key_of(classes, tile), 0);
         }
         if (session_.options_.watch) take({0, 0}, key_of(classes, {0, 0}), 0);
@@ -328,8 +368,15 @@ private:
         sampled_tile result{};
         for (int i = 0; i < tiles.operand_count; ++i) {
             const operand& o = tiles.operands[i];
-            result.operands[i] = static_cast<const char*>(o.base) + tile.row * o.row_step + tile.col * o.col_step;
+            std::int64_t offset = tile.row * o.row_step + tile.col * o.col_step, rest = tile.outer;
+            for (int axis = 0; axis < tiles.outer_count; ++axis) {
+                const outer_axis& a = tiles.outer[axis];
+                offset += rest % a.extent * a.steps[i];
+                rest /= a.extent;
+            }
+            result.operands[i] = static_cast<const char*>(o.base) + offset;
         }
+        result.depth = tiles.depth;
         result.rows = std::min(tiles.tile_rows, tiles.rows - tile.row * tiles.tile_rows);
         result.cols = std::min(tiles.tile_cols, tiles.cols - tile.col * tiles.tile_cols);
         return result;

@@ -18,6 +18,7 @@ struct extent3 {
 
 struct tile_index {
     std::int64_t row, col;
+    std::int64_t outer = 0;  // counts what lies outside a matrix: the matrices of a batch
 };
 
 // One matrix that a block's addresses depend on: where tile (0, 0) begins in it, and how far, in bytes, the next
@@ -29,15 +30,29 @@ struct operand {
 
 inline constexpr int kMaxOperands = 4;
 
-// How a launch cuts a rows x cols matrix into tiles, one a block. It lets the emulator tell which blocks must count
-// alike: those whose operands begin at the same offset in a 32-byte sector and whose tile has the same valid extent.
+// An axis outside the matrix that is cut into tiles: so many matrices, and how far, in bytes, each operand's next is.
+struct outer_axis {
+    std::int64_t extent;
+    std::int64_t steps[kMaxOperands];
+};
+
+inline constexpr int kMaxOuter = 33;
+
+// How a launch cuts a rows x cols matrix, or each of many, into tiles, one a block. It lets the emulator tell which
+// blocks must count alike: those whose operands begin at the same offset in a 32-byte sector and whose tile has the
+// same valid extent.
 struct tiling {
     std::int64_t rows, cols;            // elements
     std::int64_t tile_rows, tile_cols;  // elements
     int operand_count;
     operand operands[kMaxOperands];
-    tile_index (*tile_of)(extent3 block, extent3 grid);  // the very function that the kernel calls
-    extent3 (*block_of)(tile_index tile, extent3 grid);  // its inverse
+    // The very function that the kernel calls, and its inverse. Null: blockIdx.x counts columns of tiles first, then
+    // rows, then the outer axes.
+    tile_index (*tile_of)(extent3 block, extent3 grid);
+    extent3 (*block_of)(tile_index tile, extent3 grid);
+    int outer_count = 0;
+    const outer_axis* outer = nullptr;  // the fastest first
+    std::int64_t depth = 1;             // elements that a tile has at each of its rows and columns
 };
 
 struct launch_config {

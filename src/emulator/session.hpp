@@ -39,7 +39,7 @@ private:
 // One tile that was simulated: its operands' addresses and its valid extent in elements.
 struct sampled_tile {
     const void* operands[kMaxOperands];
-    std::int64_t rows, cols;
+    std::int64_t rows, cols, depth;
 };
 
 struct line_counters {

@@ -75,8 +75,7 @@ std::string device_info::text() const {
 ordered_json to_json(const result& r) {
     const operation_facts& facts = r.work->does().facts();
     ordered_json out = {{"kernel", r.kernel}};
-    const std::vector<std::int64_t> sizes = r.work->sizes();
-    for (std::size_t i = 0; i < sizes.size(); ++i) out[key_of(facts.sizes[i])] = sizes[i];
+    out.update(sizes_json(r.work->does(), r.work->sizes()));
     out["dtype"] = r.work->type().name;
     out["device"] = to_json(r.device);
     if (r.placement != 0) out["placement"] = r.placement;

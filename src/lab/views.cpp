@@ -98,8 +98,8 @@ std::string time_range(const timing& t) {
 }
 
 std::string work_text(const result& r) {
-    return fmt::format("{}{} {}", sizes_text(r.work->sizes()), r.work->does().facts().sizes_legend,
-                       r.work->type().name);
+    const operation& does = r.work->does();
+    return fmt::format("{}{} {}", does.text_of(r.work->sizes()), does.facts().sizes_legend, r.work->type().name);
 }
 
 std::string device_text(const result& r) {

@@ -157,7 +157,14 @@ const operation& read_operation(const field& from) {
 
 std::vector<std::int64_t> read_sizes(const field& from, const operation& does) {
     std::vector<std::int64_t> sizes;
-    for (const option& size : does.facts().sizes) sizes.push_back(from[key_of(size).c_str()].count());
+    for (const option& size : does.facts().sizes) {
+        const field here = from[key_of(size).c_str()];
+        if (size.list)
+            for (const field& number : here.items()) sizes.push_back(number.count());
+        else
+            sizes.push_back(here.count());
+    }
+    if (sizes.size() % does.facts().sizes.size() != 0) from.fail("has lists of several lengths");
     return sizes;
 }
 
@@ -218,7 +225,10 @@ cell read_cell(const field& from, const bench& of) {
     cell c;
     c.group = from["group"].text();
     c.shape = from["shape"].text();
-    c.sizes = read_sizes(from, *of.does);
+    // Lists of sizes are in the text alone: not all that a bench measures can be told by them.
+    const std::vector<option>& sizes = of.facts().sizes;
+    if (std::none_of(sizes.begin(), sizes.end(), [](const option& o) { return o.list; }))
+        c.sizes = read_sizes(from, *of.does);
     c.element_size =
         of.of_sizes() ? static_cast<int>(from["element_size"].number(1, 1 << 20)) : of.facts().element_sizes.front();
     if (const auto bytes = from.find("bytes")) c.bytes = bytes->positive();
@@ -266,7 +276,7 @@ bool ladder::timed() const {
     return std::any_of(rungs.begin(), rungs.end(), [](const rung& r) { return r.time.has_value(); });
 }
 
-std::string ladder::work() const { return fmt::format("{} {}", sizes_text(sizes), dtype); }
+std::string ladder::work() const { return fmt::format("{} {}", does->text_of(sizes), dtype); }
 double ladder::steps() const { return does->steps(sizes); }
 double ladder::bytes() const { return does->operand_bytes(sizes, element_size); }
 

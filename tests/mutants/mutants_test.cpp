@@ -58,8 +58,22 @@ gemm_shape product_of(const shape& s) {
     return p;
 }
 
-// What is wrong with the kernel on this shape; empty where nothing is.
+// For permutations: rows and columns, reversed, and for every other shape with a short axis between.
+strided_shape permutation_of(const shape& s) {
+    const bool between = (&s - kShapes) % 2 != 0;
+    strided_shape p =
+        between ? permuted_shape({s.rows, 3, s.cols}, {2, 1, 0}, 4) : permuted_shape({s.rows, s.cols}, {1, 0}, 4);
+    p.source_strides.back() += s.source_gap * (between ? 3 : 1);
+    p.destination_strides.front() += s.destination_gap * (between ? 3 : 1);
+    return p;
+}
+
+// What is wrong with the kernel on this shape; empty where nothing is, and where the kernel declines it.
 std::string fault_of(const kernel& k, const shape& s) {
+    if (k.takes_work<strided_work>()) {
+        const lab::emulated run = lab::emulate(k, permutation_work(find_dtype("f32"), permutation_of(s), 1), {});
+        return run.declined ? "" : run.found.fault;
+    }
     if (tests::multiplies(k)) return lab::emulate(k, product_work(product_of(s)), {}).found.fault;
     problem_shape p{.arranged = arranged_by(k), .rows = s.rows, .cols = s.cols, .element_size = k.takes(4) ? 4 : 1};
     p.source_ld = s.cols + s.source_gap;

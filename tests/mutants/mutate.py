@@ -35,6 +35,13 @@ RULES = {
     "beyond": (r"(?<!; step) < work\.(?P<of>[mnk])\b", r" <= work.\g<of>"),
     "leading": (r"\* work\.(?P<ld>ld[abc])\b", r"* (work.\g<ld> + 1)"),
     "first": (r"\bstep \+ ", ""),
+    # Of permutations.
+    "side": (r"(?<=digit \* )(?P<of>\w+\.)(?P<side>source|destination)",
+             lambda match: match["of"] + {"source": "destination", "destination": "source"}[match["side"]]),
+    "modulo": (r"\brest % ", "rest / "),
+    "digit": (r"\brest - next \* [\w.\[\]]+", "rest"),
+    "there": (r"\bthere && (?=at\.)", ""),
+    "part": (r"\bi \+ k\b", "i"),
 }
 
 # Mutants that are as right as the rung itself. The test demands that exactly these survive.

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/sizes.hpp"
 #include "core/words.hpp"
 #include "cornerturn/error.hpp"
 #include "ops/copy/movement_problem.hpp"
+#include "ops/copy/sectors.hpp"
 
 namespace cornerturn {
 
@@ -16,7 +16,7 @@ const char kernel_traits<matrix_work>::kType = 0;
 
 namespace {
 
-constexpr std::int64_t kSectorBytes = 32, kMiB = 1 << 20;
+constexpr std::int64_t kMiB = 1 << 20;
 
 class host_movement final : public movement_problem<host_problem> {
 public:
@@ -237,36 +237,6 @@ std::shared_ptr<const workload> movement_work::among(const std::vector<const ker
     shape.seed = seed;
     for (const kernel* k : kernels) shape.numbers = shape.numbers || k->traits<matrix_work>().arithmetic;
     return std::make_shared<movement_work>(dynamic_cast<const movement&>(does()), type(), shape, in_bench_);
-}
-
-std::int64_t touched_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch) {
-    if (rows == 0 || row_bytes == 0) return 0;
-    const auto first = [&](std::int64_t row) { return (offset + row * pitch) / kSectorBytes; };
-    const auto last = [&](std::int64_t row) { return (offset + row * pitch + row_bytes - 1) / kSectorBytes; };
-    std::int64_t sectors = last(0) - first(0) + 1;
-    // A row adds its sectors but the one that it may share with the row before. How many depends on where in a sector
-    // it begins, and that repeats.
-    const std::int64_t period = kSectorBytes / std::gcd(kSectorBytes, pitch);
-    for (std::int64_t row = 1; row <= std::min(period, rows - 1); ++row) {
-        const std::int64_t added = last(row) - std::max(first(row), last(row - 1) + 1) + 1;
-        sectors += added * ((rows - 1 - row) / period + 1);
-    }
-    return sectors;
-}
-
-bool fill_whole_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch) {
-    if (rows <= 1 || row_bytes == 0 || row_bytes == pitch) return true;
-    const std::int64_t first = offset / kSectorBytes,
-                       last = (offset + (rows - 1) * pitch + row_bytes - 1) / kSectorBytes;
-    const auto full = [&](std::int64_t edge) {  // no gap begins or ends within this byte's sector
-        const std::int64_t sector = edge / kSectorBytes;
-        return edge % kSectorBytes == 0 || sector == first || sector == last;
-    };
-    // A row behind the 32nd lies behind the first sector, and where in a sector rows begin repeats after 32 of them.
-    for (std::int64_t row = 0; row < std::min<std::int64_t>(rows - 1, 2 * kSectorBytes); ++row) {
-        if (!full(offset + row * pitch + row_bytes) || !full(offset + (row + 1) * pitch)) return false;
-    }
-    return true;
 }
 
 void decline_gaps(const matrix_work& work) {

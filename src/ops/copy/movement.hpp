@@ -100,13 +100,6 @@ private:
 // Which element goes where, by a kernel that moves elements, whichever its operation.
 movement::arranged_function arranged_by(const kernel& k);
 
-// How many 32-byte sectors hold `rows` rows of row_bytes each, pitch >= row_bytes apart, that begin `offset` bytes
-// behind a sector's first byte.
-std::int64_t touched_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch);
-
-// Whether all sectors that such rows touch are full of them, but for the first and the last of all.
-bool fill_whole_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch);
-
 // On a GPU; for movement::make().
 std::unique_ptr<problem> make_cuda_movement(const std::vector<problem_shape>& shapes, bool with_yardstick);
 

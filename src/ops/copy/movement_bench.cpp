@@ -53,14 +53,6 @@ std::vector<problem_shape> batched(std::int64_t element_size) {
     return all;
 }
 
-// Of elements of this size, the first type that has it.
-dtype type_of(int element_size) {
-    for (const dtype& d : dtypes()) {
-        if (d.size == element_size) return d;
-    }
-    return {"", element_size};
-}
-
 constexpr const char *kSkinny = "skinny", *kBatched = "batched";
 
 }  // namespace
@@ -94,7 +86,7 @@ std::vector<bench_cell> movement::bench_grid(const std::vector<int>& element_siz
             for (problem_shape shape : g.shapes(size)) {
                 shape.arranged = arranged_;
                 shape.element_size = size;
-                grid.push_back({g.name, std::make_shared<movement_work>(*this, type_of(size), shape, true)});
+                grid.push_back({g.name, std::make_shared<movement_work>(*this, dtype_of(size), shape, true)});
             }
         }
     }
@@ -117,7 +109,7 @@ std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed) con
                             .destination_offset = drawn.destination_offset,
                             .count = drawn.extents[0]};
         shape.destination_ld = shape.destination_cols() + drawn.destination_strides[1] - drawn.extents[2];
-        cells.push_back({drawn.kind, std::make_shared<movement_work>(*this, type_of(shape.element_size), shape, true)});
+        cells.push_back({drawn.kind, std::make_shared<movement_work>(*this, dtype_of(shape.element_size), shape, true)});
     }
     return cells;
 }

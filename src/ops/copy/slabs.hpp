@@ -39,6 +39,8 @@ void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start 
                 const emulator::operand destination{part.destination,
                                                     tile.rows * (kTransposes ? size : work.destination_ld * size),
                                                     tile.cols * (kTransposes ? work.destination_ld * size : size)};
+                const emulator::outer_axis matrices{part.count,
+                                                    {work.source_stride * size, work.destination_stride * size}};
                 const emulator::tiling tiles{part.rows,
                                              part.cols,
                                              tile.rows,
@@ -46,17 +48,21 @@ void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start 
                                              2,
                                              {source, destination},
                                              [](emulator::extent3 b, emulator::extent3 g) {
-                                                 return Order::tile_of({b.x, b.y, b.z}, {g.x, g.y, g.z});
+                                                 tile_index t = Order::tile_of({b.x, b.y, b.z}, {g.x, g.y, g.z});
+                                                 t.outer = b.z;
+                                                 return t;
                                              },
                                              [](tile_index t, emulator::extent3 g) {
                                                  const uint3 b = Order::block_of(t, {g.x, g.y, g.z});
-                                                 return emulator::extent3{b.x, b.y, b.z};
-                                             }};
+                                                 return emulator::extent3{b.x, b.y, static_cast<unsigned>(t.outer)};
+                                             },
+                                             1,
+                                             &matrices};
                 dim3 grid = Order::grid((part.rows + tile.back + tile.rows - 1) / tile.rows,
                                         (part.cols + tile.cols - 1) / tile.cols);
                 grid.z = static_cast<unsigned>(part.count);
-                // Classes of blocks are told by one matrix's tiles, where these do not overlap.
-                start(launch_shape{grid, block, 0, part.count == 1 && tile.back == 0 ? &tiles : nullptr}, part);
+                // Classes of blocks are told by tiles that do not overlap.
+                start(launch_shape{grid, block, 0, tile.back == 0 ? &tiles : nullptr}, part);
             }
         }
     }

@@ -21,7 +21,7 @@ struct reach {
 
     reach(const numbers& extents, const numbers& strides) {
         for (std::size_t i = 0; i < extents.size(); ++i) {
-            const std::int64_t step = (extents[i] - 1) * strides[i];
+            const std::int64_t step = std::max<std::int64_t>(0, extents[i] - 1) * strides[i];
             span += std::abs(step);
             if (step < 0) below -= step;
         }
@@ -64,14 +64,18 @@ std::int64_t strided_shape::destination_bytes() const {
     return elements() == 0 ? 0 : (destination_offset + reach(extents, destination_strides).span) * element_size;
 }
 
+std::int64_t strided_shape::source_first() const { return source_offset + reach(extents, source_strides).below; }
+std::int64_t strided_shape::destination_first() const {
+    return destination_offset + reach(extents, destination_strides).below;
+}
+
 strided_copy strided_shape::copy(const void* source, void* destination) const {
-    const auto address = [&](const void* p, std::int64_t offset, const numbers& strides) {
-        return reinterpret_cast<std::uintptr_t>(p) +
-               static_cast<std::uintptr_t>((offset + reach(extents, strides).below) * element_size);
+    const auto address = [&](const void* p, std::int64_t first) {
+        return reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(first * element_size);
     };
     const detail::axis_list n(extents), s(source_strides), d(destination_strides);
-    const detail::any_tensor from{address(source, source_offset, source_strides), n, s};
-    const detail::any_tensor to{address(destination, destination_offset, destination_strides), n, d};
+    const detail::any_tensor from{address(source, source_first()), n, s};
+    const detail::any_tensor to{address(destination, destination_first()), n, d};
     check_tensors(from, to, element_size, 1);
     return canonical(from, to, element_size);
 }

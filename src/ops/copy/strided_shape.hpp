@@ -19,6 +19,9 @@ struct strided_shape {
     std::string kind;  // of a draw: "padded", "reversed"
 
     std::int64_t elements() const;
+    // From a side's boundary to the element at index 0 of every axis.
+    std::int64_t source_first() const;
+    std::int64_t destination_first() const;
     // Of a side's buffer, from the boundary to behind the last element.
     std::int64_t source_bytes() const;
     std::int64_t destination_bytes() const;

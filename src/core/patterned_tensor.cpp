@@ -1,0 +1,86 @@
+#include "core/patterned_tensor.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/lowest.hpp"
+#include "core/parallel.hpp"
+
+namespace cornerturn {
+namespace {
+
+constexpr std::int64_t kWorthAThread = 1 << 16;  // elements
+
+// Calls on_element(position, index) for each element, and on_gap(byte) for each byte of a gap. Several threads share
+// the positions.
+template <class OnElement, class OnGap>
+void for_each_position(const patterned_tensor& tensor, OnElement on_element, OnGap on_gap) {
+    parallel_ranges(tensor.positions(), kWorthAThread, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t position = begin; position < end;) {
+            const patterned_tensor::place here = tensor.at(position);
+            const std::int64_t stop = std::min(end, position + here.left);
+            if (here.is_gap) {
+                for (std::int64_t i = position * tensor.element_size; i < stop * tensor.element_size; ++i) on_gap(i);
+            } else {
+                std::int64_t index = here.index;
+                for (std::int64_t i = position; i < stop; ++i, index += here.step)
+                    on_element(i, static_cast<std::uint64_t>(index));
+            }
+            position = stop;
+        }
+    });
+}
+
+}  // namespace
+
+void fill(unsigned char* buffer, const patterned_tensor& tensor) {
+    with_elements(tensor, [&](auto elements) {
+        for_each_position(
+            tensor,
+            [=](std::int64_t position, std::uint64_t index) {
+                elements.put(buffer + position * elements.size(), index);
+            },
+            [=](std::int64_t byte) { buffer[byte] = guard_byte(static_cast<std::uint64_t>(byte)); });
+    });
+}
+
+wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor) {
+    lowest wrong_element, wrong_gap;
+    with_elements(tensor, [&](auto elements) {
+        for_each_position(
+            tensor,
+            [&](std::int64_t position, std::uint64_t index) {
+                if (!elements.holds(buffer + position * elements.size(), index)) wrong_element.note(position);
+            },
+            [&](std::int64_t byte) {
+                if (buffer[byte] != guard_byte(static_cast<std::uint64_t>(byte))) wrong_gap.note(byte);
+            });
+    });
+    return {wrong_element.number(), wrong_gap.number()};
+}
+
+wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor, const patterned_tensor& before,
+                           std::int64_t& written) {
+    lowest wrong_element, wrong_gap;
+    std::atomic<std::int64_t> right = 0;
+    with_elements(tensor, [&](auto elements) {
+        auto old = elements;
+        old.poison = before.poison;
+        for_each_position(
+            tensor,
+            [&](std::int64_t position, std::uint64_t index) {
+                const unsigned char* const at = buffer + position * elements.size();
+                if (elements.holds(at, index))
+                    ++right;
+                else if (!old.holds(at, index))
+                    wrong_element.note(position);
+            },
+            [&](std::int64_t byte) {
+                if (buffer[byte] != guard_byte(static_cast<std::uint64_t>(byte))) wrong_gap.note(byte);
+            });
+    });
+    written = right;
+    return {wrong_element.number(), wrong_gap.number()};
+}
+
+}  // namespace cornerturn

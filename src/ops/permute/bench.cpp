@@ -1,0 +1,63 @@
+#include "ops/permute/bench.hpp"
+
+#include <algorithm>
+
+#include "ops/permute/operation.hpp"
+
+namespace cornerturn {
+namespace {
+
+struct named_shape {
+    const char* group;
+    std::vector<std::int64_t> extents;  // of the source, for elements of 8 bytes
+    std::vector<int> axes;
+};
+
+const std::vector<named_shape>& named_shapes() {
+    static const std::vector<named_shape> all = {
+        // NCHW to NHWC, and back; with 256 channels and with 3.
+        {"channels", {32, 256, 56, 56}, {0, 2, 3, 1}},
+        {"channels", {32, 56, 56, 256}, {0, 3, 1, 2}},
+        {"channels", {64, 3, 512, 512}, {0, 2, 3, 1}},
+        {"channels", {64, 512, 512, 3}, {0, 3, 1, 2}},
+        // Heads of attention: split, joined, and the keys transposed; tokens of a vision transformer.
+        {"heads", {16, 2048, 16, 64}, {0, 2, 1, 3}},
+        {"heads", {16, 16, 2048, 64}, {0, 2, 1, 3}},
+        {"heads", {16, 16, 2048, 64}, {0, 1, 3, 2}},
+        {"heads", {64, 197, 768}, {0, 2, 1}},
+        // Windows of a Swin transformer.
+        {"windows", {32, 8, 7, 8, 7, 128}, {0, 1, 3, 2, 4, 5}},
+        {"odd", {31, 29, 40000}, {2, 1, 0}},
+        {"odd", {7, 7, 7, 7, 7, 7, 7, 7}, {7, 6, 5, 4, 3, 2, 1, 0}},
+        {"odd", {4096, 4096}, {1, 0}},
+        {"odd", {8, 20, 20, 20, 20, 20}, {5, 4, 3, 2, 1, 0}},
+    };
+    return all;
+}
+
+}  // namespace
+
+std::vector<std::string> permutation_groups() {
+    std::vector<std::string> names;
+    for (const named_shape& s : named_shapes()) {
+        if (names.empty() || names.back() != s.group) names.emplace_back(s.group);
+    }
+    return names;
+}
+
+std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes,
+                                         const std::vector<std::string>& groups) {
+    std::vector<bench_cell> grid;
+    for (int size : element_sizes) {
+        for (const named_shape& s : named_shapes()) {
+            if (std::find(groups.begin(), groups.end(), s.group) == groups.end()) continue;
+            std::vector<std::int64_t> extents = s.extents;
+            extents[0] = extents[0] * 8 / size;  // about as many bytes, whatever the element
+            constexpr std::uint64_t kSeed = 1;   // a bench takes another
+            grid.push_back({s.group, std::make_shared<permutation_work>(dtype_of(size), extents, s.axes, kSeed, true)});
+        }
+    }
+    return grid;
+}
+
+}  // namespace cornerturn

@@ -1,0 +1,18 @@
+// The named permutations of the bench: those that models are made of, and odd ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/operation.hpp"
+
+namespace cornerturn {
+
+// "32 x 256 x 56 x 56, axes 0,2,3,1"
+std::string permutation_text(const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& axes);
+
+std::vector<std::string> permutation_groups();
+// Element sizes outermost.
+std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes, const std::vector<std::string>& groups);
+
+}  // namespace cornerturn

@@ -1,0 +1,85 @@
+#include "ops/permute/permute_rung.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+constexpr rung_notes kComposite{
+    .id = "permute/composite",
+    .idea =
+        "A tile takes as many axes of each side as give pieces of 128 bytes there: several short ones, and part of a "
+        "long one.",
+    .change =
+        "From tiled: the tile's words have numbers, in the order of the source and in that of the destination, which "
+        "dividers take apart. No lane idles for a short axis, and narrow words come in wide tiles.",
+    .contract = "Any extents and strides; up to 2147483647 tiles.",
+    .bytes = "2 * elements * e, in pieces of 128 bytes on both sides where axes allow",
+    .limit =
+        "A request moves 32 words, however narrow; each takes several multiplications. Strides within the tile that "
+        "share a factor with the banks collide in shared memory.",
+    .source = "Beyond the notes: TTC and cuTT (Hynninen, Lyakh 2017) pack axes so.",
+};
+
+constexpr int kCompositeLine = 128, kCompositeThreads = 256;
+
+// Words in shared memory: behind every 128 bytes lies a gap of a bank or a word.
+template <class T>
+constexpr int kPadded = sizeof(T) < 4 ? 4 : static_cast<int>(sizeof(T));
+template <class T>
+__host__ __device__ __forceinline__ int padded_offset(int word) {
+    const int byte = word * static_cast<int>(sizeof(T));
+    return byte + byte / 128 * kPadded<T>;
+}
+
+template <class T>
+__global__ void permute_composite(tile_plan plan) {
+    CORNERTURN_DYNAMIC_SHARED(uint4, image);
+    unsigned char* const bytes = reinterpret_cast<unsigned char*>(image);
+    const tile_start at = start_of(plan, blockIdx.x);
+    const int threads = static_cast<int>(blockDim.x);
+    for (int i = static_cast<int>(threadIdx.x); i < plan.words; i += threads) {
+        std::int64_t offset = 0;
+        bool there = true;
+        unsigned rest = static_cast<unsigned>(i);
+        for (int k = 0; k < plan.rank; ++k) {
+            const unsigned next = plan.read[k].by.quotient(rest), digit = rest - next * plan.read[k].by.d;
+            offset += digit * plan.read[k].stride;
+            there = there && at.has(plan.read[k], digit);
+            rest = next;
+        }
+        if (there) *reinterpret_cast<T*>(bytes + padded_offset<T>(i)) = *reinterpret_cast<const T*>(at.source + offset);
+    }
+    __syncthreads();  // from here on a thread reads what others have loaded
+    for (int i = static_cast<int>(threadIdx.x); i < plan.words; i += threads) {
+        std::int64_t offset = 0;
+        int place = 0;
+        bool there = true;
+        unsigned rest = static_cast<unsigned>(i);
+        for (int k = 0; k < plan.rank; ++k) {
+            const unsigned next = plan.write[k].by.quotient(rest), digit = rest - next * plan.write[k].by.d;
+            offset += digit * plan.write[k].stride;
+            place += static_cast<int>(digit) * plan.write[k].place;
+            there = there && at.has(plan.write[k], digit);
+            rest = next;
+        }
+        if (there)
+            *reinterpret_cast<T*>(at.destination + offset) =
+                *reinterpret_cast<const T*>(bytes + padded_offset<T>(place));
+    }
+}
+
+struct composite {
+    template <class T>
+    static void run(const tile_plan& plan) {
+        launch_tiles(permute_composite<T>, plan, threads_for(plan.words, kCompositeThreads),
+                     padded_offset<T>(plan.words));
+    }
+};
+
+void run_composite(const strided_work& work) {
+    const tile_plan plan = plan_of_lines(words_of(work), kCompositeLine);
+    if (plan.tiles > 0) run_with_type<composite>(plan.unit, plan);
+}
+
+CORNERTURN_RUNG(kComposite, permute_operation(),
+                variant<strided_work>{{.name = "", .origin = "-", .element_sizes = kPowersOfTwo}, &run_composite})
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,124 @@
+#include "ops/permute/permute_rung.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+constexpr rung_notes kVectors{
+    .id = "permute/vectors",
+    .idea =
+        "Composite tiles that are read in vectors of 16 bytes, and written in vectors that a thread puts together from "
+        "the words of the tile.",
+    .change =
+        "From composite: a quarter to a sixteenth of the requests to memory. Vectors in shared memory are permuted by "
+        "exclusive-or, not padded, so that they stay aligned.",
+    .contract =
+        "Any extents and strides where the pieces of both sides are aligned to 16 bytes and hold whole vectors; up to "
+        "2147483647 tiles. Single words at the edge.",
+    .bytes = "2 * elements * e, in pieces of 128 bytes on both sides where axes allow",
+    .limit = "Alignment: an odd extent, and it cannot be done so. And the words of a vector are looked up one by one.",
+    .source = "transpose/swizzled@64x64, with composite tiles.",
+};
+
+constexpr int kVectorsLine = 128, kVectorsThreads = 256;
+
+// A word of the tile in shared memory: the vectors of each 128 bytes are permuted by which 128 bytes they are, so that
+// the words of a vector of the destination, which lie such pieces apart, are in different banks for each lane.
+template <class T>
+__device__ __forceinline__ int swizzled_offset(int word) {
+    constexpr int kWords = 16 / static_cast<int>(sizeof(T));
+    const int byte = word * static_cast<int>(sizeof(T)), piece = byte / 128;
+    return byte ^ (piece / kWords & 7) << 4;
+}
+
+// What a word's number is taken apart into: the way to it on a side, its place in the tile, and whether it is there.
+struct word_at {
+    std::int64_t offset;
+    int place;
+    bool there;
+};
+__device__ __forceinline__ word_at find_word(const inner_digit* digits, int rank, const tile_start& at, int number) {
+    word_at w{0, 0, true};
+    unsigned rest = static_cast<unsigned>(number);
+    for (int k = 0; k < rank; ++k) {
+        const unsigned next = digits[k].by.quotient(rest), digit = rest - next * digits[k].by.d;
+        w.offset += digit * digits[k].stride;
+        w.place += static_cast<int>(digit) * digits[k].place;
+        w.there = w.there && at.has(digits[k], digit);
+        rest = next;
+    }
+    return w;
+}
+
+// 16 bytes of the words that word(0), word(1), ... give.
+template <class T, class Word>
+__device__ __forceinline__ uint4 vector_of(Word word) {
+    if constexpr (sizeof(T) == 16) {
+        return word(0);
+    } else if constexpr (sizeof(T) == 8) {
+        const std::uint64_t a = word(0), b = word(1);
+        return make_uint4(static_cast<unsigned>(a), static_cast<unsigned>(a >> 32), static_cast<unsigned>(b),
+                          static_cast<unsigned>(b >> 32));
+    } else {
+        constexpr int kWords = 4 / static_cast<int>(sizeof(T));  // of a lane of the vector
+        unsigned parts[4] = {};
+        CORNERTURN_UNROLL
+        for (int i = 0; i < 4 * kWords; ++i)
+            parts[i / kWords] |= static_cast<unsigned>(word(i)) << i % kWords * 8 * static_cast<int>(sizeof(T));
+        return make_uint4(parts[0], parts[1], parts[2], parts[3]);
+    }
+}
+
+template <class T>
+__global__ void permute_vectors(tile_plan plan) {
+    CORNERTURN_DYNAMIC_SHARED(uint4, image);
+    unsigned char* const bytes = reinterpret_cast<unsigned char*>(image);
+    const auto word = [=](int place) { return reinterpret_cast<T*>(bytes + swizzled_offset<T>(place)); };
+    const tile_start at = start_of(plan, blockIdx.x);
+    constexpr int kWords = 16 / static_cast<int>(sizeof(T));
+    const int threads = static_cast<int>(blockDim.x);
+    // A vector's words lie behind each other: the last is there only where all are.
+    for (int i = static_cast<int>(threadIdx.x) * kWords; i < plan.words; i += threads * kWords) {
+        const unsigned char* const from = at.source + find_word(plan.read, plan.rank, at, i).offset;
+        if (find_word(plan.read, plan.rank, at, i + (kWords - 1)).there) {
+            *reinterpret_cast<uint4*>(word(i)) = *reinterpret_cast<const uint4*>(from);
+            continue;
+        }
+        for (int k = 0; k < kWords; ++k) {
+            if (find_word(plan.read, plan.rank, at, i + k).there) *word(i + k) = reinterpret_cast<const T*>(from)[k];
+        }
+    }
+    __syncthreads();  // from here on a thread reads what others have loaded
+    for (int i = static_cast<int>(threadIdx.x) * kWords; i < plan.words; i += threads * kWords) {
+        unsigned char* const to = at.destination + find_word(plan.write, plan.rank, at, i).offset;
+        if (find_word(plan.write, plan.rank, at, i + (kWords - 1)).there) {
+            *reinterpret_cast<uint4*>(to) =
+                vector_of<T>([&](int k) { return *word(find_word(plan.write, plan.rank, at, i + k).place); });
+            continue;
+        }
+        for (int k = 0; k < kWords; ++k) {
+            const word_at one = find_word(plan.write, plan.rank, at, i + k);
+            if (one.there) reinterpret_cast<T*>(to)[k] = *word(one.place);
+        }
+    }
+}
+
+struct vectors {
+    template <class T>
+    static void run(const tile_plan& plan) {
+        const int bytes = plan.words * static_cast<int>(sizeof(T));
+        launch_tiles(permute_vectors<T>, plan, threads_for(plan.words * plan.unit / 16, kVectorsThreads),
+                     (bytes + 127) / 128 * 128);
+    }
+};
+
+void run_vectors(const strided_work& work) {
+    const tile_plan plan = plan_of_lines(words_of(work), kVectorsLine);
+    if (plan.tiles == 0) return;
+    if (!plan.read_vectors || !plan.write_vectors)
+        decline("pieces of both sides are not aligned to 16 bytes: permute/composite moves them");
+    run_with_type<vectors>(plan.unit, plan);
+}
+
+CORNERTURN_RUNG(kVectors, permute_operation(),
+                variant<strided_work>{{.name = "", .origin = "-", .element_sizes = kPowersOfTwo}, &run_vectors})
+
+}  // namespace CORNERTURN_KERNELS

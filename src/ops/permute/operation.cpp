@@ -1,0 +1,350 @@
+#include "ops/permute/operation.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "cornerturn/error.hpp"
+#include "ops/copy/sectors.hpp"
+#include "ops/copy/strided_candidates.hpp"
+#include "ops/permute/bench.hpp"
+#include "ops/permute/problem.hpp"
+
+namespace cornerturn {
+
+const char kernel_traits<strided_work>::kType = 0;
+
+namespace {
+
+using numbers = std::vector<std::int64_t>;
+
+constexpr const char *kShape = "--shape", *kAxes = "--axes", *kProduction = "permute/production";
+
+std::string list_text(const numbers& list) { return fmt::format("{}", fmt::join(list, ",")); }
+
+// What the two options say, checked against each other.
+struct named_permutation {
+    numbers extents;
+    std::vector<int> axes;
+
+    named_permutation(const arguments& given, const numbers& standard, int element_size) {
+        extents = given.list(kShape, standard);
+        const std::string shape = given.word(kShape, list_text(standard));
+        if (extents.size() > kMostAxes)
+            throw invalid_argument(
+                fmt::format("{} is {}: it has {} axes, and can have 32", kShape, shape, extents.size()));
+        std::int64_t bytes = element_size;
+        for (std::int64_t n : extents) {
+            if (n < 0) throw invalid_argument(fmt::format("{} is {}: an extent must not be negative", kShape, shape));
+        }
+        // Without an extent of 0, so that strides fit, too.
+        for (std::int64_t n : extents) {
+            if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(n, 1), &bytes) || bytes > kMostBytes)
+                throw invalid_argument(
+                    fmt::format("{} is {}: no machine has address space for so many elements of {} {}", kShape, shape,
+                                element_size, element_size == 1 ? "byte" : "bytes"));
+        }
+        // As numpy does; of the standard shape what is done most.
+        numbers otherwise(extents.size());
+        std::iota(otherwise.rbegin(), otherwise.rend(), 0);
+        if (!given.has(kShape)) otherwise = {0, 3, 1, 2};
+        read_axes(given.list(kAxes, otherwise), given.word(kAxes, list_text(otherwise)));
+    }
+
+private:
+    static constexpr std::int64_t kMostBytes = std::int64_t{1} << 46;
+
+    void read_axes(const numbers& list, const std::string& word) {
+        const auto rank = static_cast<std::int64_t>(extents.size());
+        if (list.size() != extents.size())
+            throw invalid_argument(
+                fmt::format("{} is {}: it has {}, and {} has {}", kAxes, word, list.size(), kShape, extents.size()));
+        std::vector<bool> seen(extents.size());
+        for (std::int64_t axis : list) {
+            if (axis < -rank || axis >= rank)
+                throw invalid_argument(fmt::format("{} is {}: there is no axis {} among {}", kAxes, word, axis, rank));
+            const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+            if (seen[at]) throw invalid_argument(fmt::format("{} is {}: axis {} comes twice", kAxes, word, at));
+            seen[at] = true;
+            axes.push_back(static_cast<int>(at));
+        }
+    }
+};
+
+class permutation final : public operation {
+public:
+    permutation()
+        : operation({.name = "permute",
+                     .families = {"permute"},
+                     .sizes = {{.name = kShape,
+                                .help = "of the source, with commas between the extents (4,56,56,64; more on a GPU)",
+                                .list = true},
+                               {.name = kAxes,
+                                .help = "which axis of the source each of the destination's is, as numpy.transpose "
+                                        "has it (0,3,1,2; the reverse of a shape that is given)",
+                                .list = true}},
+                     .sizes_legend = "",
+                     .step = "element",
+                     .operands = "the tensor",
+                     .rate = kBandwidth,
+                     .yardstick = "memcpy",
+                     .reads_once = true,
+                     .shares_memory = true,
+                     .element_sizes = {1, 2, 4, 8, 16}}) {}
+
+    workload_pointer read(const arguments& given, std::int64_t standard) const override {
+        const dtype type = find_dtype(given.word("--dtype", "f32"));
+        // Of as many elements, nearly, as a matrix of the standard size.
+        const numbers shape = {std::max<std::int64_t>(1, standard / 256 * (standard / 1024)), 56, 56, 64};
+        named_permutation named(given, shape, type.size);
+        return std::make_shared<permutation_work>(type, named.extents, named.axes,
+                                                  static_cast<std::uint64_t>(given.size("--seed", 1)));
+    }
+
+    std::unique_ptr<problem> make(backend on, const std::vector<const workload*>& work,
+                                  const std::vector<const kernel*>& kernels, bool with_yardstick) const override {
+        std::vector<strided_shape> shapes;
+        for (const workload* w : work) {
+            for (const kernel* k : kernels) shapes.push_back(dynamic_cast<const permutation_work&>(*w).shape_for(*k));
+        }
+        const std::uint64_t seed = work.front()->seed();
+        if (on == backend::cuda) return make_cuda_permutation(shapes, seed, with_yardstick);
+        return make_host_permutation(on, shapes, seed);
+    }
+
+    // Copies, too, whichever their operation.
+    bool accepts(const kernel& k) const override { return k.does == this || is_ceiling(k); }
+    bool is_ceiling(const kernel& k) const override { return k.traits<matrix_work>().copies; }
+
+    std::vector<option> explain_options() const override {
+        return {{"--on", "cuda (cuda)"},
+                facts().sizes[0],
+                facts().sizes[1],
+                {"--dtype", "of the elements (f32)"},
+                {"--element-size", "in bytes, instead of --dtype"},
+                {"--source-offset", "elements from a 256-byte boundary (0)"},
+                {"--destination-offset", "the destination's"},
+                {"--compute-capability", "of the GPU: 90 for 9.0 (90)"},
+                {"--multiprocessors", "of the GPU (132)"},
+                {"--shared-memory", "bytes of it that a block can have (232448)"},
+                {"--l2", "bytes of the L2 cache (52428800)"}};
+    }
+
+    explanation explain(const arguments& given) const override {
+        if (const std::string on = given.word("--on", "cuda"); on != "cuda")
+            throw invalid_argument(fmt::format("--on is '{}': permutations are done on cuda", on));
+        const dtype type = find_dtype(given.word("--dtype", "f32"));
+        const int size = given.whole("--element-size", type.size, 1, kMostElementBytes);
+        const named_permutation named(given, {32, 56, 56, 64}, size);
+        strided_shape shape = permuted_shape(named.extents, named.axes, size);
+        constexpr int kMostOffset = 1 << 20;
+        shape.source_offset = given.whole("--source-offset", 0, 0, kMostOffset);
+        shape.destination_offset = given.whole("--destination-offset", 0, 0, kMostOffset);
+        gpu on;
+        on.capability = given.whole("--compute-capability", on.capability, 0, 9999);
+        on.multiprocessors = given.whole("--multiprocessors", on.multiprocessors, 1, 1 << 16);
+        on.shared_bytes_of_block = given.whole("--shared-memory", on.shared_bytes_of_block, 16 << 10, 1 << 20);
+        on.shared_bytes = std::max(on.shared_bytes, on.shared_bytes_of_block + 1024);
+        if (given.has("--shared-memory")) on.shared_bytes = on.shared_bytes_of_block + 1024;
+        on.l2_bytes = given.size("--l2", on.l2_bytes);
+        return explained(named, shape, on);
+    }
+
+    std::vector<std::string> bench_groups() const override { return permutation_groups(); }
+    std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
+                                       const std::vector<std::string>& groups) const override {
+        return permutation_grid(element_sizes, groups);
+    }
+    std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const override {
+        random_bits random(seed);
+        std::vector<bench_cell> cells;
+        for (int i = 0; i < count; ++i) {
+            const strided_shape shape = draw_permutation(random, std::int64_t{64} << 20, std::int64_t{1} << 30);
+            const dtype type = dtype_of(static_cast<int>(shape.element_size));
+            cells.push_back({shape.kind, std::make_shared<permutation_work>(type, shape, seed)});
+        }
+        return cells;
+    }
+    bench_contestants contestants(backend on) const override {
+        if (on != backend::cuda) return {};
+        return {kProduction, "baseline/memcpy", "baseline/", "memcpy,copy,cutensor"};
+    }
+    // How long the first axis is follows from the element's size.
+    std::string bench_row(const std::string&, const std::string& text, const numbers&) const override {
+        const std::size_t first = text.find(" x "), axes = text.find(", axes ");
+        return first == std::string::npos || axes == std::string::npos ? text : "many" + text.substr(first);
+    }
+    std::string yardstick_text(backend) const override {
+        return "memcpy of half the bytes in the 32-byte sectors that must be read and written";
+    }
+
+    // Sizes are the source's extents, and as many axes.
+    std::string text_of(const numbers& sizes) const override {
+        const auto rank = static_cast<std::ptrdiff_t>(sizes.size() / 2);
+        return permutation_text({sizes.begin(), sizes.begin() + rank}, {sizes.begin() + rank, sizes.end()});
+    }
+    double steps(const numbers& sizes) const override {
+        double all = 1;
+        for (std::size_t i = 0; i < sizes.size() / 2; ++i) all *= static_cast<double>(sizes[i]);
+        return all;
+    }
+    double operand_bytes(const numbers& sizes, int element_size) const override { return element_size * steps(sizes); }
+
+private:
+    static explanation explained(const named_permutation& named, const strided_shape& shape, const gpu& on) {
+        // Nothing is read: two addresses that are apart.
+        const strided_copy c = shape.copy(reinterpret_cast<const void*>(std::uintptr_t{1} << 40),
+                                          reinterpret_cast<void*>(std::uintptr_t{1} << 50));
+        const std::string choice = strided::explain(c, on);
+        std::string text = fmt::format("{}: {}", kProduction, choice);
+        nlohmann::ordered_json others = nlohmann::ordered_json::array();
+        constexpr std::size_t kShown = 5;
+        const std::vector<named_choice> all = distinct_choices(c, on);
+        for (std::size_t i = 1; i < all.size(); ++i) {
+            if (i <= kShown)
+                text += fmt::format("{}  {}", i == 1 ? "\nother ways, from fast to slow:\n" : "\n", all[i].text);
+            others.push_back({{"choice", all[i].text}, {"predicted_us", all[i].what.cost}});
+        }
+        if (all.size() > kShown + 1) text += fmt::format("\n  and {} more", all.size() - 1 - kShown);
+        nlohmann::ordered_json json = {{"shape", named.extents},
+                                       {"axes", named.axes},
+                                       {"element_size", shape.element_size},
+                                       {"source_offset", shape.source_offset},
+                                       {"destination_offset", shape.destination_offset},
+                                       {"on", "cuda"},
+                                       {"compute_capability", on.capability},
+                                       {"multiprocessors", on.multiprocessors},
+                                       {"shared_memory", on.shared_bytes_of_block},
+                                       {"l2", on.l2_bytes},
+                                       {"choice", fmt::format("{}: {}", kProduction, choice)}};
+        if (!all.empty()) json["predicted_us"] = all.front().what.cost;
+        json["others"] = others;
+        return {text, json};
+    }
+};
+
+}  // namespace
+
+const operation& permute_operation() {
+    static const permutation the_one;
+    return the_one;
+}
+
+std::string permutation_text(const numbers& extents, const numbers& axes) {
+    return fmt::format("{}, axes {}", extents.empty() ? "one element" : sizes_text(extents), fmt::join(axes, ","));
+}
+
+// ---- Its work -------------------------------------------------------------------------------------------------------
+
+permutation_work::permutation_work(const dtype& type, numbers source_extents, std::vector<int> axes, std::uint64_t seed,
+                                   bool in_bench)
+    : workload(permute_operation(), type, seed),
+      shape_(permuted_shape(source_extents, axes, type.size)),
+      source_extents_(std::move(source_extents)),
+      axes_(std::move(axes)),
+      is_permutation_(true),
+      in_bench_(in_bench) {}
+
+permutation_work::permutation_work(const dtype& type, const strided_shape& shape, std::uint64_t seed, bool in_bench)
+    : workload(permute_operation(), type, seed), shape_(shape), is_permutation_(false), in_bench_(in_bench) {
+    const strided_pattern pattern(shape, seed);  // checks it
+    std::int64_t span = pattern.destination.run;
+    for (int i = 0; i < pattern.destination.rank; ++i) {
+        const strided_axis& a = pattern.destination.axes[i];
+        if (a.destination < span)
+            throw invalid_argument("axes of the destination interleave, so gaps cannot be told from elements: " +
+                                   shape.text());
+        span += (a.extent - 1) * a.destination;
+    }
+}
+
+strided_shape permutation_work::plain_copy() const {
+    strided_shape copy;
+    copy.element_size = in_bench_ ? 16 : shape_.element_size;
+    copy.extents = {in_bench_ ? sector_bytes() / 2 / 16 : shape_.elements()};
+    copy.source_strides = copy.destination_strides = {1};
+    return copy;
+}
+
+strided_shape permutation_work::shape_for(const kernel& k) const {
+    return k.traits<matrix_work>().copies ? plain_copy() : shape_;
+}
+
+namespace {
+
+std::int64_t sectors_of(const strided_shape& s, const numbers& strides, std::int64_t offset) {
+    std::vector<byte_axis> axes;
+    for (std::size_t i = 0; i < strides.size(); ++i) axes.push_back({s.extents[i], strides[i] * s.element_size});
+    return touched_sectors(offset * s.element_size, s.element_size, axes);
+}
+
+}  // namespace
+
+std::int64_t permutation_work::sector_bytes() const {
+    return kSectorBytes * (sectors_of(shape_, shape_.source_strides, shape_.source_offset) +
+                           sectors_of(shape_, shape_.destination_strides, shape_.destination_offset));
+}
+
+bool permutation_work::writes_whole_sectors() const {
+    if (shape_.elements() == 0) return true;
+    const std::int64_t begin = shape_.destination_offset * shape_.element_size, end = shape_.destination_bytes();
+    const std::int64_t around = begin % kSectorBytes + (kSectorBytes - end % kSectorBytes) % kSectorBytes;
+    return kSectorBytes * sectors_of(shape_, shape_.destination_strides, shape_.destination_offset) ==
+           shape_.elements() * shape_.element_size + around;
+}
+
+double permutation_work::amount(const kernel& k) const {
+    return static_cast<double>(in_bench_ && k.traits<matrix_work>().copies ? sector_bytes() : bytes());
+}
+
+numbers permutation_work::sizes() const {
+    numbers all = source_extents_;
+    all.insert(all.end(), axes_.begin(), axes_.end());
+    return all;
+}
+
+std::int64_t permutation_work::gpu_bytes(const std::vector<const kernel*>&, bool with_yardstick) const {
+    constexpr std::int64_t kBeside = 16 << 20;
+    const strided_shape copy = plain_copy();
+    return std::max(shape_.source_bytes(), copy.source_bytes()) +
+           std::max(shape_.destination_bytes(), copy.destination_bytes()) + (with_yardstick ? bytes() / 2 : 0) +
+           kBeside;
+}
+
+std::string permutation_work::text() const {
+    return is_permutation_ ? permutation_text(source_extents_, {axes_.begin(), axes_.end()}) : shape_.text();
+}
+
+void permutation_work::describe(nlohmann::ordered_json& cell) const {
+    // "shape" is its text.
+    if (is_permutation_)
+        cell.update({{"source_extents", source_extents_}, {"axes", axes_}});
+    else
+        cell.update({{"extents", shape_.extents},
+                     {"source_strides", shape_.source_strides},
+                     {"destination_strides", shape_.destination_strides}});
+    cell.update({{"element_size", shape_.element_size},
+                 {"source_offset", shape_.source_offset},
+                 {"destination_offset", shape_.destination_offset},
+                 {"bytes", bytes()},
+                 {"sector_bytes", sector_bytes()}});
+}
+
+std::string permutation_work::cannot_run(const kernel& k) const {
+    if (k.traits<matrix_work>().copies || k.takes(static_cast<int>(shape_.element_size))) return {};
+    return fmt::format("does not take {}-byte elements", shape_.element_size);
+}
+
+std::shared_ptr<const workload> permutation_work::among(const std::vector<const kernel*>& kernels,
+                                                        std::uint64_t seed) const {
+    const auto work = is_permutation_
+                          ? std::make_shared<permutation_work>(type(), source_extents_, axes_, seed, in_bench_)
+                          : std::make_shared<permutation_work>(type(), shape_, seed, in_bench_);
+    for (const kernel* k : kernels) work->numbers_ = work->numbers_ || numbers_for(*k);
+    return work;
+}
+
+}  // namespace cornerturn

@@ -1,0 +1,89 @@
+// Copies between tensors in a GPU's memory, verified there.
+#if defined(CORNERTURN_WITH_CUDA)
+
+#include "device/cuda_check.hpp"
+#include "device/cuda_device.hpp"
+#include "device/cuda_memory.hpp"
+#include "device/cuda_problem.hpp"
+#include "device/verifier_kernels.hpp"
+#include "ops/copy/strided_candidates.hpp"
+#include "ops/permute/problem.hpp"
+
+namespace cornerturn {
+namespace {
+
+struct cuda_memory {
+    using buffer = device::guarded_device_buffer;
+    cudaStream_t stream;
+
+    void reserve(buffer&, buffer&) {}
+    void fill_guards(buffer& b) { b.fill_guards(stream); }
+    void fill(buffer& b, const patterned_tensor& tensor) { device::fill_tensor(b.data(), tensor, stream); }
+    wrong_positions find_wrong(const buffer& b, const patterned_tensor& tensor) const {
+        return device::find_wrong(
+            [&](wrong_positions* on_device) { device::check_tensor(b.data(), tensor, on_device, stream); }, stream);
+    }
+    std::vector<unsigned char> read(const buffer& b, std::int64_t at, std::int64_t bytes) const {
+        std::vector<unsigned char> found(static_cast<std::size_t>(bytes));
+        CORNERTURN_CUDA(cudaMemcpy(found.data(), b.data() + at, found.size(), cudaMemcpyDeviceToHost));
+        return found;
+    }
+    std::string check_guards(const buffer& b, const char* name) const { return b.check_guards(name, stream); }
+};
+
+class cuda_permutation final : public strided_problem<cuda_memory> {
+public:
+    cuda_permutation(const std::vector<strided_shape>& shapes, std::uint64_t seed, bool with_yardstick)
+        : strided_problem(backend::cuda, {device::current_stream()}, shapes, seed) {
+        if (!with_yardstick) return;
+        copied_ = moved();
+        copy_ = std::make_unique<device::device_memory>(copied_);
+    }
+
+    bool take(const workload& work, const kernel& k) override {
+        return strided_problem::take(work, k) && (copy_ == nullptr || moved() <= copied_);
+    }
+
+    std::function<void()> bind_yardstick() const override {
+        // A source that repeats elements is smaller than what is moved.
+        return [to = copy_->get, from = source_.size() >= moved() ? source_.data() : destination_.data(),
+                bytes = static_cast<std::size_t>(moved())] {
+            CORNERTURN_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device::current_stream()));
+        };
+    }
+
+    std::vector<candidate> candidates() const override {
+        if (shape().elements() == 0) return {};
+        const strided_copy c = shape().copy(source_.data(), destination_.data());
+        return strided_candidates(c, device::gpu_of(device::current_device()), strided::run_on_gpu);
+    }
+
+private:
+    std::int64_t moved() const { return shape().elements() * shape().element_size; }
+
+    // Where in memory tensors and their copy lie is worth a percent to memcpy: all of a ladder share them.
+    std::unique_ptr<device::device_memory> copy_;
+    std::int64_t copied_ = 0;  // bytes
+};
+
+}  // namespace
+
+std::unique_ptr<problem> make_cuda_permutation(const std::vector<strided_shape>& shapes, std::uint64_t seed,
+                                               bool with_yardstick) {
+    return std::make_unique<cuda_permutation>(shapes, seed, with_yardstick);
+}
+
+}  // namespace cornerturn
+
+#else
+
+#include "cornerturn/error.hpp"
+#include "ops/permute/problem.hpp"
+
+namespace cornerturn {
+std::unique_ptr<problem> make_cuda_permutation(const std::vector<strided_shape>&, std::uint64_t, bool) {
+    throw unsupported("no GPU to run on: this program was built without CUDA");
+}
+}  // namespace cornerturn
+
+#endif

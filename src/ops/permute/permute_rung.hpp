@@ -1,0 +1,94 @@
+// What the file of a rung that permutes axes needs besides its kernel: its variant, and launches over tiles.
+#pragma once
+
+#include "device/rung.hpp"
+#include "ops/permute/tiles.hpp"
+#include "ops/permute/work.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+inline constexpr unsigned kPowersOfTwo = 1 | 2 | 4 | 8 | 16;
+
+// Calls Rung::run<T>(work) with the storage type of so many bytes.
+template <class Rung, class Work>
+void run_with_type(int bytes, const Work& work) {
+    switch (bytes) {
+#ifndef CORNERTURN_ONLY_ELEMENT4
+        case 1: return Rung::template run<element1>(work);
+        case 2: return Rung::template run<element2>(work);
+#endif
+        case 4: return Rung::template run<element4>(work);
+        case 8: return Rung::template run<element8>(work);
+        case 16: return Rung::template run<element16>(work);
+        default: decline_element_size(bytes);
+    }
+}
+
+// A block for each tile of the plan.
+inline void launch_tiles(void (*kernel)(tile_plan), const tile_plan& p, int threads, int shared_bytes) {
+    emulator::outer_axis outer[kMostAxes + 1];
+    for (int i = 0; i < p.outer_rank; ++i) outer[i] = {p.outer_extents[i], {p.outer[i].source, p.outer[i].destination}};
+    const emulator::tiling tiles{
+        p.rows.extent,
+        p.cols.extent,
+        p.rows.steps,
+        p.cols.steps,
+        2,
+        {{p.source, p.rows.steps * p.rows.source, p.cols.steps * p.cols.source},
+         {p.destination, p.rows.steps * p.rows.destination, p.cols.steps * p.cols.destination}},
+        nullptr,
+        nullptr,
+        p.outer_rank,
+        outer,
+        static_cast<std::int64_t>(p.elements) * p.words / (p.rows.steps * p.cols.steps)};
+    launch(launch_shape{dim3(p.tiles), dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(shared_bytes),
+                        &tiles},
+           kernel, p);
+}
+
+// For kernels whose launches name no tiles.
+inline void decline_what_takes_long(const strided_work& work) {
+    constexpr double kMost = 1 << 28;
+    double elements = 1;
+    for (int axis = 0; axis < work.rank; ++axis) elements *= static_cast<double>(work.extents[axis]);
+    if (kEmulated && elements > kMost)
+        decline("takes the emulator long, which runs every block of it: it can move 268435456 elements");
+}
+
+// Whole warps for so much to do at once, up to `most` threads.
+constexpr int threads_for(int tasks, int most) {
+    const int warps = (tasks + 31) / 32 * 32;
+    return warps < 32 ? 32 : warps < most ? warps : most;
+}
+
+// Where a tile begins on both sides, and how much of it there is.
+struct tile_start {
+    const unsigned char* source;
+    unsigned char* destination;
+    std::int64_t rows, cols;
+
+    // Whether a step along a digit of the tile is one that is there.
+    __device__ __forceinline__ bool has(const inner_digit& digit, unsigned step) const {
+        return digit.cut < 0 || step < (digit.cut == 0 ? rows : cols);
+    }
+};
+
+__device__ __forceinline__ tile_start start_of(const tile_plan& p, unsigned number) {
+    const unsigned rows = p.cols.tiles.quotient(number), col = number - rows * p.cols.tiles.d;
+    unsigned rest = p.rows.tiles.quotient(rows);
+    const std::int64_t row_at = static_cast<std::int64_t>(rows - rest * p.rows.tiles.d) * p.rows.steps;
+    const std::int64_t col_at = static_cast<std::int64_t>(col) * p.cols.steps;
+    tile_start at{p.source + row_at * p.rows.source + col_at * p.cols.source,
+                  p.destination + row_at * p.rows.destination + col_at * p.cols.destination, p.rows.extent - row_at,
+                  p.cols.extent - col_at};
+    for (int i = 0; i < p.outer_rank; ++i) {
+        const unsigned next = p.outer[i].by.quotient(rest);
+        const std::int64_t digit = rest - next * p.outer[i].by.d;
+        at.source += digit * p.outer[i].source;
+        at.destination += digit * p.outer[i].destination;
+        rest = next;
+    }
+    return at;
+}
+
+}  // namespace CORNERTURN_KERNELS

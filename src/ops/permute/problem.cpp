@@ -1,0 +1,171 @@
+// Copies between tensors in host memory, verified there.
+#include "ops/permute/problem.hpp"
+
+#include <cstdlib>
+
+namespace cornerturn {
+namespace {
+
+// Axes of the destination, the largest step first: an element's index follows from its position.
+std::string index_at(const strided_shape& shape, std::int64_t position) {
+    std::vector<std::size_t> order(shape.extents.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return std::abs(shape.destination_strides[a]) > std::abs(shape.destination_strides[b]);
+    });
+    std::vector<std::int64_t> index(order.size());
+    std::int64_t rest = position - shape.destination_offset;
+    for (std::size_t i : order) {
+        const std::int64_t last = shape.extents[i] - 1, stride = std::abs(shape.destination_strides[i]);
+        const std::int64_t digit = last == 0 ? 0 : std::min(last, rest / stride);
+        rest -= digit * stride;
+        index[i] = shape.destination_strides[i] < 0 ? last - digit : digit;
+    }
+    return fmt::format("({})", fmt::join(index, ", "));
+}
+
+struct host_memory {
+    using buffer = guarded_buffer;
+
+    void reserve(buffer& source, buffer& destination) {
+        require_memory(source.untouched() + destination.untouched(), "the tensors");
+    }
+    void fill_guards(buffer& b) {
+        b.fill_guards();
+        b.touch();
+    }
+    void fill(buffer& b, const patterned_tensor& tensor) { cornerturn::fill(b.data(), tensor); }
+    wrong_positions find_wrong(const buffer& b, const patterned_tensor& tensor) const {
+        return cornerturn::find_wrong(b.data(), tensor);
+    }
+    std::vector<unsigned char> read(const buffer& b, std::int64_t at, std::int64_t bytes) const {
+        return {b.data() + at, b.data() + at + bytes};
+    }
+    std::string check_guards(const buffer& b, const char* name) const { return b.check_guards(name); }
+};
+
+class host_permutation final : public strided_problem<host_memory> {
+public:
+    host_permutation(backend on, const std::vector<strided_shape>& shapes, std::uint64_t seed)
+        : strided_problem(on, {}, shapes, seed) {}
+
+    std::function<void()> bind_yardstick() const override { return {}; }
+    std::vector<buffer> buffers() const override {
+        return {{"source", source_.data(), source_.size(), source_.room(), false},
+                {"destination", destination_.data(), destination_.size(), destination_.room(), true}};
+    }
+
+    // A tile is known by the first byte that it writes and by how many elements it has: all elements are filled and
+    // looked at, and as many must have been written as all tiles have.
+    tile tile_of(const emulator::sampled_tile& t) const override {
+        const auto at = static_cast<const unsigned char*>(t.operands[1]) - destination_.data();
+        return {at, 0, t.rows * t.cols, t.depth};
+    }
+    void prepare_inputs() override { prepare(); }
+    using strided_problem::prepare;
+    void prepare(const std::vector<tile>&) override {}
+    using strided_problem::check;
+    verdict check(const std::vector<tile>& tiles) const override {
+        std::int64_t wanted = 0;
+        for (const tile& t : tiles) wanted += t.rows * t.cols;
+        const strided_pattern pattern(shape(), seed_, numbers_);
+        verdict found;
+        if (shape().elements() == 0) return found;
+        const wrong_positions wrong = find_wrong(destination_.data(), pattern.of(side::destination),
+                                                 pattern.before(side::destination), found.elements);
+        found.fault = told(destination_, pattern, side::destination, wrong);
+        if (found.passed() && found.elements != wanted)
+            found.fault = fmt::format("{} of the {} elements of the blocks that ran were written (seed {})",
+                                      found.elements, wanted, seed_);
+        return with_the_rest(found);
+    }
+};
+
+}  // namespace
+
+strided_pattern::strided_pattern(const strided_shape& shape, std::uint64_t seed, bool numbers) {
+    source.element_size = destination.element_size = static_cast<int>(shape.element_size);
+    source.seed = destination.seed = seed;
+    source.numbers = destination.numbers = numbers;
+    if (shape.elements() == 0) return;
+    constexpr std::uintptr_t kSource = std::uintptr_t{1} << 40, kDestination = std::uintptr_t{1} << 50;
+    const strided_copy c = shape.copy(reinterpret_cast<const void*>(kSource), reinterpret_cast<void*>(kDestination));
+    const std::int64_t size = shape.element_size;
+    source.offset = shape.source_offset;
+    source.run = shape.source_bytes() / size - shape.source_offset;
+    destination.offset = shape.destination_offset;
+    destination.run = c.run / size;
+    destination.first = static_cast<std::int64_t>(c.source - kSource) / size - shape.source_offset;
+    destination.rank = c.rank;
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        destination.axes[i] = {a.extent, a.source / size, a.destination / size};
+    }
+}
+
+patterned_tensor strided_pattern::before(side which) const {
+    patterned_tensor tensor = of(which);
+    tensor.poison = which == side::destination;
+    return tensor;
+}
+
+std::string describe_wrong_element(const strided_shape& shape, const strided_pattern& pattern, side which,
+                                   std::int64_t position, const unsigned char* found) {
+    const patterned_tensor& after = pattern.of(which);
+    const std::int64_t index = after.at(position).index;
+    if (which == side::source)
+        return fmt::format("the source was changed at its element {} (counted from the lowest address)", index);
+    const auto element_of = [&](const patterned_tensor& tensor) {
+        std::vector<unsigned char> bytes(static_cast<std::size_t>(tensor.element_size));
+        with_elements(tensor, [&](auto elements) { elements.put(bytes.data(), static_cast<std::uint64_t>(index)); });
+        return bytes;
+    };
+    return fmt::format("destination {} {}, the source's element {} (counted from the lowest address) (seed {})",
+                       index_at(shape, position),
+                       wrong_bytes_text(found, element_of(after), element_of(pattern.before(which))), index,
+                       after.seed);
+}
+
+std::string describe_wrong_gap(const strided_shape& shape, const strided_pattern& pattern, side which,
+                               std::int64_t byte) {
+    const patterned_tensor& tensor = pattern.of(which);
+    const std::int64_t position = byte / tensor.element_size;
+    if (position < tensor.offset)
+        return fmt::format("byte {} before the {} was overwritten", tensor.offset * tensor.element_size - byte,
+                           name_of(which));
+    return fmt::format("the gap behind {} of the {} was overwritten, {} bytes from the first element (seed {})",
+                       index_at(shape, position), name_of(which), byte - tensor.offset * tensor.element_size,
+                       tensor.seed);
+}
+
+matrix_work matrix_of(const strided_shape& shape, const void* source, void* destination) {
+    return {.source = source,
+            .destination = destination,
+            .rows = 1,
+            .cols = shape.elements(),
+            .source_ld = shape.elements(),
+            .destination_ld = shape.elements(),
+            .element_size = static_cast<int>(shape.element_size)};
+}
+
+strided_work work_of(const strided_shape& shape, const void* source, void* destination) {
+    const std::int64_t size = shape.element_size;
+    strided_work work{.source = static_cast<const unsigned char*>(source) + shape.source_first() * size,
+                      .destination = static_cast<unsigned char*>(destination) + shape.destination_first() * size,
+                      .element_size = static_cast<int>(size),
+                      .rank = static_cast<int>(shape.extents.size()),
+                      .extents = {},
+                      .source_strides = {},
+                      .destination_strides = {}};
+    std::copy(shape.extents.begin(), shape.extents.end(), work.extents);
+    std::copy(shape.source_strides.begin(), shape.source_strides.end(), work.source_strides);
+    std::copy(shape.destination_strides.begin(), shape.destination_strides.end(), work.destination_strides);
+    return work;
+}
+
+std::unique_ptr<problem> make_host_permutation(backend on, const std::vector<strided_shape>& shapes,
+                                               std::uint64_t seed) {
+    return std::make_unique<host_permutation>(on, shapes, seed);
+}
+
+}  // namespace cornerturn

@@ -1,0 +1,184 @@
+#include "ops/permute/tiles.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "cornerturn/error.hpp"
+#include "ops/copy/sectors.hpp"
+#include "ops/permute/engine.hpp"
+
+namespace cornerturn {
+namespace {
+
+constexpr std::int64_t kMostTiles = 0x7fffffff, kVectorBytes = 16;
+
+using steps_of_axes = std::vector<std::int64_t>;  // of a tile
+
+// Axes by the source's stride; those that repeat it come last.
+std::vector<int> by_source(const strided_words& w) {
+    std::vector<int> order;
+    for (int i = 0; i < w.rank; ++i) order.push_back(i);
+    const auto key = [&](int i) { return static_cast<std::uint64_t>(std::abs(w.axes[i].source)) - 1; };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
+    return order;
+}
+
+// Whether the words of a tile, in that order, come in whole vectors of 16 bytes, wherever the tile lies.
+bool in_vectors(const strided_words& w, const steps_of_axes& steps, const std::vector<int>& order,
+                std::int64_t strided_axis::*stride, std::uintptr_t begin) {
+    std::int64_t behind = w.unit;  // bytes that lie behind each other
+    std::uint64_t others = begin;
+    bool joined = true;
+    for (int i : order) {
+        const strided_axis& a = w.axes[i];
+        const std::int64_t inside = steps[static_cast<std::size_t>(i)];
+        const bool here = joined && inside > 1 && a.*stride == behind;
+        // From tile to tile, or from what lies behind each other to the next.
+        if (!here && inside > 1) others |= static_cast<std::uint64_t>(a.*stride);
+        if (a.extent > inside) others |= static_cast<std::uint64_t>(a.*stride * inside);
+        if (here) behind *= inside;
+        joined = here && inside == a.extent;
+    }
+    return (others | static_cast<std::uint64_t>(behind)) % kVectorBytes == 0;
+}
+
+tile_plan plan_of(const strided_words& w, const steps_of_axes& steps) {
+    tile_plan p{};
+    p.source = w.source;
+    p.destination = w.destination;
+    p.unit = w.unit;
+    p.elements = w.elements;
+    if (w.words == 0) return p;
+    tile_plan::cut_axis* const cuts[] = {&p.rows, &p.cols};
+    for (tile_plan::cut_axis* c : cuts) *c = {1, 1, strided::divider(1), 0, 0};
+    std::vector<int> cut_of(static_cast<std::size_t>(w.rank), -1), place(static_cast<std::size_t>(w.rank));
+    int cut = 0;
+    std::int64_t tiles = 1;
+    p.words = 1;
+    const std::vector<int> source_order = by_source(w);
+    for (int i : source_order) {
+        const std::int64_t inside = steps[static_cast<std::size_t>(i)];
+        place[static_cast<std::size_t>(i)] = p.words;
+        p.words *= static_cast<int>(inside);
+    }
+    for (int i = 0; i < w.rank; ++i) {
+        const strided_axis& a = w.axes[i];
+        const std::int64_t inside = steps[static_cast<std::size_t>(i)], along = (a.extent + inside - 1) / inside;
+        if (__builtin_mul_overflow(tiles, along, &tiles) || tiles > kMostTiles)
+            throw unsupported("a grid has 2147483647 blocks at most");
+        if (inside == 1) {
+            p.outer_extents[p.outer_rank] = a.extent;
+            p.outer[p.outer_rank++] = {strided::divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
+        } else if (inside < a.extent) {
+            cut_of[static_cast<std::size_t>(i)] = cut;
+            *cuts[cut++] = {a.extent, static_cast<int>(inside), strided::divider(static_cast<unsigned>(along)),
+                            a.source, a.destination};
+        }
+    }
+    p.tiles = static_cast<unsigned>(tiles);
+    const auto digits = [&](const std::vector<int>& order, std::int64_t strided_axis::*stride, inner_digit* into) {
+        int rank = 0;
+        for (int i : order) {
+            const auto at = static_cast<std::size_t>(i);
+            if (steps[at] > 1)
+                into[rank++] = {strided::divider(static_cast<unsigned>(steps[at])), w.axes[i].*stride, cut_of[at],
+                                place[at]};
+        }
+        return rank;
+    };
+    std::vector<int> destination_order = source_order;
+    std::sort(destination_order.begin(), destination_order.end());
+    p.rank = digits(source_order, &strided_axis::source, p.read);
+    digits(destination_order, &strided_axis::destination, p.write);
+    p.read_vectors =
+        in_vectors(w, steps, source_order, &strided_axis::source, reinterpret_cast<std::uintptr_t>(w.source));
+    p.write_vectors = in_vectors(w, steps, destination_order, &strided_axis::destination,
+                                 reinterpret_cast<std::uintptr_t>(w.destination));
+    return p;
+}
+
+// Makes a tile that is small, because both sides have axes in common, large enough for a block. At most two axes stay
+// cut.
+void grow(const strided_words& w, steps_of_axes& steps) {
+    constexpr std::int64_t kArea = 4 << 10;  // bytes
+    std::int64_t area = w.unit;
+    for (std::int64_t inside : steps) area *= inside;
+    for (int i = 0; i < w.rank && area < kArea; ++i) {
+        const std::int64_t extent = w.axes[i].extent;
+        std::int64_t& inside = steps[static_cast<std::size_t>(i)];
+        const std::int64_t others = area / inside;
+        std::int64_t wanted = (kArea + others - 1) / others;
+        if (wanted > kSectorBytes) wanted = (wanted + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
+        wanted = std::min(extent, wanted);
+        int cuts = 0;
+        for (int k = 0; k < w.rank; ++k) {
+            const std::int64_t other = steps[static_cast<std::size_t>(k)];
+            cuts += k != i && other > 1 && other < w.axes[k].extent;
+        }
+        if (wanted <= inside || (wanted < extent && cuts == 2)) continue;
+        inside = wanted;
+        area = others * inside;
+    }
+}
+
+}  // namespace
+
+strided_words words_of(const strided_work& work) {
+    const strided_copy c = canonical(work);
+    strided_words w{};
+    w.source = reinterpret_cast<const unsigned char*>(c.source);
+    w.destination = reinterpret_cast<unsigned char*>(c.destination);
+    if (c.is_empty()) return w;
+    w.unit = c.unit();
+    w.elements = w.unit / work.element_size;
+    w.words = c.bytes() / w.unit;
+    if (c.run > w.unit) w.axes[w.rank++] = {c.run / w.unit, w.unit, w.unit};
+    for (int i = 0; i < c.rank; ++i) w.axes[w.rank++] = c.axes[static_cast<std::size_t>(i)];
+    return w;
+}
+
+int strided_words::fastest_of_source() const {
+    const std::vector<int> order = by_source(*this);
+    return order.empty() || axes[order.front()].source == 0 ? -1 : order.front();
+}
+
+tile_plan plan_of_two_axes(const strided_words& words, int steps, const char*& why) {
+    why = nullptr;
+    const int across = words.fastest_of_source();
+    if (across <= 0) {
+        if (words.words > 0) why = "both sides have the same fastest axis: permute/merged reads it as it lies";
+        return {};
+    }
+    steps_of_axes inside(static_cast<std::size_t>(words.rank), 1);
+    for (int i : {0, across}) inside[static_cast<std::size_t>(i)] = std::min<std::int64_t>(steps, words.axes[i].extent);
+    return plan_of(words, inside);
+}
+
+tile_plan plan_of_lines(const strided_words& words, int line) {
+    steps_of_axes inside(static_cast<std::size_t>(words.rank), 1);
+    const std::vector<int> of_source = by_source(words);
+    const auto take = [&](auto axis_at, std::int64_t strided_axis::*stride) {
+        std::int64_t bytes = words.unit;
+        for (int k = 0; k < words.rank && bytes < line; ++k) {
+            const int i = axis_at(k);
+            const strided_axis& a = words.axes[i];
+            if (std::abs(a.*stride) > 2 * bytes && k > 0) break;  // gaps, which no longer piece closes
+            std::int64_t& steps = inside[static_cast<std::size_t>(i)];
+            std::int64_t wanted = (line + bytes - 1) / bytes;
+            // So that the next tile begins with a sector, too, if that takes no more than twice the line.
+            const std::int64_t whole = kSectorBytes / std::gcd(kSectorBytes, bytes);
+            if (const std::int64_t up = (wanted + whole - 1) / whole * whole; up * bytes <= 2 * line) wanted = up;
+            steps = std::max(steps, std::min(a.extent, wanted));
+            bytes *= steps;
+            if (steps < a.extent) break;
+        }
+    };
+    take([](int k) { return k; }, &strided_axis::destination);
+    take([&](int k) { return of_source[static_cast<std::size_t>(k)]; }, &strided_axis::source);
+    grow(words, inside);
+    return plan_of(words, inside);
+}
+
+}  // namespace cornerturn

@@ -1,0 +1,103 @@
+// The ladder of permutations on a GPU, the engine's other choices, and the verifier there.
+#include <algorithm>
+#include <random>
+
+#include "cuda/gpu_test.hpp"
+#include "device/cuda_check.hpp"
+#include "ops/permute/operation.hpp"
+#include "strided_problems.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+std::map<std::string, int> launches;
+
+const operation& permute() { return find_operation("permute"); }
+const kernel& production() { return find_kernel("permute/production"); }
+
+permutation_work work_of(const strided_shape& s, std::uint64_t seed) {
+    return {dtype_of(static_cast<int>(s.element_size)), s, seed};
+}
+
+// Every kernel that takes the work, and every choice of the engine, on one problem.
+void run_all(const strided_shape& s, std::uint64_t seed) {
+    const permutation_work work = work_of(s, seed);
+    std::vector<const kernel*> all;
+    for (const kernel& k : kernels()) {
+        const bool does = k.takes_work<strided_work>() || k.id == "baseline/memcpy";
+        if (does && k.is_built_for(backend::cuda) && work.cannot_run(k).empty()) all.push_back(&k);
+    }
+    const auto problem = permute().make(backend::cuda, {&work}, all, true);
+    const std::string about =
+        s.text() + " of " + std::to_string(s.element_size) + " bytes, seed " + std::to_string(seed);
+    for (const kernel* k : all) {
+        ASSERT_TRUE(problem->take(work, *k)) << k->id << ": " << about;
+        problem->prepare();
+        try {
+            problem->bind (*k)();
+        } catch (const unsupported&) {
+            continue;
+        }
+        ++launches[k->id];
+        ASSERT_EQ(problem->check().fault, "") << k->id << ": " << about;
+    }
+    ASSERT_TRUE(problem->take(work, production()));
+    for (const auto& choice : problem->candidates()) {
+        problem->prepare();
+        choice.run();
+        ASSERT_EQ(problem->check().fault, "") << choice.name << ": " << about;
+    }
+    problem->bind_yardstick()();
+    ASSERT_EQ(problem->check().fault, "") << about;
+}
+
+TEST(cuda_permute, random_copies_by_every_rung_and_every_choice) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 60; ++round) {
+        ASSERT_NO_FATAL_FAILURE(run_all(draw_permutation(random, 1 << 10, 1 << 24), seed));
+        ASSERT_NO_FATAL_FAILURE(run_all(draw_transpose(random, 1 << 10, 1 << 22), seed));
+        const tests::strided_problem p = tests::draw_strided(random, 1 << 18);
+        ASSERT_NO_FATAL_FAILURE(run_all({.element_size = p.element_size,
+                                         .extents = p.extents,
+                                         .source_strides = p.source_strides,
+                                         .destination_strides = p.destination_strides,
+                                         .source_offset = static_cast<std::int64_t>(random() % 4),
+                                         .destination_offset = static_cast<std::int64_t>(random() % 4),
+                                         .kind = ""},
+                                        seed));
+    }
+}
+
+TEST(cuda_permute, named_cases_of_the_bench) {
+    for (const bench_cell& c : permute().bench_grid({2, 4}, {"channels", "heads"})) {
+        const auto problem = permute().make(backend::cuda, {c.work.get()}, {&production()}, false);
+        problem->prepare();
+        problem->bind(production())();
+        EXPECT_EQ(problem->check().fault, "") << c.work->text();
+    }
+}
+
+TEST(cuda_permute, verifier_sees_what_was_not_done_and_what_was_done_wrong) {
+    const permutation_work one = work_of(permuted_shape({48, 40, 36}, {2, 0, 1}, 4), 5);
+    const permutation_work other = work_of(permuted_shape({48, 40, 36}, {2, 1, 0}, 4), 5);
+    const auto problem = permute().make(backend::cuda, {&one, &other}, {&production()}, false);
+    ASSERT_TRUE(problem->take(one, production()));
+    const auto work = problem->bind(production());
+    problem->prepare();
+    std::string fault = problem->check().fault;
+    EXPECT_TRUE(fault.starts_with("destination (0, 0, 0) holds 0x")) << fault;
+    EXPECT_NE(fault.find(", as before the run; "), std::string::npos) << fault;
+    ASSERT_TRUE(problem->take(other, production()));
+    problem->prepare();
+    work();
+    fault = problem->check().fault;
+    EXPECT_TRUE(fault.starts_with("destination (0, 0, 1) holds 0x")) << fault;
+    EXPECT_TRUE(fault.ends_with("(seed 5)")) << fault;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return cornerturn::tests::run_on_gpus(argc, argv, 1, launches); }

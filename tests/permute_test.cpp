@@ -1,0 +1,455 @@
+// The operation permute: what its arguments mean, that every rung of its ladder moves every element in the emulator,
+// that blocks of a class count alike, and that its verifier sees mistakes.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+
+#include "cornerturn/error.hpp"
+#include "lab/bench_views.hpp"
+#include "lab/run.hpp"
+#include "ops/copy/sectors.hpp"
+#include "ops/permute/engine.hpp"
+#include "ops/permute/operation.hpp"
+#include "ops/permute/problem.hpp"
+#include "report/document.hpp"
+#include "report/report.hpp"
+#include "strided_problems.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+const operation& permute() { return find_operation("permute"); }
+
+std::vector<const kernel*> rungs() {
+    std::vector<const kernel*> all;
+    for (const kernel& k : kernels()) {
+        if (k.takes_work<strided_work>() && k.is_built_for(backend::emulator)) all.push_back(&k);
+    }
+    return all;
+}
+
+arguments given(std::initializer_list<std::pair<const char*, const char*>> words) {
+    arguments all;
+    for (const auto& [option, word] : words) all.give(option, word);
+    return all;
+}
+
+std::string refusal(const arguments& all) {
+    try {
+        permute().read(all, 1024);
+    } catch (const invalid_argument& why) {
+        return why.what();
+    }
+    return "none";
+}
+
+// ---- Arguments
+
+TEST(permute, reads_shapes_and_axes) {
+    const auto work = permute().read(given({{"--shape", "4,5,6"}, {"--axes", "0,2,1"}, {"--dtype", "f16"}}), 1024);
+    const auto& p = dynamic_cast<const permutation_work&>(*work);
+    EXPECT_EQ(p.sizes(), (std::vector<std::int64_t>{4, 5, 6, 0, 2, 1}));
+    EXPECT_EQ(p.shape().extents, (std::vector<std::int64_t>{4, 6, 5}));
+    EXPECT_EQ(p.shape().source_strides, (std::vector<std::int64_t>{30, 1, 6}));
+    EXPECT_EQ(p.shape().element_size, 2);
+    EXPECT_EQ(p.bytes(), 2 * 4 * 5 * 6 * 2);
+    EXPECT_EQ(permute().text_of(p.sizes()), "4 x 5 x 6, axes 0,2,1");
+    // As numpy: reversed, where nobody says; axes below 0 count from the end.
+    EXPECT_EQ(permute().read(given({{"--shape", "4,5,6"}}), 1024)->sizes(),
+              (std::vector<std::int64_t>{4, 5, 6, 2, 1, 0}));
+    EXPECT_EQ(permute().read(given({{"--shape", "4,5,6"}, {"--axes", "-1,0,-2"}}), 1024)->sizes(),
+              (std::vector<std::int64_t>{4, 5, 6, 2, 0, 1}));
+    EXPECT_EQ(permute().read(given({{"--shape", ""}}), 1024)->outputs(), 1);
+    EXPECT_EQ(permute().read(given({{"--shape", "3,0"}}), 1024)->outputs(), 0);
+    EXPECT_LE(permute().read({}, 1024)->outputs(), 1 << 20);
+}
+
+TEST(permute, refuses_what_is_no_permutation) {
+    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,1,2"}})),
+              "--axes is 0,1,2: it has 3, and --shape has 2");
+    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "1,1"}})), "--axes is 1,1: axis 1 comes twice");
+    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "1,-1"}})), "--axes is 1,-1: axis 1 comes twice");
+    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,2"}})), "--axes is 0,2: there is no axis 2 among 2");
+    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,-3"}})), "--axes is 0,-3: there is no axis -3 among 2");
+    EXPECT_EQ(refusal(given({{"--shape", "2,-3"}})), "--shape is 2,-3: an extent must not be negative");
+    for (const char* word : {"2,x", "2,,3", ",", "2,", "2 3", "1.5"}) {
+        EXPECT_EQ(refusal(given({{"--shape", word}})),
+                  std::string("--shape is '") + word + "': it must be whole numbers with commas between them");
+    }
+    EXPECT_EQ(refusal(given({{"--shape", "9223372036854775808"}})),
+              "--shape is 9223372036854775808: a number of it does not fit 64 bits");
+    EXPECT_EQ(refusal(given({{"--shape", "4294967296,4294967296"}})),
+              "--shape is 4294967296,4294967296: no machine has address space for so many elements of 4 bytes");
+    EXPECT_EQ(refusal(given({{"--shape", "0,9223372036854775807,4"}})),
+              "--shape is 0,9223372036854775807,4: no machine has address space for so many elements of 4 bytes");
+    std::string many = "1";
+    for (int i = 1; i < 33; ++i) many += ",1";
+    EXPECT_EQ(refusal(given({{"--shape", many.c_str()}})), "--shape is " + many + ": it has 33 axes, and can have 32");
+}
+
+TEST(permute, explains_the_engines_choice) {
+    const explanation e = permute().explain(
+        given({{"--shape", "32,256,56,56"}, {"--axes", "0,2,3,1"}, {"--dtype", "f16"}, {"--multiprocessors", "108"}}));
+    EXPECT_TRUE(e.text.starts_with("permute/production: tiles: 2-byte units, ")) << e.text;
+    EXPECT_NE(e.text.find("\nother ways, from fast to slow:\n  "), std::string::npos) << e.text;
+    EXPECT_EQ(e.json["multiprocessors"], 108);
+    EXPECT_EQ(e.json["axes"], (std::vector<int>{0, 2, 3, 1}));
+    ASSERT_FALSE(e.json["others"].empty());
+    double before = e.json["predicted_us"];
+    std::set<std::string> seen;
+    for (const auto& other : e.json["others"]) {
+        const std::string text = other["choice"];
+        EXPECT_TRUE(seen.insert(text.substr(0, text.find(", predicted"))).second) << text;
+        EXPECT_GE(other["predicted_us"].get<double>(), before);
+        before = other["predicted_us"];
+    }
+    EXPECT_EQ(permute().explain(given({{"--shape", "0,5"}})).text,
+              "permute/production: nothing: there is nothing to move");
+    EXPECT_THROW(permute().explain(given({{"--on", "host"}})), invalid_argument);
+    EXPECT_THROW(permute().explain(given({{"--axes", "0,0,1,2"}})), invalid_argument);
+}
+
+// ---- Its bench
+
+TEST(permute, bench_has_every_named_case_at_every_size) {
+    const auto grid = permute().bench_grid({1, 2, 4, 8, 16}, permute().bench_groups());
+    EXPECT_EQ(grid.size(), 5u * 13u);
+    std::set<std::string> rows;
+    for (const bench_cell& c : grid) {
+        rows.insert(permute().bench_row(c.group, c.work->text(), {}));
+        nlohmann::ordered_json cell = {{"shape", c.work->text()}};
+        c.work->describe(cell);
+        EXPECT_EQ(cell["shape"], c.work->text());
+        EXPECT_GT(c.work->bytes(), 20 << 20) << c.work->text();
+        EXPECT_TRUE(c.work->writes_whole_sectors()) << c.work->text();
+        EXPECT_GE(cell["sector_bytes"].get<std::int64_t>(), c.work->bytes());
+    }
+    EXPECT_EQ(rows.size(), 13u);
+}
+
+TEST(permute, bench_draws_the_same_cells_from_a_seed) {
+    const auto one = permute().bench_draws(20, 7), again = permute().bench_draws(20, 7),
+               other = permute().bench_draws(20, 8);
+    ASSERT_EQ(one.size(), 20u);
+    int same = 0;
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        EXPECT_EQ(one[i].work->text(), again[i].work->text());
+        same += one[i].work->text() == other[i].work->text();
+        EXPECT_EQ(one[i].group, dynamic_cast<const permutation_work&>(*one[i].work).shape().kind);
+        EXPECT_EQ(one[i].work->among({}, 3)->seed(), 3u);
+    }
+    EXPECT_LT(same, 3);
+}
+
+// A bench with times made up: shown, stored, and read by reports, named shapes and drawn ones.
+TEST(permute, benches_are_shown_and_read_again) {
+    lab::bench_report report;
+    report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
+    report.what.does = &permute();
+    report.what.subject = &find_kernel("permute/production");
+    report.what.yardstick = &find_kernel("baseline/memcpy");
+    report.what.peers = {&find_kernel("baseline/cutensor")};
+    std::vector<bench_cell> cells = permute().bench_grid({1, 2}, {"heads"});
+    for (const bench_cell& c : permute().bench_draws(3, 1)) cells.push_back(c);
+    for (const bench_cell& c : cells) {
+        lab::bench_result r = lab::begin_bench(c, report.what);
+        r.method = "by guess";
+        for (lab::bench_entry* e : r.entries()) e->time = {2e-3, 1e-3, 3e-3, 20};
+        report.results.push_back(std::move(r));
+    }
+    const std::string stored = lab::show_bench(report, lab::format::json);
+    const auto json = nlohmann::json::parse(stored);
+    EXPECT_EQ(json["cells"][0]["shape"], "128 x 2048 x 16 x 64, axes 0,2,1,3");
+    EXPECT_EQ(json["cells"][0]["source_extents"], (std::vector<int>{128, 2048, 16, 64}));
+    EXPECT_EQ(json["cells"][0]["peers"]["cutensor"]["reason"], "does not take 1-byte elements");
+    EXPECT_EQ(json["cells"].back()["extents"].size(), json["cells"].back()["source_strides"].size());
+    const report::document read = report::read_document("bench.json", stored);
+    ASSERT_NE(read.as_bench(), nullptr);
+    EXPECT_EQ(read.as_bench()->cells.size(), cells.size());
+    const std::string page = report::html(report::make_page({read}));
+    EXPECT_NE(page.find("many x 2048 x 16 x 64, axes 0,2,1,3"), std::string::npos);
+    EXPECT_NE(lab::show_bench(report, lab::format::table).find("\nheads "), std::string::npos);
+}
+
+// What is copied beside a permutation: half the bytes of the sectors that it must touch, in sixteens.
+TEST(permute, yardsticks_copy_as_many_sectors) {
+    strided_shape s = permuted_shape({40, 30}, {1, 0}, 2);
+    s.source_offset = 3;  // 6 bytes: one sector more
+    const permutation_work work(find_dtype("f16"), s, 1);
+    EXPECT_EQ(work.sector_bytes(), 32 * (76 + 75));
+    const kernel& memcpy_kernel = find_kernel("baseline/memcpy");
+    EXPECT_EQ(work.shape_for(memcpy_kernel).extents, (std::vector<std::int64_t>{32 * 151 / 2 / 16}));
+    EXPECT_EQ(work.amount(memcpy_kernel), 32 * 151);
+    EXPECT_EQ(work.amount(find_kernel("permute/production")), 4800);
+    // A copying kernel of the emulator runs on the problem, too.
+    const kernel& copies = find_kernel("baseline/copy");
+    if (copies.is_built_for(backend::emulator)) {
+        EXPECT_EQ(lab::emulate(copies, work, {}).found.fault, "");
+    }
+}
+
+// ---- Sectors
+
+TEST(permute, sectors_are_those_that_elements_lie_in) {
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 600; ++round) {
+        const tests::strided_problem p = tests::draw_strided(random, 1 << 12);
+        for (const auto& strides : {p.source_strides, p.destination_strides}) {
+            std::vector<byte_axis> axes;
+            std::int64_t low = 0;
+            for (std::size_t i = 0; i < p.extents.size(); ++i) {
+                axes.push_back({p.extents[i], strides[i] * p.element_size});
+                if (p.extents[i] > 0)
+                    low += std::min<std::int64_t>(0, (p.extents[i] - 1) * strides[i] * p.element_size);
+            }
+            const auto offset = static_cast<std::int64_t>(random() % 40);
+            tests::strided_problem one_side = p;
+            one_side.source_strides = strides;
+            one_side.source_at = offset - low;
+            std::set<std::int64_t> touched;
+            one_side.each_element([&](std::int64_t from, std::int64_t) {
+                for (std::int64_t b = from; b < from + p.element_size; ++b) touched.insert(b / 32);
+            });
+            ASSERT_EQ(touched_sectors(offset, p.element_size, axes), static_cast<std::int64_t>(touched.size()))
+                << p.text() << ", seed " << seed;
+        }
+    }
+}
+
+// ---- Rungs
+
+strided_shape shape_of(const tests::strided_problem& p, std::mt19937_64& random) {
+    strided_shape s;
+    s.element_size = p.element_size;
+    s.extents = p.extents;
+    s.source_strides = p.source_strides;
+    s.destination_strides = p.destination_strides;
+    s.source_offset = static_cast<std::int64_t>(random() % 5);
+    s.destination_offset = static_cast<std::int64_t>(random() % 5);
+    return s;
+}
+
+struct counts {
+    int ran = 0, declined = 0;
+};
+
+void run_right(const kernel& k, const strided_shape& s, std::uint64_t seed, counts& all) {
+    if (!k.takes(static_cast<int>(s.element_size))) return;
+    const permutation_work work({"", static_cast<int>(s.element_size)}, s, seed);
+    const lab::emulated run = lab::emulate(k, work, {.workers = 1});
+    if (run.declined) {
+        ++all.declined;
+        return;
+    }
+    ++all.ran;
+    ASSERT_EQ(run.found.fault, "") << k.id << ": " << s.text() << " of " << s.element_size << " bytes, seed " << seed;
+    ASSERT_EQ(run.found.elements, s.elements());
+}
+
+TEST(permute, every_rung_moves_every_element) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    std::map<std::string, counts> all;
+    const auto run = [&](const strided_shape& s) {
+        for (const kernel* k : rungs()) ASSERT_NO_FATAL_FAILURE(run_right(*k, s, seed, all[k->id]));
+    };
+    for (int round = 0; round < 250; ++round) {
+        ASSERT_NO_FATAL_FAILURE(run(shape_of(tests::draw_strided(random, 1 << 14), random)));
+        ASSERT_NO_FATAL_FAILURE(run(draw_permutation(random, 1 << 8, 1 << 15)));
+        ASSERT_NO_FATAL_FAILURE(run(draw_transpose(random, 1 << 8, 1 << 14)));
+    }
+    // Aligned ones, for vectors.
+    for (int round = 0; round < 60; ++round) {
+        std::vector<std::int64_t> extents;
+        std::vector<int> axes = {0, 1, 2, 3};
+        for (int i = 0; i < 4; ++i) extents.push_back(1 + static_cast<std::int64_t>(random() % 3));
+        for (std::size_t i : {random() % 4, random() % 4})
+            extents[i] = 16 * (1 + static_cast<std::int64_t>(random() % 4));
+        std::shuffle(axes.begin(), axes.end(), random);
+        ASSERT_NO_FATAL_FAILURE(run(permuted_shape(extents, axes, 1 << random() % 5)));
+    }
+    for (const auto& [id, found] : all) {
+        std::printf("%s: %d right, %d declined\n", id.c_str(), found.ran, found.declined);
+        EXPECT_GT(found.ran, 50) << id;
+    }
+}
+
+TEST(permute, edges_of_tiles_and_no_axes) {
+    for (const kernel* k : rungs()) {
+        for (int size : {1, 2, 4, 8, 16}) {
+            if (!k->takes(size)) continue;
+            counts all;
+            for (std::int64_t n : {1, 2, 7, 8, 15, 16, 31, 32, 33, 64, 65, 129}) {
+                for (std::int64_t m : {1, 3, 16, 32, 48, 128})
+                    ASSERT_NO_FATAL_FAILURE(run_right(*k, permuted_shape({n, 2, m}, {2, 0, 1}, size), 1, all));
+            }
+            ASSERT_NO_FATAL_FAILURE(run_right(*k, permuted_shape({}, {}, size), 1, all));
+            ASSERT_NO_FATAL_FAILURE(run_right(*k, permuted_shape({5}, {0}, size), 1, all));
+            ASSERT_NO_FATAL_FAILURE(run_right(*k, permuted_shape({4, 0, 3}, {2, 1, 0}, size), 1, all));
+            EXPECT_GT(all.ran, 40) << k->id;
+        }
+    }
+}
+
+// One block of each class counts, multiplied, what every block counts.
+TEST(permute, classes_count_what_every_block_counts) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    std::uint64_t blocks = 0, run = 0;
+    for (int round = 0; round < 120; ++round) {
+        const strided_shape s = round % 3 == 0   ? shape_of(tests::draw_strided(random, 1 << 16), random)
+                                : round % 3 == 1 ? draw_permutation(random, 1 << 10, 1 << 17)
+                                                 : draw_transpose(random, 1 << 10, 1 << 17);
+        const permutation_work work({"", static_cast<int>(s.element_size)}, s, seed);
+        for (const kernel* k : rungs()) {
+            if (k->facts.whole_only || !k->takes(static_cast<int>(s.element_size))) continue;
+            const lab::emulated every = lab::emulate(*k, work, {});
+            const lab::emulated some = lab::emulate(*k, work, {.every_block = false, .seed = seed, .witnesses = 6});
+            const std::string about = k->id + ": " + s.text() + ", seed " + std::to_string(seed);
+            ASSERT_EQ(every.found.fault, some.found.fault) << about;
+            ASSERT_EQ(every.declined, some.declined) << about;
+            if (every.declined) continue;
+            ASSERT_EQ(some.found.fault, "") << about;
+            ASSERT_TRUE(every.report.counts == some.report.counts) << about;
+            ASSERT_EQ(every.report.blocks, some.report.blocks) << about;
+            blocks += some.report.blocks;
+            run += some.report.blocks_run;
+        }
+    }
+    EXPECT_LT(run, blocks);
+}
+
+TEST(permute, few_blocks_stand_for_many) {
+    const permutation_work work(find_dtype("f32"), {16, 64, 56, 56}, {0, 2, 3, 1}, 1);
+    for (const char* id : {"permute/tiled", "permute/composite", "permute/vectors"}) {
+        const lab::emulated some = lab::emulate(find_kernel(id), work, {.every_block = false});
+        EXPECT_EQ(some.found.fault, "");
+        EXPECT_GT(some.report.blocks, 1000u);
+        EXPECT_LE(some.report.blocks_run, 40u) << id;
+    }
+}
+
+// Each rung needs fewer sectors, requests or wavefronts than one before it, for the shapes that it is for.
+TEST(permute, rungs_are_improvements) {
+    const auto counted = [](const char* id, const char* shape, const char* axes, const char* dtype) {
+        const auto work = permute().read(given({{"--shape", shape}, {"--axes", axes}, {"--dtype", dtype}}), 1024);
+        return lab::emulate(find_kernel(id), *work, {}).report.counts;
+    };
+    using emulator::kLoad, emulator::kStore;
+    constexpr const char *kHeads = "2,64,8,64", *kSwapped = "0,2,1,3", *kChannels = "2,64,56,56", *kLast = "0,2,3,1";
+    EXPECT_LT(8 * counted("permute/merged", kHeads, kSwapped, "f16").global_requests[kLoad],
+              9 * counted("permute/naive", kHeads, kSwapped, "f16").global_requests[kLoad]);
+    EXPECT_LT(4 * counted("permute/tiled", kChannels, kLast, "f32").global_sectors[kLoad],
+              counted("permute/merged", kChannels, kLast, "f32").global_sectors[kLoad]);
+    EXPECT_LT(8 * counted("permute/composite", "8,3,64,64", kLast, "f32").global_requests[kStore],
+              counted("permute/tiled", "8,3,64,64", kLast, "f32").global_requests[kStore]);
+    EXPECT_LT(3 * counted("permute/vectors", kChannels, kLast, "f32").global_requests[kLoad],
+              counted("permute/composite", kChannels, kLast, "f32").global_requests[kLoad]);
+}
+
+// ---- The verifier
+
+// A problem in host memory, on which a loop has done the work.
+struct done_problem {
+    strided_shape shape;
+    std::unique_ptr<problem> p;
+    unsigned char *source, *destination;
+
+    done_problem(const strided_shape& s, std::uint64_t seed)
+        : shape(s), p(make_host_permutation(backend::host, {s}, seed)) {
+        p->prepare();
+        source = p->buffers()[0].data;
+        destination = p->buffers()[1].data;
+    }
+    template <class Each>
+    void each(Each f) const {
+        tests::strided_problem all{shape.extents, shape.source_strides, shape.destination_strides, shape.element_size};
+        all.source_at = shape.source_first() * shape.element_size;
+        all.destination_at = shape.destination_first() * shape.element_size;
+        all.each_element(f);
+    }
+    void copy() {
+        each([&](std::int64_t from, std::int64_t to) {
+            std::memcpy(destination + to, source + from, static_cast<std::size_t>(shape.element_size));
+        });
+    }
+    std::string fault() const { return p->check().fault; }
+};
+
+TEST(permute, verifier_passes_what_is_right_and_sees_every_wrong_byte) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 200; ++round) {
+        const strided_shape s = shape_of(tests::draw_strided(random, 1 << 10), random);
+        const std::string about =
+            s.text() + " of " + std::to_string(s.element_size) + " bytes, seed " + std::to_string(seed);
+        done_problem all(s, seed);
+        if (s.elements() > 0) {
+            ASSERT_NE(all.fault(), "") << "nothing was done: " << about;
+        }
+        all.copy();
+        ASSERT_EQ(all.fault(), "") << about;
+        if (s.elements() == 0) continue;
+        // Any byte of the destination, be it of an element, of a gap or around.
+        for (int k = 0; k < 20; ++k) {
+            const std::int64_t span = s.destination_bytes() + 200;
+            unsigned char& byte =
+                all.destination[static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(span)) - 100];
+            byte ^= 1;
+            ASSERT_NE(all.fault(), "") << about;
+            byte ^= 1;
+        }
+        unsigned char& byte = all.source[random() % static_cast<std::uint64_t>(s.source_bytes())];
+        byte ^= 128;
+        ASSERT_NE(all.fault(), "") << about;
+        byte ^= 128;
+        ASSERT_EQ(all.fault(), "") << about;
+    }
+}
+
+TEST(permute, verifier_says_where) {
+    strided_shape s = permuted_shape({3, 4}, {1, 0}, 4);
+    s.destination_strides = {5, 1};  // gaps of two elements behind three
+    s.destination_offset = 1;
+    done_problem all(s, 9);
+    all.each([&](std::int64_t from, std::int64_t to) {
+        if (to != 4 * (1 + 5 + 2)) std::memcpy(all.destination + to, all.source + from, 4);
+    });
+    std::string fault = all.fault();
+    EXPECT_TRUE(fault.starts_with("destination (1, 2) holds 0x")) << fault;
+    EXPECT_NE(fault.find(", as before the run; it must hold 0x"), std::string::npos) << fault;
+    EXPECT_TRUE(fault.ends_with("the source's element 9 (counted from the lowest address) (seed 9)")) << fault;
+    all.copy();
+    all.destination[4 * (1 + 5 + 3)] ^= 1;
+    fault = all.fault();
+    EXPECT_EQ(fault,
+              "the gap behind (1, 2) of the destination was overwritten, 32 bytes from the first element (seed 9)");
+    all.destination[4 * (1 + 5 + 3)] ^= 1;
+    all.destination[2] ^= 1;
+    EXPECT_EQ(all.fault(), "byte 2 before the destination was overwritten");
+    all.destination[2] ^= 1;
+    all.destination[-1] ^= 1;
+    EXPECT_EQ(all.fault(), "the byte 1 before the beginning of the destination was overwritten");
+    all.destination[-1] ^= 1;
+    all.source[4 * 7] ^= 1;
+    EXPECT_EQ(all.fault(), "the source was changed at its element 7 (counted from the lowest address)");
+}
+
+TEST(permute, verifier_refuses_axes_that_interleave) {
+    strided_shape s;
+    s.extents = {2, 3};
+    s.source_strides = {3, 1};
+    s.destination_strides = {3, 2};
+    EXPECT_THROW(permutation_work(find_dtype("f32"), s, 1), invalid_argument);
+}
+
+}  // namespace
