@@ -483,14 +483,15 @@ __device__ __forceinline__ void copy_async_or_zero(shared_address to, const floa
     }
 #endif
 }
-// 16 bytes, both sides aligned to that, if the condition holds. kWholeLines: the L2 is to fetch all 128 bytes of a line.
-// (With a hint on what the L2 keeps, ptxas of CUDA 13.0 makes an instruction, [R + UR0] with desc[UR1], that an H200
-// calls illegal: not always, but it cannot be relied on.)
+// 16 bytes, both sides aligned to that, if the condition holds. kWholeLines: the L2 is to fetch all 128 bytes of a
+// line. (With a hint on what the L2 keeps, ptxas of CUDA 13.0 makes an instruction, [R + UR0] with desc[UR1], that an
+// H200 calls illegal: not always, but it cannot be relied on.)
 template <bool kWholeLines>
 __device__ __forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #ifdef PRE
-    if (condition && (PRE == 2 || threadIdx.x % 8 == 0)) asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(from));
+    if (condition && (PRE == 2 || threadIdx.x % 8 == 0))
+        asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(from));
 #endif
     const auto to_shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if (!condition) return;

@@ -109,7 +109,8 @@ std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed) con
                             .destination_offset = drawn.destination_offset,
                             .count = drawn.extents[0]};
         shape.destination_ld = shape.destination_cols() + drawn.destination_strides[1] - drawn.extents[2];
-        cells.push_back({drawn.kind, std::make_shared<movement_work>(*this, dtype_of(shape.element_size), shape, true)});
+        cells.push_back(
+            {drawn.kind, std::make_shared<movement_work>(*this, dtype_of(shape.element_size), shape, true)});
     }
     return cells;
 }
