@@ -14,6 +14,7 @@
 #include "lab/bench_views.hpp"
 #include "lab/statistics.hpp"
 #include "ladder_check.hpp"
+#include "ops/copy/sectors.hpp"
 #include "work.hpp"
 
 using namespace cornerturn;

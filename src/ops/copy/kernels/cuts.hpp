@@ -16,26 +16,26 @@ inline constexpr int kMostShared = 80 << 10;      // bytes of a block
 
 // What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for
 // shapes drawn at random (docs/experiments.md).
-inline constexpr double kDramBytesPerUs = 2.87e4;                 // a multiprocessor's share
-inline constexpr double kOverread = 1.0, kPart = 6.0;             // bytes that are read beside, sectors written in part
-inline constexpr double kShortLine = 0.7, kShortSpan = 6.6;       // what short pieces lose
-inline constexpr double kInstructionsPerUs = 5300;                // of warps
-inline constexpr double kWavefrontsPerUs = 1600;                  // of shared memory
+inline constexpr double kDramBytesPerUs = 2.95e4;                 // a multiprocessor's share
+inline constexpr double kOverread = 1.19, kPart = 9.52;           // bytes that are read beside, sectors written in part
+inline constexpr double kShortLine = 0.603, kShortSpan = 6.87;    // what short pieces lose
+inline constexpr double kInstructionsPerUs = 4503;                // of warps
+inline constexpr double kWavefrontsPerUs = 2471;                  // of shared memory
 inline constexpr double kFewConflicts = 1.6;                      // not worth looking for other places
 inline constexpr double kManyConflicts = 3, kManyForShifted = 5;  // worth moving groups of lines
 inline constexpr int kNoSkew = 30;
-inline constexpr double kSetup = 115, kSetupOfAxis = 24,
-                        kOfChunk = 2;                   // instructions of a block's warp, of a vector read
-inline constexpr double kReused = 26, kOfUnits = 6.9;   // of a vector written, whose places are known
-inline constexpr double kLooked = 18, kOfLooked = 7.4;  // whose places are looked up
-inline constexpr double kOfGap = 40, kOfEnd = 45;       // of units between gaps, of the ends of a line
-inline constexpr std::int64_t kLeastOfGroup = 8;        // bytes of a vector that a group of lines has
-inline constexpr double kOfGroup = 40, kOfVector = 14, kOfShifted = 32;  // of a group's word, of each of its units
-inline constexpr double kOfWord = 10, kOfAlignedWord = 8, kOfLine = 60;  // of each of its lines; and of a line alone
-inline constexpr double kWait = 3.8, kWaitOfVector = 0.18;               // microseconds of a block
-inline constexpr double kTail = 0.25;                                    // of what the last wave leaves idle
-inline constexpr double kRunBase = 15, kRunOfAxis = 10,
-                        kRunEnd = 180;  // instructions of a vector of a run, and of its ends
+inline constexpr double kSetup = 129, kSetupOfAxis = 20.2;  // instructions of a block's warp
+inline constexpr double kReused = 28.9, kOfUnits = 6.93;    // of a vector written, whose places are known
+inline constexpr double kLooked = 11.8, kOfLooked = 5.6;    // whose places are looked up
+inline constexpr double kOfGap = 75.2, kOfEnd = 86.7;       // of units between gaps, of the ends of a line
+inline constexpr std::int64_t kLeastOfGroup = 8;            // bytes of a vector that a group of lines has
+inline constexpr double kOfGroup = 65.2, kOfVector = 16.4,
+                        kOfShifted = 37.7;                      // of a group's word, of each of its units
+inline constexpr double kOfWord = 13.8, kOfAlignedWord = 5.08;  // of each of its lines
+inline constexpr double kWait = 1.71, kWaitOfVector = 0.246;    // microseconds of a block
+inline constexpr double kTail = 0.17;                           // of what the last wave leaves idle
+inline constexpr double kRunOfAxis = 18.1,
+                        kRunEnd = 49.5;  // instructions of a vector of a run, and of its ends
 inline constexpr double kLaunchUs = 2;
 
 // (a^6 + b^6 + c^6)^(1/6): the largest, and some more where others are nearly as large. Without the mathematical

@@ -46,9 +46,8 @@ struct rows_cut {
         const double of_run = f(pieces * vectors), whole = f(c.run) / kVector;
         const double items = f(rows) * of_run;
         const double move = apart >= 16 ? 4 : apart >= 8 ? 6 : apart >= 4 ? 10 : 24;
-        const double ends = unit < kVector ? f(rows) / (kSector / unit) : 0;
-        const double instructions =
-            items * (kRunBase + kRunOfAxis * c.rank + move) / 32 + ends * (kRunEnd + kRunOfAxis * c.rank);
+        const double ends = unit < kVector ? f(rows) / unit : 0;  // warps: a unit a thread
+        const double instructions = items * (kRunOfAxis * c.rank + move) / 32 + ends * (kRunEnd + kRunOfAxis * c.rank);
         const double sectors = whole / 2 + (alignment_of_run < kSector ? 1 : 0);
         const double bytes = f(rows) * (2 * f(c.run) + (sectors * kSector - f(c.run)) * 0.8);
         const double memory = bytes / kDramBytesPerUs, issue = instructions / kInstructionsPerUs;

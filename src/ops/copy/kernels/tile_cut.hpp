@@ -415,8 +415,7 @@ struct tile_cut {
             rounds_of((line + (aligned ? 3 : 6)) / 4, count, std::countr_zero(static_cast<unsigned>(threads())));
         const double lines_of_group = static_cast<double>(step(group)) / static_cast<double>(groups_along());
         return {rounds * (kOfGroup + loaded * (shifted ? kOfShifted : kOfVector) +
-                          lines_of_group * (aligned ? kOfAlignedWord : kOfWord)) +
-                    static_cast<double>(lines) * kOfLine / kWarp,
+                          lines_of_group * (aligned ? kOfAlignedWord : kOfWord)),
                 rounds * (loaded * (shifted ? 8 : 4) * conflicts + 2 * lines_of_group)};
     }
 
@@ -437,8 +436,7 @@ struct tile_cut {
         const double bytes = 2 * useful + kOverread * over + kPart * parts + short_pieces;
 
         const double warps = threads() / 32.0;
-        const double before = warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies()) +
-                              f(spans * chunks) / 32 * kOfChunk;
+        const double before = warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies());
         const auto [instructions, wavefronts] = group >= 0 ? work_of_groups() : work_of_lines(along_tiles);
 
         const std::int64_t resident = std::max<std::int64_t>(
