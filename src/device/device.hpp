@@ -489,10 +489,6 @@ __device__ __forceinline__ void copy_async_or_zero(shared_address to, const floa
 template <bool kWholeLines>
 __device__ __forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-#ifdef PRE
-    if (condition && (PRE == 2 || threadIdx.x % 8 == 0))
-        asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(from));
-#endif
     const auto to_shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if (!condition) return;
     if constexpr (kWholeLines) {
