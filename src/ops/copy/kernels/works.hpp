@@ -1,6 +1,6 @@
 // What the kernels of strided copies are told, worked out on the host.
 //
-// There are two kernels. `copy_rows` moves runs of bytes that lie behind each other on both sides, each as it lies.
+// `copy_rows` moves runs of bytes that lie behind each other on both sides, each as it lies.
 // `copy_tiles` moves what has only short runs in common. A tile is cut out of some axes so that it has long pieces on
 // both sides:
 //
@@ -11,7 +11,8 @@
 //    line's next unit lies is the same for all lines: each block makes a table of it.
 //
 // Where units are of 1 or 2 bytes and neighbours in a span belong to different lines, a thread takes a vector of them
-// at a time: a unit each for a group of 16 or 8 lines, and so writes 4 bytes of each of these.
+// at a time (`copy_groups`): a unit each for a group of 16 or 8 lines, and so writes 4 bytes of each of these. That
+// pays where single units would come from few banks of shared memory.
 //
 // So each axis of a tile runs within spans, within lines, or both: an axis that did neither would need a table for each
 // line. At most two are cut: `along`, the outermost of the lines' axes, and `across`, the outermost of the spans'.
