@@ -117,7 +117,9 @@ public:
         const auto [card, run_tuned, run_plan] = library_on(on);
         const int capability = card.capability;
         const auto of = [&, run = run_tuned](const production::tuning& t, const std::string& name) {
-            return problem::candidate{name, [=] { run(t, work); }};
+            return problem::candidate{name, [=] {
+                                          if (!run(t, work)) throw unsupported("no kernel is built for " + name);
+                                      }};
         };
         const production::tuning chosen = production::choose(work, capability);
         std::vector<problem::candidate> all = {of(chosen, production::explain_on(card, work, capability))};
