@@ -94,11 +94,11 @@ TEST(permute, refuses_what_is_no_permutation) {
 
 TEST(permute, explains_the_engines_choice) {
     const explanation e = permute().explain(
-        given({{"--shape", "32,256,56,56"}, {"--axes", "0,2,3,1"}, {"--dtype", "f16"}, {"--multiprocessors", "108"}}));
+        given({{"--shape", "32,25,56,56"}, {"--axes", "3,2,0,1"}, {"--dtype", "f16"}, {"--multiprocessors", "108"}}));
     EXPECT_TRUE(e.text.starts_with("permute/production: tiles: 2-byte units, ")) << e.text;
     EXPECT_NE(e.text.find("\nother ways, from fast to slow:\n  "), std::string::npos) << e.text;
     EXPECT_EQ(e.json["multiprocessors"], 108);
-    EXPECT_EQ(e.json["axes"], (std::vector<int>{0, 2, 3, 1}));
+    EXPECT_EQ(e.json["axes"], (std::vector<int>{3, 2, 0, 1}));
     ASSERT_FALSE(e.json["others"].empty());
     double before = e.json["predicted_us"];
     std::set<std::string> seen;
@@ -108,6 +108,12 @@ TEST(permute, explains_the_engines_choice) {
         EXPECT_GE(other["predicted_us"].get<double>(), before);
         before = other["predicted_us"];
     }
+    const explanation batch =
+        permute().explain(given({{"--shape", "32,256,56,56"}, {"--axes", "0,2,3,1"}, {"--dtype", "f16"}}));
+    EXPECT_TRUE(batch.text.starts_with("permute/production: matrices: 32 of 256 x 3136 elements of 2 bytes, vector "))
+        << batch.text;
+    EXPECT_NE(batch.text.find("\nother ways, from fast to slow:\n  tiles: 2-byte units, "), std::string::npos);
+    EXPECT_FALSE(batch.json.contains("predicted_us"));
     EXPECT_EQ(permute().explain(given({{"--shape", "0,5"}})).text,
               "permute/production: nothing: there is nothing to move");
     EXPECT_THROW(permute().explain(given({{"--on", "host"}})), invalid_argument);

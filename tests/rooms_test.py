@@ -46,6 +46,8 @@ GRANTED = {
     ("src/lab", "src/device/cuda_memory.hpp"): "in memory of its own",
     ("src/ops/gemm", "src/ops/transpose/operation.hpp"): "rungs that multiply transpose A first",
     ("src/ops/gemm", "src/ops/transpose/kernels/dispatch.hpp"): "products transpose A with the library's transpose",
+    ("src/ops/permute", "src/ops/transpose/kernels/dispatch.hpp"): "a permutation of two axes is a transpose",
+    ("src/ops/permute", "src/ops/transpose/kernels/policy.hpp"): "and chosen as one",
 }
 
 STANDARD = set("""

@@ -14,13 +14,6 @@
 
 namespace cornerturn::tests {
 
-inline std::string name_of(const strided::plan& p) {
-    const std::string unit = std::to_string(p.unit) + " bytes";
-    if (p.by == strided::way::rows) return "copy_rows of " + unit + ", " + std::to_string(p.apart) + " apart";
-    if (p.groups) return "copy_groups of " + unit + (p.shifted ? ", shifted" : "") + (p.aligned ? ", aligned" : "");
-    return "copy_tiles of " + unit + (p.gaps ? ", with gaps" : "");
-}
-
 // Memory that begins at a multiple of 64 bytes, and ends where it was asked to.
 struct buffer {
     std::vector<unsigned char> room;

@@ -11,8 +11,18 @@
 
 #include "core/strided.hpp"
 #include "core/tensors.hpp"
+#include "ops/copy/kernels/policy.hpp"
 
 namespace cornerturn::tests {
+
+// Which kernel, as tests count its launches.
+inline std::string name_of(const strided::plan& p) {
+    const std::string unit = std::to_string(p.unit) + " bytes";
+    if (p.by == strided::way::rows) return "copy_rows of " + unit + ", " + std::to_string(p.apart) + " apart";
+    if (p.by == strided::way::units) return "copy_units of " + unit;
+    if (p.groups) return "copy_groups of " + unit + (p.shifted ? ", shifted" : "") + (p.aligned ? ", aligned" : "");
+    return "copy_tiles of " + unit + (p.gaps ? ", with gaps" : "");
+}
 
 // Strides count elements, offsets bytes: from the beginning of a buffer to the element at index 0 of every axis.
 struct strided_problem {

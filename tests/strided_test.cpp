@@ -131,6 +131,9 @@ TEST(strided, every_kernel_was_tried) {
         EXPECT_GT(runs["copy_tiles of " + std::to_string(unit) + " bytes"], 0) << unit;
         const std::string rows = "copy_rows of " + std::to_string(unit) + " bytes, " + std::to_string(unit) + " apart";
         EXPECT_GT(runs[rows], 0) << unit;
+        if (unit > 1) {
+            EXPECT_GT(runs["copy_units of " + std::to_string(unit) + " bytes"], 0) << unit;
+        }
     }
     for (int unit : {1, 2}) {
         for (const char* shifted : {"", ", shifted"}) {

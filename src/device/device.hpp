@@ -167,8 +167,7 @@ __forceinline__ void copy_async_or_zero(shared_address to, const float* from, bo
         emulator::store_copied(to.address, kNothing, sizeof kNothing);
 }
 // 16 bytes, both sides aligned to that.
-template <bool kWholeLines>
-__forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from) {
+__forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from, bool) {
     if (!condition) return;
     const float4 value = *static_cast<const float4*>(from);
     emulator::store_copied(to, &value, sizeof value);
@@ -483,19 +482,16 @@ __device__ __forceinline__ void copy_async_or_zero(shared_address to, const floa
     }
 #endif
 }
-// 16 bytes, both sides aligned to that, if the condition holds. kWholeLines: the L2 is to fetch all 128 bytes of a
+// 16 bytes, both sides aligned to that, if the condition holds. whole_lines: the L2 is to fetch all 128 bytes of a
 // line. (With a hint on what the L2 keeps, ptxas of CUDA 13.0 makes an instruction, [R + UR0] with desc[UR1], that an
 // H200 calls illegal: not always, but it cannot be relied on.)
-template <bool kWholeLines>
-__device__ __forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from) {
+__device__ __forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from, bool whole_lines) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     const auto to_shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    if (!condition) return;
-    if constexpr (kWholeLines) {
+    if (condition && whole_lines)
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to_shared), "l"(from) : "memory");
-    } else {
+    if (condition && !whole_lines)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to_shared), "l"(from) : "memory");
-    }
 #else
     if (condition) *static_cast<uint4*>(to) = *static_cast<const uint4*>(from);
 #endif

@@ -22,11 +22,7 @@ namespace {
 
 std::map<std::string, int> launches;  // by kernel
 
-void count(const strided::plan& p) {
-    ++launches[p.by == strided::way::rows
-                   ? "copy_rows of " + std::to_string(p.unit) + " bytes, " + std::to_string(p.apart) + " apart"
-                   : "copy_tiles of " + std::to_string(p.unit) + " bytes" + (p.gaps ? ", with gaps" : "")];
-}
+void count(const strided::plan& p) { ++launches[tests::name_of(p)]; }
 void count(const strided_copy& c) {
     strided::for_each_plan(c, device::gpu_of(device::current_device()), [](const strided::plan& p) { count(p); });
 }

@@ -13,8 +13,9 @@ strided_copy canonical(const strided_work& work) {
                      work.element_size, axes.data(), work.rank);
 }
 
-void for_each_plan(const strided_work& work, const gpu& on, void (*run)(const strided::plan&)) {
-    strided::for_each_plan(canonical(work), on, run);
+void run_library(const strided_work& work, const gpu& on, routing::run_matrices by_matrices,
+                 routing::run_plan by_plan) {
+    routing::run(canonical(work), on, by_matrices, by_plan);
 }
 
 }  // namespace cornerturn

@@ -11,6 +11,7 @@
 #include "ops/copy/sectors.hpp"
 #include "ops/copy/strided_candidates.hpp"
 #include "ops/permute/bench.hpp"
+#include "ops/permute/kernels/policy.hpp"
 #include "ops/permute/problem.hpp"
 
 namespace cornerturn {
@@ -198,17 +199,19 @@ private:
         // Nothing is read: two addresses that are apart.
         const strided_copy c = shape.copy(reinterpret_cast<const void*>(std::uintptr_t{1} << 40),
                                           reinterpret_cast<void*>(std::uintptr_t{1} << 50));
-        const std::string choice = strided::explain(c, on);
+        const std::string choice = routing::explain(c, on);
         std::string text = fmt::format("{}: {}", kProduction, choice);
         nlohmann::ordered_json others = nlohmann::ordered_json::array();
         constexpr std::size_t kShown = 5;
         const std::vector<named_choice> all = distinct_choices(c, on);
-        for (std::size_t i = 1; i < all.size(); ++i) {
-            if (i <= kShown)
-                text += fmt::format("{}  {}", i == 1 ? "\nother ways, from fast to slow:\n" : "\n", all[i].text);
+        // The first is the choice, unless that is a transpose.
+        const std::size_t first = routing::matrices_for(c, on) ? 0 : 1;
+        for (std::size_t i = first; i < all.size(); ++i) {
+            if (i < first + kShown)
+                text += fmt::format("{}  {}", i == first ? "\nother ways, from fast to slow:\n" : "\n", all[i].text);
             others.push_back({{"choice", all[i].text}, {"predicted_us", all[i].what.cost}});
         }
-        if (all.size() > kShown + 1) text += fmt::format("\n  and {} more", all.size() - 1 - kShown);
+        if (all.size() > first + kShown) text += fmt::format("\n  and {} more", all.size() - first - kShown);
         nlohmann::ordered_json json = {{"shape", named.extents},
                                        {"axes", named.axes},
                                        {"element_size", shape.element_size},
@@ -220,7 +223,7 @@ private:
                                        {"shared_memory", on.shared_bytes_of_block},
                                        {"l2", on.l2_bytes},
                                        {"choice", fmt::format("{}: {}", kProduction, choice)}};
-        if (!all.empty()) json["predicted_us"] = all.front().what.cost;
+        if (!all.empty() && first == 1) json["predicted_us"] = all.front().what.cost;
         json["others"] = others;
         return {text, json};
     }

@@ -11,31 +11,36 @@ namespace cornerturn::strided {
 inline constexpr int kVector = 16, kSector = 32;  // bytes
 inline constexpr int kMostTable = 2048;           // units
 inline constexpr int kWarp = 32;                  // threads
+inline constexpr int kLongSpan = 128;             // bytes
+inline constexpr int kWorthALine = 96;            // of a span, for 128 bytes to be fetched with each of its vectors
 inline constexpr int kVectorsOfThread = 8;        // about
 inline constexpr int kMostShared = 80 << 10;      // bytes of a block
 
 // What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for
 // shapes drawn at random (docs/experiments.md).
 inline constexpr double kDramBytesPerUs = 2.95e4;                 // a multiprocessor's share
-inline constexpr double kOverread = 1.19, kPart = 9.52;           // bytes that are read beside, sectors written in part
-inline constexpr double kShortLine = 0.603, kShortSpan = 6.87;    // what short pieces lose
-inline constexpr double kInstructionsPerUs = 4503;                // of warps
-inline constexpr double kWavefrontsPerUs = 2471;                  // of shared memory
+inline constexpr double kOverread = 0.608, kPart = 8.36;          // bytes that are read beside, sectors written in part
+inline constexpr double kShortLine = 0.566, kShortSpan = 5.91;    // what short pieces lose
+inline constexpr double kInstructionsPerUs = 4500;                // of warps
+inline constexpr double kWavefrontsPerUs = 2760;                  // of shared memory
 inline constexpr double kFewConflicts = 1.6;                      // not worth looking for other places
 inline constexpr double kManyConflicts = 3, kManyForShifted = 5;  // worth moving groups of lines
 inline constexpr int kNoSkew = 30;
-inline constexpr double kSetup = 129, kSetupOfAxis = 20.2;  // instructions of a block's warp
-inline constexpr double kReused = 28.9, kOfUnits = 6.93;    // of a vector written, whose places are known
-inline constexpr double kLooked = 11.8, kOfLooked = 5.6;    // whose places are looked up
-inline constexpr double kOfGap = 75.2, kOfEnd = 86.7;       // of units between gaps, of the ends of a line
+inline constexpr double kSetup = 137, kSetupOfAxis = 15.5;  // instructions of a block's warp
+inline constexpr double kReused = 28.7, kOfUnits = 6.01;    // of a vector written, whose places are known
+inline constexpr double kOfCopy = 19.8;                     // of one that was gathered before
+inline constexpr double kLooked = 11.3, kOfLooked = 4.63;   // whose places are looked up
+inline constexpr double kOfGap = 66.6, kOfEnd = 85.5;       // of units between gaps, of the ends of a line
 inline constexpr std::int64_t kLeastOfGroup = 8;            // bytes of a vector that a group of lines has
-inline constexpr double kOfGroup = 65.2, kOfVector = 16.4,
-                        kOfShifted = 37.7;                      // of a group's word, of each of its units
-inline constexpr double kOfWord = 13.8, kOfAlignedWord = 5.08;  // of each of its lines
-inline constexpr double kWait = 1.71, kWaitOfVector = 0.246;    // microseconds of a block
-inline constexpr double kTail = 0.17;                           // of what the last wave leaves idle
-inline constexpr double kRunOfAxis = 18.1,
-                        kRunEnd = 49.5;  // instructions of a vector of a run, and of its ends
+inline constexpr double kOfGroup = 65.7, kOfVector = 16.1,
+                        kOfShifted = 33;                      // of a group's word, of each of its units
+inline constexpr double kOfWord = 12, kOfAlignedWord = 4.91;  // of each of its lines
+inline constexpr double kWait = 3.57, kWaitOfVector = 0.215;  // microseconds of a block
+inline constexpr double kAlone = 0.518;                       // of its other times, which follow each other
+inline constexpr double kTail = 0.0651;                       // of what the last wave leaves idle
+inline constexpr double kRunOfAxis = 39.8,
+                        kRunEnd = 36.3;                          // instructions of a vector of a run, and of its ends
+inline constexpr double kOfDirect = 27.7, kOfDirectAxis = 14.9;  // instructions of a unit that is moved by itself
 inline constexpr double kLaunchUs = 2;
 
 // (a^6 + b^6 + c^6)^(1/6): the largest, and some more where others are nearly as large. Without the mathematical

@@ -8,6 +8,7 @@
 
 #include "ops/copy/kernels/rows_cut.hpp"
 #include "ops/copy/kernels/tile_cut.hpp"
+#include "ops/copy/kernels/units_cut.hpp"
 
 namespace cornerturn::strided {
 namespace {
@@ -20,14 +21,21 @@ constexpr tile_wish kWishes[] = {
     {256, 32 << 10}, {512, 32 << 10}, {1024, 32 << 10},
 };
 
+constexpr std::size_t kMostChoices = 2 + 2 * std::size(kWishes);
+
 template <class Each>
 void each_choice(const strided_copy& c, const gpu& on, Each each) {
     if (c.is_empty()) return each(choice{});
     each(choice{way::rows, {}, rows_cut(c).cost(on)});
     if (c.rank == 0) return;
+    if (const units_cut units(c); units.possible()) each(choice{way::units, {}, units.cost(on)});
     const copy_of_units units(c);
-    for (const tile_wish& wish : kWishes) {
-        if (const tile_cut tile(units, wish, on); tile.possible) each(choice{way::tiles, wish, tile.cost(on)});
+    for (tile_wish wish : kWishes) {
+        const tile_cut tile(units, wish, on);
+        if (tile.possible) each(choice{way::tiles, wish, tile.cost(on)});
+        wish.groups = tile.could_be_groups();
+        if (!wish.groups) continue;
+        if (const tile_cut groups(units, wish, on); groups.possible) each(choice{way::tiles, wish, groups.cost(on)});
     }
 }
 
@@ -54,8 +62,8 @@ std::vector<choice> choices(const strided_copy& c, const gpu& on) {
 
 // Conflicts are counted for the cheapest until theirs are known.
 choice choose(const strided_copy& c, const gpu& on) {
-    std::array<choice, std::size(kWishes) + 1> all;
-    std::array<bool, std::size(kWishes) + 1> known{};
+    std::array<choice, kMostChoices> all;
+    std::array<bool, kMostChoices> known{};
     std::size_t count = 0;
     each_choice(c, on, [&](const choice& one) {
         known[count] = one.by != way::tiles;
@@ -78,6 +86,7 @@ plan work_out(const choice& chosen, const strided_copy& c, const gpu& on) {
     p.by = chosen.by;
     p.unit = c.unit();
     if (chosen.by == way::rows) rows_cut(c).fill(p);
+    if (chosen.by == way::units) units_cut(c).fill(p);
     if (chosen.by == way::tiles) {
         const copy_of_units units(c);
         tile_cut tile(units, chosen.wish, on);
@@ -130,8 +139,10 @@ const plan& plan_for(const strided_copy& c, const gpu& on) {
     const auto last = reinterpret_cast<const unsigned char*>(c.source_end());
     const auto destination = reinterpret_cast<unsigned char*>(c.destination);
     rows_work& w = r.made.rows;
+    units_work& u = r.made.units;
     tile_work& t = r.made.tiles;
     if (r.made.by == way::rows) w.source = source, w.first = first, w.last = last, w.destination = destination;
+    if (r.made.by == way::units) u.source = source, u.destination = destination;
     if (r.made.by == way::tiles) t.source = source, t.first = first, t.last = last, t.destination = destination;
     return r.made;
 }
@@ -145,6 +156,11 @@ std::string explain(const choice& chosen, const strided_copy& c, const gpu& on) 
             const rows_cut r(c);
             return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(c.run) + " bytes, " +
                    std::to_string(r.blocks()) + " blocks" + predicted;
+        }
+        case way::units: {
+            const units_cut u(c);
+            return "units: " + std::to_string(u.units) + " of " + std::to_string(u.unit) + " bytes one by one, " +
+                   std::to_string(u.blocks()) + " blocks" + predicted;
         }
         case way::tiles: break;
     }

@@ -13,12 +13,13 @@
 
 namespace cornerturn::strided {
 
-enum class way { nothing, rows, tiles };
+enum class way { nothing, rows, units, tiles };
 
-// What a tile is asked to be; both in bytes.
+// What a tile is asked to be, in bytes.
 struct tile_wish {
-    int line;  // of a line, at least
-    int area;  // of the whole, about
+    int line;             // of a line, at least
+    int area;             // of the whole, about
+    bool groups = false;  // lines end where they can be moved by groups (works.hpp)
 };
 
 // One way to do a copy, told by what it is, and not yet worked out.
@@ -38,6 +39,7 @@ struct plan {
     unsigned blocks = 0;
     int threads = 0, shared_bytes = 0;
     rows_work rows;
+    units_work units;
     tile_work tiles;
 };
 

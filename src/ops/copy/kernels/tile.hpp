@@ -72,8 +72,6 @@ struct span_loader {
     // Vectors are dealt out in the order of spans, whatever their number.
     template <span_walk kWalk>
     __device__ __forceinline__ void all() const {
-        // Spans of bytes are often short and off alignment: then the rest of a line is fetched in vain.
-        constexpr bool kWholeLines = kUnit > 1;
         const bool by_table = kWalk == span_walk::table || (kWalk == span_walk::checked && t.span_rank > 1);
         const std::int64_t step = t.span_rank > 0 ? t.span[0].source : 0;
         const int span_length = static_cast<int>(t.by_chunks.d * kVectorBytes);
@@ -90,7 +88,7 @@ struct span_loader {
             const byte* const from = at - phase;
             byte* const to = image + (slot_of(t, span) + static_cast<unsigned>(in_span));
             const bool whole = kWalk != span_walk::checked || (from >= t.first && t.last - from >= kVectorBytes);
-            copy_vector_async_if<kWholeLines>(there && whole, to, from);
+            copy_vector_async_if(there && whole, to, from, t.fetch_lines);
             if (kWalk == span_walk::checked && there && !whole) part(from, to);
             span += t.spans_at_once, in_span += t.bytes_at_once;
             if (!by_table) at = kept_pointer(at + steps);

@@ -13,6 +13,8 @@ namespace cornerturn::strided {
 
 struct axis {
     std::int64_t extent, source, destination, distance;  // distance: of the source's elements
+
+    bool repeats() const { return source == 0; }
 };
 
 // A copy by units: the run is an axis, too, where it is more than one.
@@ -31,7 +33,7 @@ struct copy_of_units {
         }
         for (int i = 0; i < rank; ++i) {
             int at = i;
-            for (; at > 0 && of_source(at - 1).distance > axes[static_cast<std::size_t>(i)].distance; --at)
+            for (; at > 0 && farther(of_source(at - 1), axes[static_cast<std::size_t>(i)]); --at)
                 by_source[static_cast<std::size_t>(at)] = by_source[static_cast<std::size_t>(at - 1)];
             by_source[static_cast<std::size_t>(at)] = i;
         }
@@ -44,6 +46,10 @@ struct copy_of_units {
     const axis& of_source(int i) const {
         return axes[static_cast<std::size_t>(by_source[static_cast<std::size_t>(i)])];
     }
+    // By the source's strides, what repeats its elements last.
+    static bool farther(const axis& a, const axis& b) {
+        return a.repeats() ? !b.repeats() : !b.repeats() && a.distance > b.distance;
+    }
 };
 
 // How far an axis may step beyond what a span holds, and still be a part of it: what is skipped is read.
@@ -54,6 +60,7 @@ struct tile_cut {
     const copy_of_units& u;
     std::array<std::int64_t, kMostAxes + 1> steps;
     std::array<bool, kMostAxes + 1> in_line{}, in_span{};
+    bool by_groups;  // as wished
     int along = -1, across = -1;
     int group = -1;                         // by groups of lines: the axis along which theirs follow each other
     bool shifted = false, aligned = false;  // of groups: see kernels.hpp
@@ -70,11 +77,12 @@ struct tile_cut {
     double conflicts = 1;  // wavefronts that a warp's load from shared memory takes, for each that it must
     bool possible = false;
 
-    tile_cut(const copy_of_units& units, const tile_wish& wish, const gpu& on) : u(units) {
+    tile_cut(const copy_of_units& units, const tile_wish& wish, const gpu& on) : u(units), by_groups(wish.groups) {
         steps.fill(1);
         cut(wish);
         even_out();
-        possible = assign() && measure(std::min<std::int64_t>(kMostShared, on.shared_bytes_of_block));
+        possible = assign() && measure(std::min<std::int64_t>(kMostShared, on.shared_bytes_of_block)) &&
+                   (!by_groups || group >= 0);
     }
 
     std::int64_t& step(int i) { return steps[static_cast<std::size_t>(i)]; }
@@ -89,13 +97,20 @@ struct tile_cut {
         area = u.unit;
         grow_lines(wish.line, wish.line);
         std::int64_t length = u.unit, held = u.unit;  // of a span: all bytes, and those of units
+        bool ended = false;
         for (int k = 0; k < u.rank; ++k) {
             const int i = u.by_source[static_cast<std::size_t>(k)];
-            if (ends_span(i, length)) break;
+            ended = ended || ends_span(i, length);
+            if (ended && !ax(i).repeats()) continue;
             // So many steps that the spans, with their gaps, take as much room as wished.
             const std::int64_t others = area / step(i), distance = std::max<std::int64_t>(ax(i).distance, 1);
             const std::int64_t wanted = std::min((wish.area * held / others - length - kVector) / distance + 1,
                                                  std::max<std::int64_t>(1, 2 * wish.area / others));
+            // One axis can be cut: rather what repeats long spans, which are then gathered once.
+            if (wanted < ax(i).extent && !ax(i).repeats() && length >= kLongSpan && step(i) == 1 &&
+                repeats_beside_lines())
+                ended = true;
+            if (ended && !ax(i).repeats()) continue;
             step(i) = std::max(step(i), std::min(ax(i).extent, wanted));
             area = others * step(i);
             length += (step(i) - 1) * ax(i).distance;
@@ -103,6 +118,13 @@ struct tile_cut {
             if (step(i) < ax(i).extent) break;
         }
         if (area < wish.area) grow_lines(wish.area, wish.area);
+    }
+    // Whether an axis that repeats the source is in no line yet.
+    bool repeats_beside_lines() const {
+        for (int i = 0; i < u.rank; ++i) {
+            if (ax(i).repeats() && step(i) == 1) return true;
+        }
+        return false;
     }
     void grow_lines(std::int64_t length, std::int64_t most_area) {
         std::int64_t bytes = u.unit;
@@ -154,26 +176,49 @@ struct tile_cut {
         for (int i = last + 1; i < u.rank; ++i) {
             all |= bits(ax(i).destination);
             if (step(i) > 1 && !span_has(i)) return false;
+            if (step(i) > 1 && step(i) < ax(i).extent && i != across) return false;
         }
         return alignment(all, kSector) == kSector;
+    }
+
+    // Whether lines had better end before this axis: because their table would be too long, or because units that
+    // follow each other along it in a span are for lines of a group.
+    bool ends_line(int i) const {
+        if (!span_has(i)) return false;
+        if (line / u.unit + kVector / u.unit > kMostTable) return true;
+        return by_groups && line >= kSector && heads_group(i);
+    }
+    // Whether units follow each other along this axis in a span, enough of them for a group of lines.
+    bool heads_group(int i) const {
+        return u.unit <= 2 && !u.gaps && ax(i).source == u.unit && step(i) * u.unit >= kLeastOfGroup;
+    }
+
+    // Whether lines that ended sooner could be moved by groups.
+    bool could_be_groups() const {
+        std::int64_t length = u.unit;
+        for (int i = 0; i < u.rank && line_has(i); length *= step(i++)) {
+            if (length >= kSector && span_has(i) && heads_group(i)) return true;
+        }
+        return false;
     }
 
     // Which axes run in lines, and which in spans. False where one runs in neither.
     bool assign() {
         span = u.unit;
+        bool ended = false;
         for (int k = 0; k < u.rank; ++k) {
             const int i = u.by_source[static_cast<std::size_t>(k)];
-            if (ends_span(i, span) || step(i) == 1) break;
+            ended = ended || ends_span(i, span) || step(i) == 1;
+            // What repeats a span takes no room in it.
+            if (step(i) == 1 || (ended && !ax(i).repeats())) continue;
             in_span[static_cast<std::size_t>(i)] = true;
             span += (step(i) - 1) * ax(i).distance;
-            if (step(i) < ax(i).extent) {
-                across = i;
-                break;
-            }
+            if (step(i) < ax(i).extent && across < 0) across = i;
+            ended = across >= 0;
         }
         line = u.unit;
         for (int i = 0; i < u.rank; ++i) {
-            if ((!u.gaps && ax(i).destination != line) || step(i) == 1) break;
+            if ((!u.gaps && ax(i).destination != line) || step(i) == 1 || ends_line(i)) break;
             in_line[static_cast<std::size_t>(i)] = true;
             line *= step(i);
             along = i;
@@ -237,26 +282,32 @@ struct tile_cut {
         return table <= kMostTable && shared() <= most_shared && spans * chunks < (1 << 20) && tiles <= kMostRuns;
     }
 
-    // Groups of lines, where neighbours in a span belong to different ones: only where lines have their units from the
-    // same banks, for they take more instructions. span_bits: of where spans begin.
+    // Groups of lines, where neighbours in a span belong to different ones: unless it is wished, only where lines have
+    // their units from the same banks, for they take more instructions. span_bits: of where spans begin.
     void find_groups(std::uint64_t span_bits) {
         if (u.unit > 2 || u.gaps) return;
         int next = -1;
         std::uint64_t all = span_bits;
         for (int i = 0; i < u.rank; ++i) {
             if (!span_has(i)) continue;
-            if (next < 0 && ax(i).source == u.unit && !line_has(i) && step(i) * u.unit >= kLeastOfGroup) {
+            if (next < 0 && !line_has(i) && heads_group(i)) {
                 next = i;
             } else {
                 all |= bits(ax(i).source);
             }
         }
         shifted = alignment(all, kVector) < kVector;
-        if (next < 0 || conflicts_at(pitch, skew) < (shifted ? kManyForShifted : kManyConflicts)) return;
+        if (next < 0) return;
+        if (!by_groups && conflicts_at(pitch, skew) < (shifted ? kManyForShifted : kManyConflicts)) return;
         group = next;
         skew = std::countr_zero(static_cast<unsigned>(units_of_thread()));
         aligned = line_alignment >= 4 && halo == 0;
     }
+    // Whether the L2 fetches all of a line: spans that are shorter would have it read in vain. So would those of bytes,
+    // which often begin anywhere.
+    bool fetches_lines() const { return u.unit > 1 && span >= kWorthALine; }
+    // Whether lines that follow each other are the same, but for where they go.
+    bool repeated() const { return across >= 0 && ax(across).repeats(); }
     // That follow each other in a line.
     int units_of_thread() const { return (group >= 0 ? 4 : kVector) / u.unit; }
     // Lines, and their axes, of which each has a place of its own.
@@ -406,7 +457,11 @@ struct tile_cut {
         const double ends = u.gaps || whole_lines() ? 0
                                                     : static_cast<double>(lines) / (kSector / u.unit) * kOfEnd /
                                                           (halo > 0 ? along_tiles : 1);
-        return {rounds * gather + ends, rounds * (std::max(4, per_vector) * conflicts + 4 + (reused ? 0 : per_vector))};
+        // Lines that are the same are gathered once, if they begin alike.
+        const bool same = reused && repeated() && ax(across).destination % kSector == 0 && rank_of(in_line) == 1;
+        const double gathered = same ? static_cast<double>(threads() / lanes) / static_cast<double>(lines) : 1;
+        return {rounds * (same ? kOfCopy + gathered * gather : gather) + ends,
+                rounds * gathered * (std::max(4, per_vector) * conflicts + 4 + (reused ? 0 : per_vector))};
     }
     warp_work work_of_groups() const {
         const int units = 4 / u.unit, loaded = aligned ? units : 2 * units;
@@ -426,14 +481,14 @@ struct tile_cut {
         const double useful = f(area);
         const double touched =
             f(spans) * (f(span - std::min<std::int64_t>(span_alignment, span)) / kSector + 1) * kSector;
-        const double over = std::max(0.0, touched - useful);
+        const double read = std::min(touched, useful), over = touched - read;  // less where the source is repeated
         // Sectors that lines share with those of other tiles: where they are not cut at sectors, and where an axis
         // ends.
         const double along_tiles = along >= 0 ? f(up(ax(along).extent, step(along))) : 1;
         const double parts =
             u.gaps || line_alignment >= kSector ? 0 : f(lines) * kSector / (halo > 0 ? along_tiles : 1);
         const double short_pieces = useful * (kShortLine / f(line + kSector) + kShortSpan / f(span + kSector));
-        const double bytes = 2 * useful + kOverread * over + kPart * parts + short_pieces;
+        const double bytes = useful + read + kOverread * over + kPart * parts + short_pieces;
 
         const double warps = threads() / 32.0;
         const double before = warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies());
@@ -442,9 +497,11 @@ struct tile_cut {
         const std::int64_t resident = std::max<std::int64_t>(
             1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024),
                                        (group >= 0 ? kResidentThreadsOfGroups : kResidentThreads) / threads(), 32}));
-        const double wait = (kWait + kWaitOfVector * useful / kVector / threads()) / f(resident);
         const double memory = bytes / kDramBytesPerUs, issue = (before + instructions) / kInstructionsPerUs;
         const double of_shared = (wavefronts + f(spans * chunks) / (128 / kVector)) / kWavefrontsPerUs;
+        const double wait =
+            (kWait + kWaitOfVector * useful / kVector / threads() + kAlone * (memory + issue + of_shared)) /
+            f(resident);
         const double each = norm(memory, norm(issue, of_shared, 0), wait);
         const std::int64_t at_once = on.multiprocessors * resident, waves = up(tiles, at_once);
         const double tail = waves < 9 ? 1 + kTail * (f(waves * at_once) / f(tiles) - 1) : 1;
@@ -554,6 +611,7 @@ struct tile_cut {
         t.lanes_log = static_cast<unsigned>(lanes_log());
         t.spans_at_once = static_cast<unsigned>(threads() / chunks);
         t.bytes_at_once = whole(threads() % chunks * kVector);
+        t.fetch_lines = fetches_lines();
         p.gaps = u.gaps;
         p.groups = group >= 0;
         p.shifted = shifted;

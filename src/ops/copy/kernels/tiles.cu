@@ -30,8 +30,12 @@ struct line_writer {
     __device__ __forceinline__ void vector_of_line(unsigned vector, line_part<kUnit>& part, byte* to, int row) const {
         const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to) % kSectorBytes);
         if (past != part.known) part.find(*this, vector, to, past);
-        if (part.whole)
-            __stwb(reinterpret_cast<uint4*>(to + part.at), tile::gather(image + row + part.in_line, part.entries));
+        if (!part.whole) return;
+        if (row != part.row) {
+            part.row = row;
+            part.value = tile::gather(image + row + part.in_line, part.entries);
+        }
+        __stwb(reinterpret_cast<uint4*>(to + part.at), part.value);
     }
     // Writes all of a line's vectors, every `lanes`-th of them.
     __device__ __forceinline__ void vectors(byte* to, int row, unsigned lane, unsigned lanes) const {
@@ -67,10 +71,13 @@ struct line_writer {
 // What a thread writes of lines that begin alike within sectors: one vector of each.
 template <int kUnit>
 struct line_part {
+    static constexpr int kNoRow = 1 << 30;
     unsigned known = kSectorBytes;  // where in a sector these lines begin; at first nowhere
     int begin = 0, end = 0;         // of the line
     int at = 0, in_line = 0;        // the vector, in the line and in the spans
     bool whole = false;
+    int row;  // of which the value is: lines that repeat each other are gathered once
+    uint4 value;
     typename tile_of_units<kUnit>::entries entries;
 
     __device__ __forceinline__ void bounds(const line_writer<kUnit>& w, const byte* to) {
@@ -92,6 +99,7 @@ struct line_part {
     }
     __device__ __forceinline__ void find(const line_writer<kUnit>& w, unsigned vector, const byte* to, unsigned past) {
         known = past;
+        row = kNoRow;
         bounds(w, to);
         at = first_at(to) + static_cast<int>(vector) * kVectorBytes;
         whole = at >= begin && at + kVectorBytes <= end;

@@ -16,6 +16,9 @@
 //
 // So each axis of a tile runs within spans, within lines, or both: an axis that did neither would need a table for each
 // line. At most two are cut: `along`, the outermost of the lines' axes, and `across`, the outermost of the spans'.
+//
+// `copy_units` moves each unit by itself, in the destination's order: where pieces are so short that a tile takes
+// longer to be described than to be moved.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +47,9 @@ inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
 // The second where more registers are needed: for units of 1 byte, and for groups of lines.
 inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
 
+// Units that a block of `copy_units` moves.
+inline constexpr int kUnitsOfBlock = 4 * kMostThreads;
+
 // One axis of an index that counts several of them.
 struct digit {
     divider by;                        // its extent; of no meaning for the last axis
@@ -55,6 +61,13 @@ struct places {
     static constexpr int kMost = kMostAxes + 3;
     int rank = 0;
     digit axes[kMost];
+};
+
+struct units_work {
+    const unsigned char* source;
+    unsigned char* destination;
+    unsigned units;
+    places of_units;
 };
 
 struct rows_work {
@@ -120,6 +133,7 @@ struct tile_work {
     // From a vector of the spans that a thread reads to its next: so many spans further, and so many bytes within.
     unsigned spans_at_once;
     int bytes_at_once;
+    bool fetch_lines;  // whole lines of the L2
 };
 
 }  // namespace cornerturn::strided

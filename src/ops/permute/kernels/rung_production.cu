@@ -1,6 +1,8 @@
-// Idea, contract and so on: the notes below. Here the lab meets the library's kernels: they lie in ops/copy/kernels.
+// Idea, contract and so on: the notes below. Here the lab meets the library's kernels: they lie in ops/copy/kernels,
+// and of matrices in ops/transpose/kernels.
 #include "ops/permute/engine.hpp"
 #include "ops/permute/permute_rung.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
 #if !defined(CORNERTURN_EMULATED)
 #include "device/cuda_device.hpp"
 #endif
@@ -10,7 +12,9 @@ namespace {
 
 constexpr rung_notes kNotes = {
     .id = "permute/production",
-    .idea = "what cornerturn::cuda::permute runs: rows or tiles, whichever is predicted to cost least",
+    .idea =
+        "what cornerturn::cuda::permute runs: a transpose where it is one, else rows, units or tiles, whichever is "
+        "predicted to cost least",
     .change =
         "From vectors: spans of the source of any alignment are read in vectors of 16 bytes, and lines are written so; "
         "a table says where in a span each unit of a line lies.",
@@ -23,9 +27,9 @@ constexpr rung_notes kNotes = {
 void run_production(const strided_work& work) {
     decline_what_takes_long(work);
 #if defined(CORNERTURN_EMULATED)
-    for_each_plan(work, gpu{}, &strided::run_emulated);  // the GPU that the kernels are tuned for
+    run_library(work, kH200, production::run_emulated, strided::run_emulated);
 #else
-    for_each_plan(work, device::gpu_of(device::current_device()), &strided::run_on_gpu);
+    run_library(work, device::gpu_of(device::current_device()), production::run_on_gpu, strided::run_on_gpu);
 #endif
 }
 

@@ -9,7 +9,8 @@
 #include "core/tensors.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_device.hpp"
-#include "ops/copy/kernels/policy.hpp"
+#include "ops/permute/kernels/policy.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
 
 namespace cornerturn::cuda {
 namespace {
@@ -30,7 +31,7 @@ void run(const any_tensor& source, const any_tensor& destination, std::int64_t e
     device::check_reachable("destination", ".data", destination.data, device);
     if (is_same(c)) return;
     const device::stream_scope launches_go_to(stream, device);
-    strided::for_each_plan(c, device::gpu_of(device), [](const strided::plan& p) { strided::run_on_gpu(p); });
+    routing::run(c, device::gpu_of(device), production::run_on_gpu, strided::run_on_gpu);
 }
 
 void checked_copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
@@ -67,8 +68,7 @@ std::string copy_plan::explain(const void* source, const void* destination) cons
     const any_tensor from{address_of(source), extents_, source_strides_};
     const any_tensor to{address_of(destination), extents_, destination_strides_};
     const strided_copy c = canonical(from, to, element_size_);
-    const gpu on = device::gpu_of(device_);
-    return strided::explain(c, on);
+    return routing::explain(c, device::gpu_of(device_));
 }
 
 namespace detail {
