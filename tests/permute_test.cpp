@@ -108,6 +108,13 @@ TEST(permute, explains_the_engines_choice) {
         EXPECT_GE(other["predicted_us"].get<double>(), before);
         before = other["predicted_us"];
     }
+    EXPECT_EQ(e.json["parts"], 1);
+    // 2^33 runs of a byte.
+    const explanation parts = permute().explain(given({{"--shape", "4096,2097152"}, {"--dtype", "u8"}}));
+    EXPECT_EQ(parts.json["parts"], 5);
+    EXPECT_GT(parts.json["predicted_us"], 1000);
+    EXPECT_NE(parts.text.find("; this is the first of 5 parts, all of them predicted "), std::string::npos)
+        << parts.text;
     EXPECT_EQ(permute().explain(given({{"--shape", "0,5"}})).text,
               "permute/production: nothing: there is nothing to move");
     EXPECT_THROW(permute().explain(given({{"--on", "host"}})), invalid_argument);

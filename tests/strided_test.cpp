@@ -123,7 +123,34 @@ TEST(strided, parts_of_what_has_too_many_runs) {
         next += static_cast<std::uintptr_t>(part.bytes());
     });
     EXPECT_EQ(runs_of_parts, c.runs());
-    EXPECT_TRUE(strided::explain(c, kH200).ends_with(", the first of 5 parts")) << strided::explain(c, kH200);
+}
+
+TEST(strided, parts_are_explained_with_the_cost_of_all) {
+    // 2^33 runs of a byte: the last of the parts is smaller.
+    const auto bytes = [](std::int64_t count) {
+        const strided_axis axes[] = {{std::int64_t{1} << 21, 3, 1}, {count, 1 << 24, 1 << 21}};
+        return canonical(1 << 20, std::uintptr_t{1} << 40, 1, axes, 2);
+    };
+    const strided_copy c = bytes(1 << 12);
+    double cost = 0;
+    std::string first;
+    strided::for_each_part(c, [&](const strided_copy& part) {
+        const strided::choice chosen = strided::choose(part, kH200);
+        if (first.empty()) first = strided::explain(chosen, part, kH200);
+        cost += chosen.cost;
+    });
+    const strided::choice_of_parts all = strided::choose_parts(c, kH200);
+    EXPECT_EQ(all.parts, 5);
+    EXPECT_DOUBLE_EQ(all.cost, cost);
+    EXPECT_TRUE(all.text.starts_with(first + "; this is the first of 5 parts, all of them predicted ")) << all.text;
+    EXPECT_NEAR(std::stod(all.text.substr(all.text.rfind("predicted ") + 10)), cost, 0.1) << all.text;
+    EXPECT_EQ(strided::explain(c, kH200), all.text);
+
+    const strided::choice_of_parts one = strided::choose_parts(bytes(1023), kH200);
+    EXPECT_EQ(one.parts, 1);
+    EXPECT_EQ(one.text, strided::explain(strided::choose(bytes(1023), kH200), bytes(1023), kH200));
+    EXPECT_EQ(strided::choose_parts(strided_copy{}, kH200).parts, 0);
+    EXPECT_EQ(strided::explain(strided_copy{}, kH200), "nothing: there is nothing to move");
 }
 
 TEST(strided, every_kernel_was_tried) {

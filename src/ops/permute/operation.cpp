@@ -198,8 +198,9 @@ private:
         // Nothing is read: two addresses that are apart.
         const strided_copy c = shape.copy(reinterpret_cast<const void*>(std::uintptr_t{1} << 40),
                                           reinterpret_cast<void*>(std::uintptr_t{1} << 50));
-        const std::string choice = strided::explain(c, on);
-        std::string text = fmt::format("{}: {}", kProduction, choice);
+        const strided::choice_of_parts chosen = strided::choose_parts(c, on);
+        const std::string choice = fmt::format("{}: {}", kProduction, chosen.text);
+        std::string text = choice;
         nlohmann::ordered_json others = nlohmann::ordered_json::array();
         constexpr std::size_t kShown = 5;
         const std::vector<named_choice> all = distinct_choices(c, on);
@@ -219,9 +220,10 @@ private:
                                        {"multiprocessors", on.multiprocessors},
                                        {"shared_memory", on.shared_bytes_of_block},
                                        {"l2", on.l2_bytes},
-                                       {"choice", fmt::format("{}: {}", kProduction, choice)}};
-        if (!all.empty()) json["predicted_us"] = all.front().what.cost;
-        json["others"] = others;
+                                       {"choice", choice},
+                                       {"predicted_us", chosen.cost},
+                                       {"parts", chosen.parts},
+                                       {"others", others}};
         return {text, json};
     }
 };
