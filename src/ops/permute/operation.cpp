@@ -24,6 +24,7 @@ using numbers = std::vector<std::int64_t>;
 constexpr const char *kShape = "--shape", *kAxes = "--axes", *kProduction = "permute/production";
 
 std::string list_text(const numbers& list) { return fmt::format("{}", fmt::join(list, ",")); }
+std::string axes_text(std::int64_t count) { return fmt::format("{} {}", count, count == 1 ? "axis" : "axes"); }
 
 // What the two options say, checked against each other.
 struct named_permutation {
@@ -51,21 +52,25 @@ struct named_permutation {
         numbers otherwise(extents.size());
         std::iota(otherwise.rbegin(), otherwise.rend(), 0);
         if (!given.has(kShape)) otherwise = {0, 3, 1, 2};
-        read_axes(given.list(kAxes, otherwise), given.word(kAxes, list_text(otherwise)));
+        const std::string of = given.has(kShape) ? fmt::format("{} is {}", kShape, shape)
+                                                 : fmt::format("without {} the tensor is {}", kShape, shape);
+        read_axes(given.list(kAxes, otherwise), given.word(kAxes, list_text(otherwise)), of);
     }
 
 private:
     static constexpr std::int64_t kMostBytes = std::int64_t{1} << 46;
 
-    void read_axes(const numbers& list, const std::string& word) {
+    // `of` says which shape they are of.
+    void read_axes(const numbers& list, const std::string& word, const std::string& of) {
         const auto rank = static_cast<std::int64_t>(extents.size());
         if (list.size() != extents.size())
-            throw invalid_argument(
-                fmt::format("{} is {}: it has {}, and {} has {}", kAxes, word, list.size(), kShape, extents.size()));
+            throw invalid_argument(fmt::format("{} is {}: it must name each axis once, and {}, which has {}", kAxes,
+                                               word, of, axes_text(rank)));
         std::vector<bool> seen(extents.size());
         for (std::int64_t axis : list) {
             if (axis < -rank || axis >= rank)
-                throw invalid_argument(fmt::format("{} is {}: there is no axis {} among {}", kAxes, word, axis, rank));
+                throw invalid_argument(fmt::format("{} is {}: axis {} must be from {} to {}: {}, which has {}", kAxes,
+                                                   word, axis, -rank, rank - 1, of, axes_text(rank)));
             const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
             if (seen[at]) throw invalid_argument(fmt::format("{} is {}: axis {} comes twice", kAxes, word, at));
             seen[at] = true;
@@ -147,7 +152,6 @@ public:
         on.capability = given.whole("--compute-capability", on.capability, 0, 9999);
         on.multiprocessors = given.whole("--multiprocessors", on.multiprocessors, 1, 1 << 16);
         on.shared_bytes_of_block = given.whole("--shared-memory", on.shared_bytes_of_block, 16 << 10, 1 << 20);
-        on.shared_bytes = std::max(on.shared_bytes, on.shared_bytes_of_block + 1024);
         if (given.has("--shared-memory")) on.shared_bytes = on.shared_bytes_of_block + 1024;
         on.l2_bytes = given.size("--l2", on.l2_bytes);
         return explained(named, shape, on);
