@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cornerturn/error.hpp"
+#include "ops/copy/movement.hpp"
 #include "ops/copy/sectors.hpp"
 #include "ops/copy/strided_candidates.hpp"
 #include "ops/permute/bench.hpp"
@@ -79,26 +80,22 @@ private:
     }
 };
 
-class permutation final : public operation {
+operation_facts permutation_facts() {
+    operation_facts all = element_movement_facts("permute", {"permute"});
+    all.sizes = {{.name = kShape,
+                  .help = "of the source, with commas between the extents (4,56,56,64; more on a GPU)",
+                  .list = true},
+                 {.name = kAxes,
+                  .help = "which axis of the source each of the destination's is, as numpy.transpose has it (0,3,1,2; "
+                          "the reverse of a shape that is given)",
+                  .list = true}};
+    all.operands = "the tensor";
+    return all;
+}
+
+class permutation final : public element_movement {
 public:
-    permutation()
-        : operation({.name = "permute",
-                     .families = {"permute"},
-                     .sizes = {{.name = kShape,
-                                .help = "of the source, with commas between the extents (4,56,56,64; more on a GPU)",
-                                .list = true},
-                               {.name = kAxes,
-                                .help = "which axis of the source each of the destination's is, as numpy.transpose "
-                                        "has it (0,3,1,2; the reverse of a shape that is given)",
-                                .list = true}},
-                     .sizes_legend = "",
-                     .step = "element",
-                     .operands = "the tensor",
-                     .rate = kBandwidth,
-                     .yardstick = "memcpy",
-                     .reads_once = true,
-                     .shares_memory = true,
-                     .element_sizes = {1, 2, 4, 8, 16}}) {}
+    permutation() : element_movement(permutation_facts()) {}
 
     workload_pointer read(const arguments& given, std::int64_t standard) const override {
         const dtype type = find_dtype(given.word("--dtype", "f32"));
@@ -119,10 +116,6 @@ public:
         if (on == backend::cuda) return make_cuda_permutation(shapes, seed, with_yardstick);
         return make_host_permutation(on, shapes, seed);
     }
-
-    // Copies, too, whichever their operation.
-    bool accepts(const kernel& k) const override { return k.does == this || is_ceiling(k); }
-    bool is_ceiling(const kernel& k) const override { return k.traits<matrix_work>().copies; }
 
     std::vector<option> explain_options() const override {
         return {{"--on", "cuda (cuda)"},
@@ -181,9 +174,6 @@ public:
         const std::size_t first = text.find(" x "), axes = text.find(", axes ");
         return first == std::string::npos || axes == std::string::npos ? text : "many" + text.substr(first);
     }
-    std::string yardstick_text(backend) const override {
-        return "memcpy of half the bytes in the 32-byte sectors that must be read and written";
-    }
 
     // Sizes are the source's extents, and as many axes.
     std::string text_of(const numbers& sizes) const override {
@@ -195,7 +185,6 @@ public:
         for (std::size_t i = 0; i < sizes.size() / 2; ++i) all *= static_cast<double>(sizes[i]);
         return all;
     }
-    double operand_bytes(const numbers& sizes, int element_size) const override { return element_size * steps(sizes); }
 
 private:
     static explanation explained(const named_permutation& named, const strided_shape& shape, const gpu& on) {
