@@ -4,7 +4,10 @@
 
 #include <cstdio>
 #include <map>
+#include <random>
+#include <vector>
 
+#include "core/divider.hpp"
 #include "ops/copy/strided_shape.hpp"
 #include "strided_emulated.hpp"
 
@@ -21,6 +24,27 @@ constexpr gpu kGpus[] = {
     {90, 132, 228 << 10, 227 << 10, 50 << 20}, {100, 148, 228 << 10, 227 << 10, 126 << 20},
     {120, 170, 100 << 10, 99 << 10, 96 << 20},
 };
+
+TEST(divider, divides_what_31_bits_hold) {
+    constexpr std::uint64_t kMost = 0x7fffffff;
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    std::vector<std::uint64_t> divisors = {kMost, kMost - 1, 1u << 30, (1u << 30) + 1, (1u << 30) - 1};
+    for (std::uint64_t d = 1; d <= 300; ++d) divisors.push_back(d);
+    for (int i = 0; i < 3000; ++i) divisors.push_back(1 + (random() % kMost >> random() % 31));
+    for (const std::uint64_t d : divisors) {
+        const divider by(static_cast<unsigned>(d));
+        const auto expect_right = [&](std::uint64_t x) {
+            if (x > kMost) return;
+            ASSERT_EQ(by.quotient(static_cast<unsigned>(x)), x / d) << x << " / " << d << ", seed " << seed;
+        };
+        // Quotients change at multiples.
+        for (const std::uint64_t multiple : {std::uint64_t{0}, d, kMost / d * d, random() % (kMost / d + 1) * d}) {
+            for (const std::uint64_t x : {multiple, multiple + 1, multiple + d - 1}) expect_right(x);
+        }
+        for (const std::uint64_t x : {kMost, random() % (kMost + 1)}) expect_right(x);
+    }
+}
 
 TEST(strided, random_copies_by_every_choice_of_every_gpu) {
     const std::uint64_t seed = std::random_device{}();
