@@ -224,25 +224,31 @@ TEST(candidates, transpose_whatever_the_shape) {
 
 // ---- Regret ---------------------------------------------------------------------------------------------------------
 
-// A problem whose candidates take nothing but the time that is made up for them; the one at `wrong` is wrong.
+// What the candidates of a made-up problem do: nothing, but one may be wrong and one may decline, each once it has run
+// well so many times.
+struct made_up_ways {
+    int count = 0, wrong = -1, declines = -1, runs_well = 0;
+};
+
 class made_up_problem final : public problem {
 public:
-    explicit made_up_problem(int count, int wrong = -1, int declines = -1)
-        : count_(count), wrong_(wrong), declines_(declines) {}
+    explicit made_up_problem(const made_up_ways& ways) : ways_(ways), runs_(static_cast<std::size_t>(ways.count)) {}
 
     bool take(const workload&, const kernel&) override { return true; }
     std::int64_t room() const override { return 0; }
     void prepare() override { last_ = -1; }
     verdict check(nlohmann::ordered_json*) const override {
-        return {.elements = 1, .fault = last_ == wrong_ || last_ < 0 ? "it is wrong" : ""};
+        const bool wrong = last_ < 0 || (last_ == ways_.wrong && is_worn(last_));
+        return {.elements = 1, .fault = wrong ? "it is wrong" : ""};
     }
     std::function<void()> bind(const kernel&) const override { return {}; }
     std::function<void()> bind_yardstick() const override { return {}; }
     std::vector<candidate> candidates() const override {
         std::vector<candidate> all;
-        for (int i = 0; i < count_; ++i) {
+        for (int i = 0; i < ways_.count; ++i) {
             all.push_back({"way " + std::to_string(i), [this, i] {
-                               if (i == declines_) throw unsupported("it has no kernel");
+                               ++runs_[static_cast<std::size_t>(i)];
+                               if (i == ways_.declines && is_worn(i)) throw unsupported("it has no kernel");
                                last_ = i;
                            }});
         }
@@ -251,33 +257,44 @@ public:
     int last() const { return last_; }
 
 private:
-    int count_, wrong_, declines_;
+    bool is_worn(int i) const { return runs_[static_cast<std::size_t>(i)] > ways_.runs_well; }
+
+    made_up_ways ways_;
+    mutable std::vector<int> runs_;
     mutable int last_ = -1;
 };
 
-TEST(regret, is_of_the_chosen_way_beside_the_best) {
-    made_up_problem of(7, -1, 6);
-    const double seconds[] = {3, 9, 2.5, 8, 2, 2.6};
-    std::vector<int> rounds;
-    std::vector<std::size_t> works;
-    const auto found = regret_of(of, [&](const std::vector<std::function<void()>>& all, int at_least) {
+// Runs each work once, and says that it took so many seconds.
+struct made_up_times {
+    const made_up_problem& of;
+    std::vector<double> seconds;
+    std::vector<int> rounds = {};
+    std::vector<std::size_t> works = {};
+
+    std::vector<timing> operator()(const std::vector<std::function<void()>>& all, int at_least) {
         rounds.push_back(at_least);
         works.push_back(all.size());
         std::vector<timing> times;
         for (const auto& work : all) {
             work();
-            times.push_back({.median_s = seconds[of.last()]});
+            times.push_back({.median_s = seconds[static_cast<std::size_t>(of.last())]});
         }
         return times;
-    });
+    }
+};
+
+TEST(regret, is_of_the_chosen_way_beside_the_best) {
+    made_up_problem of({.count = 7, .declines = 6});
+    made_up_times times{of, {3, 9, 2.5, 8, 2, 2.6}};
+    const auto found = regret_of(of, std::ref(times));
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->fault, "");
     EXPECT_EQ(found->candidates, 6);
     EXPECT_EQ(found->chosen, "way 0");
     EXPECT_EQ(found->best, "way 4");
     EXPECT_DOUBLE_EQ(found->share(), 0.5);
-    EXPECT_EQ(rounds, (std::vector<int>{5, 20}));
-    EXPECT_EQ(works, (std::vector<std::size_t>{6, 4}));  // the best three, and the chosen one
+    EXPECT_EQ(times.rounds, (std::vector<int>{5, 20}));
+    EXPECT_EQ(times.works, (std::vector<std::size_t>{6, 4}));  // the best three, and the chosen one
 }
 
 TEST(regret, is_none_without_a_choice_or_with_a_wrong_one) {
@@ -285,11 +302,36 @@ TEST(regret, is_none_without_a_choice_or_with_a_wrong_one) {
         ADD_FAILURE() << "nothing is to be timed";
         return {};
     };
-    made_up_problem none(0), wrong(3, 1);
+    made_up_problem none({});
     EXPECT_FALSE(regret_of(none, nobody).has_value());
-    const auto found = regret_of(wrong, nobody);
-    ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->fault, "way 1: it is wrong");
+    for (const auto& [ways, fault] : {std::pair{made_up_ways{.count = 3, .wrong = 1}, "way 1: it is wrong"},
+                                      {made_up_ways{.count = 3, .declines = 0}, "way 0: it has no kernel"}}) {
+        made_up_problem of(ways);
+        const auto found = regret_of(of, nobody);
+        ASSERT_TRUE(found.has_value());
+        EXPECT_EQ(found->fault, fault);
+    }
+}
+
+// Each candidate runs three times before the last check: to be verified, and twice to be timed.
+TEST(regret, is_none_where_a_way_fails_after_it_was_timed) {
+    constexpr int kRuns = 3;
+    for (int i : {0, 4, 5}) {  // the chosen one, the best one, and one of neither
+        const std::string name = "way " + std::to_string(i);
+        for (const auto& [ways, fault] :
+             {std::pair{made_up_ways{.count = 6, .wrong = i, .runs_well = kRuns}, name + ": it is wrong"},
+              {made_up_ways{.count = 6, .declines = i, .runs_well = kRuns}, name + ": it has no kernel"}}) {
+            made_up_problem of(ways);
+            made_up_times times{of, {3, 9, 2.5, 8, 2, 2.6}};
+            const auto found = regret_of(of, std::ref(times));
+            ASSERT_TRUE(found.has_value());
+            EXPECT_EQ(found->fault, fault);
+            EXPECT_EQ(times.rounds.size(), 2u);
+            EXPECT_EQ(found->best, "");
+            EXPECT_EQ(found->chosen_time.median_s, 0);
+            EXPECT_EQ(found->best_time.median_s, 0);
+        }
+    }
 }
 
 // ---- What is shown --------------------------------------------------------------------------------------------------

@@ -71,11 +71,21 @@ TEST(permute, reads_shapes_and_axes) {
 
 TEST(permute, refuses_what_is_no_permutation) {
     EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,1,2"}})),
-              "--axes is 0,1,2: it has 3, and --shape has 2");
+              "--axes is 0,1,2: it must name each axis once, and --shape is 2,3, which has 2 axes");
+    EXPECT_EQ(refusal(given({{"--shape", "7"}, {"--axes", ""}})),
+              "--axes is : it must name each axis once, and --shape is 7, which has 1 axis");
+    EXPECT_EQ(refusal(given({{"--axes", "1,0"}})),
+              "--axes is 1,0: it must name each axis once, and without --shape the tensor is 4,56,56,64, which has 4 "
+              "axes");
+    EXPECT_EQ(refusal(given({{"--axes", "0,1,2,4"}})),
+              "--axes is 0,1,2,4: axis 4 must be from -4 to 3: without --shape the tensor is 4,56,56,64, which has 4 "
+              "axes");
     EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "1,1"}})), "--axes is 1,1: axis 1 comes twice");
     EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "1,-1"}})), "--axes is 1,-1: axis 1 comes twice");
-    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,2"}})), "--axes is 0,2: there is no axis 2 among 2");
-    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,-3"}})), "--axes is 0,-3: there is no axis -3 among 2");
+    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,2"}})),
+              "--axes is 0,2: axis 2 must be from -2 to 1: --shape is 2,3, which has 2 axes");
+    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,-3"}})),
+              "--axes is 0,-3: axis -3 must be from -2 to 1: --shape is 2,3, which has 2 axes");
     EXPECT_EQ(refusal(given({{"--shape", "2,-3"}})), "--shape is 2,-3: an extent must not be negative");
     for (const char* word : {"2,x", "2,,3", ",", "2,", "2 3", "1.5"}) {
         EXPECT_EQ(refusal(given({{"--shape", word}})),
@@ -114,6 +124,13 @@ TEST(permute, explains_the_engines_choice) {
         << batch.text;
     EXPECT_NE(batch.text.find("\nother ways, from fast to slow:\n  tiles: 2-byte units, "), std::string::npos);
     EXPECT_FALSE(batch.json.contains("predicted_us"));
+    EXPECT_EQ(e.json["parts"], 1);
+    // 2^33 runs of a byte.
+    const explanation parts = permute().explain(given({{"--shape", "64,64,2097152"}, {"--dtype", "u8"}}));
+    EXPECT_EQ(parts.json["parts"], 5);
+    EXPECT_GT(parts.json["predicted_us"], 1000);
+    EXPECT_NE(parts.text.find("; this is the first of 5 parts, all of them predicted "), std::string::npos)
+        << parts.text;
     EXPECT_EQ(permute().explain(given({{"--shape", "0,5"}})).text,
               "permute/production: nothing: there is nothing to move");
     EXPECT_THROW(permute().explain(given({{"--on", "host"}})), invalid_argument);
@@ -331,6 +348,21 @@ TEST(permute, classes_count_what_every_block_counts) {
         }
     }
     EXPECT_LT(run, blocks);
+}
+
+// Tiles over two axes: where there are no two, it says why.
+TEST(permute, tiled_says_why_it_declines) {
+    const auto why = [](const strided_shape& s) {
+        const permutation_work work(find_dtype("f32"), s, 1);
+        return lab::emulate(find_kernel("permute/tiled"), work, {}).found.fault;
+    };
+    strided_shape repeated = permuted_shape({5, 7}, {0, 1}, 4);
+    repeated.source_strides = {0, 0};
+    for (const strided_shape& s : {repeated, permuted_shape({1, 1}, {0, 1}, 4)})
+        EXPECT_EQ(why(s), "the source is a single word and has no axis: permute/merged moves it") << s.text();
+    EXPECT_EQ(why(permuted_shape({5, 7, 3}, {1, 0, 2}, 4)),
+              "both sides have the same fastest axis: permute/merged reads it as it lies");
+    EXPECT_EQ(why(permuted_shape({5, 7, 3}, {2, 1, 0}, 4)), "");
 }
 
 TEST(permute, few_blocks_stand_for_many) {

@@ -4,7 +4,10 @@
 
 #include <cstdio>
 #include <map>
+#include <random>
+#include <vector>
 
+#include "core/divider.hpp"
 #include "ops/copy/strided_shape.hpp"
 #include "strided_emulated.hpp"
 
@@ -21,6 +24,27 @@ constexpr gpu kGpus[] = {
     {90, 132, 228 << 10, 227 << 10, 50 << 20}, {100, 148, 228 << 10, 227 << 10, 126 << 20},
     {120, 170, 100 << 10, 99 << 10, 96 << 20},
 };
+
+TEST(divider, divides_what_31_bits_hold) {
+    constexpr std::uint64_t kMost = 0x7fffffff;
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    std::vector<std::uint64_t> divisors = {kMost, kMost - 1, 1u << 30, (1u << 30) + 1, (1u << 30) - 1};
+    for (std::uint64_t d = 1; d <= 300; ++d) divisors.push_back(d);
+    for (int i = 0; i < 3000; ++i) divisors.push_back(1 + (random() % kMost >> random() % 31));
+    for (const std::uint64_t d : divisors) {
+        const divider by(static_cast<unsigned>(d));
+        const auto expect_right = [&](std::uint64_t x) {
+            if (x > kMost) return;
+            ASSERT_EQ(by.quotient(static_cast<unsigned>(x)), x / d) << x << " / " << d << ", seed " << seed;
+        };
+        // Quotients change at multiples.
+        for (const std::uint64_t multiple : {std::uint64_t{0}, d, kMost / d * d, random() % (kMost / d + 1) * d}) {
+            for (const std::uint64_t x : {multiple, multiple + 1, multiple + d - 1}) expect_right(x);
+        }
+        for (const std::uint64_t x : {kMost, random() % (kMost + 1)}) expect_right(x);
+    }
+}
 
 TEST(strided, random_copies_by_every_choice_of_every_gpu) {
     const std::uint64_t seed = std::random_device{}();
@@ -123,7 +147,34 @@ TEST(strided, parts_of_what_has_too_many_runs) {
         next += static_cast<std::uintptr_t>(part.bytes());
     });
     EXPECT_EQ(runs_of_parts, c.runs());
-    EXPECT_TRUE(strided::explain(c, kH200).ends_with(", the first of 5 parts")) << strided::explain(c, kH200);
+}
+
+TEST(strided, parts_are_explained_with_the_cost_of_all) {
+    // 2^33 runs of a byte: the last of the parts is smaller.
+    const auto bytes = [](std::int64_t count) {
+        const strided_axis axes[] = {{std::int64_t{1} << 21, 3, 1}, {count, 1 << 24, 1 << 21}};
+        return canonical(1 << 20, std::uintptr_t{1} << 40, 1, axes, 2);
+    };
+    const strided_copy c = bytes(1 << 12);
+    double cost = 0;
+    std::string first;
+    strided::for_each_part(c, [&](const strided_copy& part) {
+        const strided::choice chosen = strided::choose(part, kH200);
+        if (first.empty()) first = strided::explain(chosen, part, kH200);
+        cost += chosen.cost;
+    });
+    const strided::choice_of_parts all = strided::choose_parts(c, kH200);
+    EXPECT_EQ(all.parts, 5);
+    EXPECT_DOUBLE_EQ(all.cost, cost);
+    EXPECT_TRUE(all.text.starts_with(first + "; this is the first of 5 parts, all of them predicted ")) << all.text;
+    EXPECT_NEAR(std::stod(all.text.substr(all.text.rfind("predicted ") + 10)), cost, 0.1) << all.text;
+    EXPECT_EQ(strided::explain(c, kH200), all.text);
+
+    const strided::choice_of_parts one = strided::choose_parts(bytes(1023), kH200);
+    EXPECT_EQ(one.parts, 1);
+    EXPECT_EQ(one.text, strided::explain(strided::choose(bytes(1023), kH200), bytes(1023), kH200));
+    EXPECT_EQ(strided::choose_parts(strided_copy{}, kH200).parts, 0);
+    EXPECT_EQ(strided::explain(strided_copy{}, kH200), "nothing: there is nothing to move");
 }
 
 TEST(strided, every_kernel_was_tried) {

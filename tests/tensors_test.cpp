@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <random>
 #include <set>
 #include <vector>
@@ -143,6 +145,56 @@ TEST(tensors, axes_of_a_permutation) {
                   permuted_tensor(source, {0, 2, -1});
               }),
               "invalid: axes[2] is -1: axes[1] is the same axis");
+}
+
+// Source and destination at one address: nothing is to be done, or it is refused, however many axes and gaps there are.
+TEST(tensors, nothing_is_permuted_in_place) {
+    std::vector<float> room(6);
+    const auto permuted = [&](const axis_list& axes, const axis_list& to) {
+        const tensor_view<const float> source{room.data(), {2, 3}};
+        const permuted_tensor p(source.any(), axes);
+        return check(tensor_view<const float>{room.data(), p.extents, p.strides}, tensor_view<float>{room.data(), to});
+    };
+    EXPECT_EQ(permuted({0, 1}, {2, 3}), "") << "itself";
+    const std::string said = permuted({1, 0}, {3, 2});
+    EXPECT_TRUE(said.starts_with("invalid: destination (extents (3, 2), strides (2, 1) at 0x")) << said;
+    EXPECT_NE(said.find(" overlaps source (extents (3, 2), strides (1, 3) at 0x"), std::string::npos) << said;
+    EXPECT_TRUE(said.ends_with("): neither copies nor permutations are done in place")) << said;
+
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    int refusals = 0;
+    for (int round = 0; round < 2000; ++round) {
+        axis_list n, s, axes;
+        std::vector<int> order(1 + random() % 6);
+        std::iota(order.begin(), order.end(), 0);
+        std::int64_t step = 1;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const auto extent = static_cast<std::int64_t>(1 + random() % 4);
+            n.add(extent);
+            s.add(random() % 4 == 0 ? -step : step);
+            step = step * extent + static_cast<std::int64_t>(random() % 3);
+        }
+        std::shuffle(order.begin(), order.end(), random);
+        for (int axis : order) axes.add(axis);
+        const any_tensor source{1 << 20, n, s};
+        const permuted_tensor p(source, axes);
+        const axis_list to = random() % 2 == 0 ? detail::packed_strides(p.extents) : p.strides;
+        const any_tensor from{1 << 20, p.extents, p.strides}, destination{1 << 20, p.extents, to};
+        const std::string found = refused([&] {
+            check_tensors(from, destination, 4, 4);
+            check_tensor_addresses(from, destination, 4, canonical(from, destination, 4));
+        });
+        bool same = true;
+        for (int i = 0; i < to.size(); ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            same = same && (p.extents.values[at] == 1 || p.strides.values[at] == to.values[at]);
+        }
+        refusals += !same;
+        ASSERT_EQ(found.empty(), same) << found << ", seed " << seed;
+        ASSERT_TRUE(same || (found.starts_with("invalid: ") && found.ends_with(" are done in place"))) << found;
+    }
+    EXPECT_GT(refusals, 500);
 }
 
 TEST(tensors, canonical_form) {

@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <complex>
-#include <cstring>
+#include <memory>
+#include <numeric>
 #include <vector>
 
 #include "cornerturn/error.hpp"
@@ -23,8 +24,7 @@ constexpr rung_notes kCutensor{
     .change = "A peer, not a rung.",
     .contract =
         "Elements that are half or single floats, doubles or complex doubles; positive strides. The plan is made at "
-        "the "
-        "first call for a shape, and kept. cuTENSOR is loaded when first called.",
+        "the first call for a shape, and kept. cuTENSOR is loaded when first called.",
     .bytes = "2 * elements * e",
     .limit = "cuTENSOR's kernels: short axes, and those that are odd.",
     .source = "NVIDIA cuTENSOR 2, cutensorPermute.",
@@ -32,118 +32,170 @@ constexpr rung_notes kCutensor{
 
 #if defined(CORNERTURN_WITH_CUDA)
 
-// What is needed of cuTENSOR's C interface, without its header.
+// What is needed of cuTENSOR's C interface, without its header: all of its types are pointers, enums or integers.
 using opaque = void*;
 using status = int;
 constexpr int kIdentity = 1, kDefaultAlgorithm = -1, kNoJit = 0;
+constexpr status kSuccess = 0, kNotSupported = 15;
 
-class cutensor {
+void check(status s, const char* function) {
+    if (s == kNotSupported) throw unsupported(fmt::format("{} of cuTENSOR does not take this", function));
+    if (s != kSuccess) throw error(fmt::format("{} of cuTENSOR failed with status {}", function, s));
+}
+
+// An object of cuTENSOR's, which ends with it.
+using owned = std::unique_ptr<void, status (*)(opaque)>;
+
+// What create(&object) makes.
+template <class Create>
+owned make(const char* function, status (*destroy)(opaque), Create create) {
+    opaque object = nullptr;
+    check(create(&object), function);
+    return {object, destroy};
+}
+
+// The functions, looked up once, and a handle, from the first call to the end of the program.
+class library {
 public:
     // Throws unsupported where there is none.
-    static cutensor& instance() {
-        static cutensor loaded;
+    static const library& instance() {
+        static const library loaded;
         return loaded;
     }
 
-    void permute(const strided_work& work, cudaDataType_t type, const char* compute, const void* one) {
-        const std::uint32_t from = alignment(work.source), to = alignment(work.destination);
-        if (plan_ == nullptr || !is_same(work) || from != source_alignment_ || to != destination_alignment_) {
-            make_plan(work, type, compute, from, to);
-            made_for_ = work;
-            source_alignment_ = from;
-            destination_alignment_ = to;
-        }
-        const auto run =
-            find<status (*)(opaque, opaque, const void*, const void*, void*, cudaStream_t)>("cutensorPermute");
-        check(run(handle_, plan_, one, work.source, work.destination, device::current_stream()), "cutensorPermute");
+    opaque single_precision() const { return *single_; }
+    opaque double_precision() const { return *double_; }
+
+    owned make_tensor(int rank, const std::int64_t* extents, const std::int64_t* strides, cudaDataType_t type,
+                      std::uint32_t alignment) const {
+        return make("cutensorCreateTensorDescriptor", destroy_tensor_, [&](opaque* made) {
+            return create_tensor_(handle_, made, static_cast<std::uint32_t>(rank), extents, strides, type, alignment);
+        });
+    }
+    // Axis i of both sides is mode i: only the strides differ.
+    owned make_permutation(const owned& source, const owned& destination, int rank, opaque compute) const {
+        std::vector<std::int32_t> modes(static_cast<std::size_t>(rank));
+        std::iota(modes.begin(), modes.end(), 0);
+        return make("cutensorCreatePermutation", destroy_operation_, [&](opaque* made) {
+            return create_permutation_(handle_, made, source.get(), modes.data(), kIdentity, destination.get(),
+                                       modes.data(), compute);
+        });
+    }
+    // For the current device.
+    owned make_plan(const owned& operation) const {
+        const owned preference = make("cutensorCreatePlanPreference", destroy_preference_, [&](opaque* made) {
+            return create_preference_(handle_, made, kDefaultAlgorithm, kNoJit);
+        });
+        return make("cutensorCreatePlan", destroy_plan_, [&](opaque* made) {
+            constexpr std::uint64_t kNoWorkspace = 0;
+            return create_plan_(handle_, made, operation.get(), preference.get(), kNoWorkspace);
+        });
+    }
+    void permute(const owned& plan, const void* one, const void* source, void* destination) const {
+        check(permute_(handle_, plan.get(), one, source, destination, device::current_stream()), "cutensorPermute");
     }
 
 private:
-    cutensor() : library_(dlopen("libcutensor.so.2", RTLD_NOW | RTLD_LOCAL)) {
+    library() : library_(dlopen("libcutensor.so.2", RTLD_NOW | RTLD_LOCAL)) {
         if (library_ == nullptr) throw unsupported(fmt::format("cuTENSOR cannot be loaded: {}", dlerror()));
-        check(find<status (*)(opaque*)>("cutensorCreate")(&handle_), "cutensorCreate");
+        find("cutensorCreateTensorDescriptor", create_tensor_);
+        find("cutensorDestroyTensorDescriptor", destroy_tensor_);
+        find("cutensorCreatePermutation", create_permutation_);
+        find("cutensorDestroyOperationDescriptor", destroy_operation_);
+        find("cutensorCreatePlanPreference", create_preference_);
+        find("cutensorDestroyPlanPreference", destroy_preference_);
+        find("cutensorCreatePlan", create_plan_);
+        find("cutensorDestroyPlan", destroy_plan_);
+        find("cutensorPermute", permute_);
+        find("CUTENSOR_COMPUTE_DESC_32F", single_);
+        find("CUTENSOR_COMPUTE_DESC_64F", double_);
+        status (*create)(opaque*);
+        find("cutensorCreate", create);
+        check(create(&handle_), "cutensorCreate");
     }
 
-    template <class F>
-    F find(const char* name) const {
-        void* const symbol = dlsym(library_, name);
+    template <class Pointer>
+    void find(const char* name, Pointer& symbol) const {
+        symbol = reinterpret_cast<Pointer>(dlsym(library_, name));
         if (symbol == nullptr) throw unsupported(fmt::format("this cuTENSOR has no {}", name));
-        return reinterpret_cast<F>(symbol);
     }
 
-    static void check(status s, const char* function) {
-        constexpr status kNotSupported = 15;
-        if (s == kNotSupported) throw unsupported(fmt::format("{} of cuTENSOR does not take this", function));
-        if (s != 0) throw error(fmt::format("{} of cuTENSOR failed with status {}", function, s));
+    opaque library_, handle_ = nullptr;
+    status (*create_tensor_)(opaque handle, opaque* made, std::uint32_t rank, const std::int64_t* extents,
+                             const std::int64_t* strides, int type, std::uint32_t alignment);
+    status (*create_permutation_)(opaque handle, opaque* made, opaque source, const std::int32_t* source_modes,
+                                  int source_operator, opaque destination, const std::int32_t* destination_modes,
+                                  opaque compute);
+    status (*create_preference_)(opaque handle, opaque* made, int algorithm, int jit);
+    status (*create_plan_)(opaque handle, opaque* made, opaque operation, opaque preference, std::uint64_t workspace);
+    status (*destroy_tensor_)(opaque);
+    status (*destroy_operation_)(opaque);
+    status (*destroy_preference_)(opaque);
+    status (*destroy_plan_)(opaque);
+    status (*permute_)(opaque handle, opaque plan, const void* alpha, const void* source, void* destination,
+                       cudaStream_t stream);
+    const opaque *single_, *double_;
+};
+
+// Up to 128 bytes.
+std::uint32_t alignment(const void* address) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(address) | 128;
+    return static_cast<std::uint32_t>(bits & (~bits + 1));
+}
+
+// The plan of the latest work, which is made again where extents, strides or alignments are others.
+class kept_plan {
+public:
+    const owned& plan_for(const strided_work& work, cudaDataType_t type, opaque compute) {
+        if (plan_ != nullptr && fits(work)) return plan_;
+        plan_.reset();
+        const library& tensors = library::instance();
+        const owned source =
+            tensors.make_tensor(work.rank, work.extents, work.source_strides, type, alignment(work.source));
+        const owned destination =
+            tensors.make_tensor(work.rank, work.extents, work.destination_strides, type, alignment(work.destination));
+        plan_ = tensors.make_plan(tensors.make_permutation(source, destination, work.rank, compute));
+        made_for_ = work;
+        return plan_;
     }
 
-    static std::uint32_t alignment(const void* address) {
-        const auto bits = reinterpret_cast<std::uintptr_t>(address) | 128;
-        return static_cast<std::uint32_t>(bits & (~bits + 1));
-    }
-
-    bool is_same(const strided_work& work) const {
+private:
+    bool fits(const strided_work& work) const {
         const auto same = [&](const std::int64_t* a, const std::int64_t* b) { return std::equal(a, a + work.rank, b); };
         return work.rank == made_for_.rank && work.element_size == made_for_.element_size &&
+               alignment(work.source) == alignment(made_for_.source) &&
+               alignment(work.destination) == alignment(made_for_.destination) &&
                same(work.extents, made_for_.extents) && same(work.source_strides, made_for_.source_strides) &&
                same(work.destination_strides, made_for_.destination_strides);
     }
 
-    // Axis i of both sides is mode i: only the strides differ.
-    void make_plan(const strided_work& work, cudaDataType_t type, const char* compute, std::uint32_t from,
-                   std::uint32_t to) {
-        using tensor_function =
-            status (*)(opaque, opaque*, std::uint32_t, const std::int64_t*, const std::int64_t*, int, std::uint32_t);
-        using operation_function =
-            status (*)(opaque, opaque*, opaque, const std::int32_t*, int, opaque, const std::int32_t*, opaque);
-        const auto destroy = [&](const char* name, opaque what) {
-            if (what != nullptr) find<status (*)(opaque)>(name)(what);
-        };
-        destroy("cutensorDestroyPlan", plan_);
-        plan_ = nullptr;
-        std::vector<std::int32_t> modes;
-        for (int i = 0; i < work.rank; ++i) modes.push_back(i);
-        opaque source = nullptr, destination = nullptr, operation = nullptr, preference = nullptr;
-        const auto rank = static_cast<std::uint32_t>(work.rank);
-        const auto tensor = find<tensor_function>("cutensorCreateTensorDescriptor");
-        check(tensor(handle_, &source, rank, work.extents, work.source_strides, type, from), "a descriptor");
-        check(tensor(handle_, &destination, rank, work.extents, work.destination_strides, type, to), "a descriptor");
-        const auto permutation = find<operation_function>("cutensorCreatePermutation");
-        check(permutation(handle_, &operation, source, modes.data(), kIdentity, destination, modes.data(),
-                          *find<const opaque*>(compute)),
-              "cutensorCreatePermutation");
-        check(find<status (*)(opaque, opaque*, int, int)>("cutensorCreatePlanPreference")(handle_, &preference,
-                                                                                          kDefaultAlgorithm, kNoJit),
-              "cutensorCreatePlanPreference");
-        check(find<status (*)(opaque, opaque*, opaque, opaque, std::uint64_t)>("cutensorCreatePlan")(
-                  handle_, &plan_, operation, preference, 0),
-              "cutensorCreatePlan");
-        destroy("cutensorDestroyPlanPreference", preference);
-        destroy("cutensorDestroyOperationDescriptor", operation);
-        destroy("cutensorDestroyTensorDescriptor", source);
-        destroy("cutensorDestroyTensorDescriptor", destination);
-    }
-
-    opaque library_ = nullptr, handle_ = nullptr, plan_ = nullptr;
+    owned plan_{nullptr, nullptr};
     strided_work made_for_{};
-    std::uint32_t source_alignment_ = 0, destination_alignment_ = 0;
 };
 
-void run(const strided_work& work) {
+void permute(const strided_work& work, cudaDataType_t type, opaque compute, const void* one) {
+    static kept_plan* const kept = new kept_plan;  // never deleted: CUDA may be gone by the end of the program
+    library::instance().permute(kept->plan_for(work, type, compute), one, work.source, work.destination);
+}
+
+void run(const strided_work& given) {
+    strided_work work = given;
     for (int i = 0; i < work.rank; ++i) {
         if (work.extents[i] == 0) return;
-        if (work.extents[i] > 1 && (work.source_strides[i] <= 0 || work.destination_strides[i] <= 0))
+        // Nobody steps along such an axis, and its strides may be 0, which cuTENSOR refuses.
+        if (work.extents[i] == 1) work.source_strides[i] = work.destination_strides[i] = 1;
+        if (work.source_strides[i] <= 0 || work.destination_strides[i] <= 0)
             throw unsupported("cuTENSOR takes positive strides alone");
     }
-    constexpr const char *kSingle = "CUTENSOR_COMPUTE_DESC_32F", *kDouble = "CUTENSOR_COMPUTE_DESC_64F";
     static const float one = 1;
     static const double one_double = 1;
     static const std::complex<double> one_complex = 1;
+    const library& tensors = library::instance();
     switch (work.element_size) {
-        case 2: return cutensor::instance().permute(work, CUDA_R_16F, kSingle, &one);
-        case 4: return cutensor::instance().permute(work, CUDA_R_32F, kSingle, &one);
-        case 8: return cutensor::instance().permute(work, CUDA_R_64F, kDouble, &one_double);
-        case 16: return cutensor::instance().permute(work, CUDA_C_64F, kDouble, &one_complex);
+        case 2: return permute(work, CUDA_R_16F, tensors.single_precision(), &one);
+        case 4: return permute(work, CUDA_R_32F, tensors.single_precision(), &one);
+        case 8: return permute(work, CUDA_R_64F, tensors.double_precision(), &one_double);
+        case 16: return permute(work, CUDA_C_64F, tensors.double_precision(), &one_complex);
         default: decline_element_size(work.element_size);
     }
 }

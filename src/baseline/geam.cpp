@@ -39,7 +39,7 @@ constexpr std::int64_t kMostCalls = 16;  // for a batch: more would time the lau
 template <class T>
 void transpose(const char* function, const matrix_work& work) {
     const cublas& library = cublas::instance();
-    const auto geam = library.find<geam_function<T>>(function);
+    static const auto geam = library.find<geam_function<T>>(function);  // one for each T
     const cublas_handle handle = library.on_current_stream();
     // A row-major matrix is its own transpose, column by column. With beta 0, b is not read.
     const T one(1), zero(0);

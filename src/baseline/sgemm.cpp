@@ -45,13 +45,13 @@ void multiply(const gemm_work& w) {
     const auto ld = [](std::int64_t size) { return static_cast<int>(size > 0 ? size : 1); };
     const auto op = [](bool transposed) { return transposed ? baseline::kTransposed : baseline::kAsItIs; };
     if (w.count == 1) {
-        const auto sgemm = library.find<sgemm_function>("cublasSgemm_v2");
+        static const auto sgemm = library.find<sgemm_function>("cublasSgemm_v2");
         cublas::check(
             sgemm(library.on_current_stream(), op(w.b_transposed), op(w.a_transposed), number(w.n), number(w.m),
                   number(w.k), &w.alpha, w.b, ld(w.ldb), w.a, ld(w.lda), &w.beta, w.c, ld(w.ldc)),
             "cublasSgemm");
     } else {
-        const auto sgemm = library.find<batch_function>("cublasSgemmStridedBatched");
+        static const auto sgemm = library.find<batch_function>("cublasSgemmStridedBatched");
         cublas::check(sgemm(library.on_current_stream(), op(w.b_transposed), op(w.a_transposed), number(w.n),
                             number(w.m), number(w.k), &w.alpha, w.b, ld(w.ldb), w.b_stride, w.a, ld(w.lda), w.a_stride,
                             &w.beta, w.c, ld(w.ldc), w.c_stride, number(w.count)),

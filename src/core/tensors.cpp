@@ -267,13 +267,15 @@ void check_tensor_addresses(const any_tensor& source, const any_tensor& destinat
     check_address("source", source.data, element_alignment);
     check_address("destination", destination.data, element_alignment);
     if (is_same(c)) return;
-    const sharing found = sharing_of(c);
+    const bool in_place = source.data == destination.data;  // the element at index 0 of every axis is one
+    const sharing found = in_place ? sharing::some : sharing_of(c);
     if (found == sharing::none) return;
     const auto described = [](const any_tensor& t) {
         return " (extents " + text(t.extents) + ", strides " + text(t.strides) + " at " + hex(t.data) + ")";
     };
     const std::string both = "destination" + described(destination) +
                              (found == sharing::some ? " overlaps " : " lies among ") + source_name + described(source);
+    if (in_place) throw invalid_argument(both + ": neither copies nor permutations are done in place");
     if (found == sharing::some) throw invalid_argument(both + ": they must share no element");
     throw unsupported(both +
                       ": cornerturn cannot tell whether they share elements; let their ranges of addresses be "

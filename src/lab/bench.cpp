@@ -55,35 +55,35 @@ bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
 std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     constexpr int kFirstRounds = 5, kLastRounds = 20;
     constexpr std::size_t kBest = 3;
-    std::vector<problem::candidate> all = of.candidates();
-    if (all.empty()) return std::nullopt;
-    bench_regret found{.chosen = all.front().name, .best = {}};
-    // Drops the candidates that decline the work. False where one of them is wrong.
-    const auto verify = [&] {
-        for (std::size_t i = 0; i < all.size();) {
-            of.prepare_outputs();
-            try {
-                all[i].run();
-                if (const std::string fault = of.check().fault; !fault.empty())
-                    found.fault = all[i].name + ": " + fault;
-                ++i;
-            } catch (const unsupported& why) {
-                if (i == 0) found.fault = all[i].name + ": " + why.what();
-                all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
-            }
-            if (!found.fault.empty()) return false;
-        }
-        return true;
+    const std::vector<problem::candidate> offered = of.candidates();
+    if (offered.empty()) return std::nullopt;
+    bench_regret found{.chosen = offered.front().name, .best = {}};
+    // Empty, or what the candidate does wrong. Throws unsupported where it declines the work.
+    const auto fault_of = [&](const problem::candidate& one) {
+        of.prepare_outputs();
+        one.run();
+        const std::string fault = of.check().fault;
+        return fault.empty() ? fault : one.name + ": " + fault;
     };
-    const auto time_all = [&](int rounds) {
+    const auto time_all = [&](const std::vector<problem::candidate>& all, int rounds) {
         std::vector<std::function<void()>> works;
         for (const problem::candidate& one : all) works.push_back(one.run);
         return time(works, rounds);
     };
-    if (!verify()) return found;
+    // Without those that decline, which the chosen one must not: it stays the first.
+    std::vector<problem::candidate> all;
+    for (const problem::candidate& one : offered) {
+        try {
+            found.fault = fault_of(one);
+            all.push_back(one);
+        } catch (const unsupported& why) {
+            if (&one == &offered.front()) found.fault = one.name + ": " + why.what();
+        }
+        if (!found.fault.empty()) return found;
+    }
     found.candidates = static_cast<int>(all.size());
     // The best three, and behind them the chosen one if it is none of these.
-    const std::vector<timing> first = time_all(kFirstRounds);
+    const std::vector<timing> first = time_all(all, kFirstRounds);
     std::vector<std::size_t> order(all.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
@@ -93,14 +93,20 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     if (chosen == order.end()) chosen = order.insert(order.end(), 0);
     std::vector<problem::candidate> kept;
     for (std::size_t i : order) kept.push_back(all[i]);
-    all = std::move(kept);
-    const std::vector<timing> last = time_all(kLastRounds);
+    const std::vector<timing> last = time_all(kept, kLastRounds);
+    for (const problem::candidate& one : kept) {
+        try {
+            found.fault = fault_of(one);
+        } catch (const unsupported& why) {  // what it has done before
+            found.fault = one.name + ": " + why.what();
+        }
+        if (!found.fault.empty()) return found;
+    }
     const auto best = std::min_element(last.begin(), last.end(),
                                        [](const timing& a, const timing& b) { return a.median_s < b.median_s; });
-    found.best = all[static_cast<std::size_t>(best - last.begin())].name;
+    found.best = kept[static_cast<std::size_t>(best - last.begin())].name;
     found.best_time = *best;
     found.chosen_time = last[static_cast<std::size_t>(chosen - order.begin())];
-    verify();
     return found;
 }
 

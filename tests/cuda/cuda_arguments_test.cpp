@@ -1,10 +1,14 @@
-// What cornerturn::cuda::transpose and gemm refuse before they ask for a device: this runs where there is no GPU, too.
+// What cornerturn::cuda::transpose, copy, permute and gemm refuse before they ask for a device: this runs where there
+// is no GPU, too.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 #include <random>
 
 #include "core/overlap.hpp"
+#include "cornerturn/cornerturn.h"
+#include "cornerturn/cuda/copy.hpp"
 #include "cornerturn/cuda/gemm.hpp"
 #include "cornerturn/cuda/transpose.hpp"
 #include "ops/gemm/kernels/arguments.hpp"
@@ -108,6 +112,64 @@ TEST(arguments, nothing_to_do_needs_no_device) {
     }
     cuda::transpose(batch_view<const float>{nullptr, 4, 4, 4, 0, 16}, batch_view<float>{nullptr, 4, 4, 4, 0, 16},
                     nullptr);
+}
+
+// ---- Copies between tensors
+
+std::string refusal(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const invalid_argument& refused) {
+        return refused.what();
+    } catch (const error& other) {
+        return std::string("not refused: ") + other.what();
+    }
+    return "not refused";
+}
+
+TEST(copy_arguments, each_mistake_is_named_with_its_value) {
+    const tensor_view<float> a{address(0x1000), {4, 5}}, b{address(0x2000), {4, 5}};
+    EXPECT_EQ(refusal([&] {
+                  cuda::copy(tensor_view{address(0x1000), {5, 4}}, b, nullptr);
+              }),
+              "destination.extent(0) is 4: the source's is 5 (extents (5, 4) and (4, 5))");
+    EXPECT_EQ(refusal([&] { cuda::permute(a, {1, 1}, b, nullptr); }), "axes[1] is 1: axes[0] is the same axis");
+    EXPECT_EQ(refusal([&] {
+                  cuda::copy(tensor_view{address(0x1002), {4, 5}}, b, nullptr);
+              }),
+              "source.data is 0x1002: its elements must be aligned to 4 bytes");
+    EXPECT_EQ(
+        refusal([&] {
+            cuda::copy(tensor_view{address(0x2010), {4, 5}}, b, nullptr);
+        }),
+        "destination (extents (4, 5), strides (5, 1) at 0x2000) overlaps source (extents (4, 5), strides (5, 1) at "
+        "0x2010): they must share no element");
+    EXPECT_EQ(refusal([&] {
+                  cuda::copy(tensor_view<float>{nullptr, {0, 5}}, tensor_view<float>{nullptr, {0, 5}}, nullptr);
+              }),
+              "not refused");
+}
+
+TEST(copy_arguments, nothing_is_permuted_in_place) {
+    const std::string said =
+        "destination (extents (6, 4, 5), strides (20, 5, 1) at 0x1000) overlaps permuted source (extents (6, 4, 5), "
+        "strides (1, 30, 6) at 0x1000): neither copies nor permutations are done in place";
+    const tensor_view<float> matrices{address(0x1000), {4, 5, 6}};
+    EXPECT_EQ(refusal([&] {
+                  cuda::permute(matrices, {2, 0, 1}, tensor_view{address(0x1000), {6, 4, 5}}, nullptr);
+              }),
+              said);
+    const std::int64_t extents[] = {4, 5, 6};
+    const int axes[] = {2, 0, 1};
+    EXPECT_EQ(cornerturn_cuda_permute(3, extents, address(0x1000), nullptr, axes, address(0x1000), nullptr, 4, nullptr),
+              CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_EQ(cornerturn_last_error(), said);
+    // Square ones, too: cuda::transpose does these in place.
+    EXPECT_NE(refusal([&] {
+                  const tensor_view<float> square{address(0x1000), {8, 8}};
+                  cuda::permute(square, {1, 0}, square, nullptr);
+              }).find(" are done in place"),
+              std::string::npos);
 }
 
 // Every element of a against every element of b.

@@ -40,7 +40,9 @@ RULES = {
              lambda match: match["of"] + {"source": "destination", "destination": "source"}[match["side"]]),
     "modulo": (r"\brest % ", "rest / "),
     "digit": (r"\brest - next \* [\w.\[\]]+", "rest"),
-    "there": (r"\bthere && (?=at\.)", ""),
+    "there": (r"(?:\b\w+|\bfind_word\([^;{}]*?\))\.there\b", "true"),
+    "order": (r"\bplan\.(?P<side>read|write)\b(?=, plan\.rank)", lambda match: {"read": "plan.write", "write": "plan.read"}[match["side"]]),
+    "place": (r"\bword\.place\b", "i"),
     "part": (r"\bi \+ k\b", "i"),
 }
 

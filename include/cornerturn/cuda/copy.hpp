@@ -15,7 +15,7 @@
 //    interleave it is worked out; what is left is `unsupported`.
 //  - Aliasing: source and destination share no element. Where both lie within each other's range of addresses, they may
 //    interleave as slices of one larger tensor do; what cannot be decided is `unsupported`. A tensor that is copied to
-//    itself stays as it is.
+//    itself stays as it is. Nothing is permuted in place.
 //  - Order, where, threads, errors and what stays in the L2: as for cornerturn/cuda/transpose.hpp. An empty tensor does
 //    nothing; its pointer may be null.
 #pragma once

@@ -43,19 +43,35 @@ public:
 
 // ---- The operation --------------------------------------------------------------------------------------------------
 
-operation_facts movement_facts(const char* name, std::vector<const char*> families) {
+operation_facts element_movement_facts(const char* name, std::vector<const char*> families) {
     return {.name = name,
             .families = std::move(families),
-            .sizes = {{"--rows", "of the source (1024; 4096 on a GPU)"}, {"--cols", "of the source (as many as rows)"}},
+            .sizes = {},
             .sizes_legend = "",
             .step = "element",
-            .operands = "the matrix",
+            .operands = "",
             .rate = kBandwidth,
             .yardstick = "memcpy",
             .reads_once = true,
             .shares_memory = true,
-            .element_sizes = {1, 2, 4, 8, 16},
-            .squares = movement::kSquares};
+            .element_sizes = {1, 2, 4, 8, 16}};
+}
+
+std::string element_movement::yardstick_text(backend on) const {
+    const char* const copy = on == backend::cuda ? "memcpy" : "memcpy on all cores";
+    return fmt::format("{} of half the bytes in the 32-byte sectors that must be read and written", copy);
+}
+
+double element_movement::operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const {
+    return element_size * steps(sizes);
+}
+
+operation_facts movement_facts(const char* name, std::vector<const char*> families) {
+    operation_facts all = element_movement_facts(name, std::move(families));
+    all.sizes = {{"--rows", "of the source (1024; 4096 on a GPU)"}, {"--cols", "of the source (as many as rows)"}};
+    all.operands = "the matrix";
+    all.squares = movement::kSquares;
+    return all;
 }
 
 workload_pointer movement::read(const arguments& given, std::int64_t standard) const {
@@ -89,15 +105,6 @@ bench_contestants movement::contestants(backend on) const {
     }
     if (!who.subject.empty()) who.yardstick = on == backend::cuda ? "baseline/memcpy" : "host/copy@memcpy";
     return who;
-}
-
-std::string movement::yardstick_text(backend on) const {
-    const char* const copy = on == backend::cuda ? "memcpy" : "memcpy on all cores";
-    return fmt::format("{} of half the bytes in the 32-byte sectors that must be read and written", copy);
-}
-
-double movement::operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const {
-    return element_size * steps(sizes);
 }
 
 // ---- Its work -------------------------------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
-// What operations share that move each element of a matrix to another matrix. Each of them says which element goes
-// where.
+// What operations share that move each element to another place, of matrices or of tensors.
 #pragma once
 
 #include <memory>
@@ -18,26 +17,39 @@ struct shape_group {
     std::vector<problem_shape> (*shapes)(std::int64_t element_size);
 };
 
-// Facts of such an operation, whose ladder has the kernels of these families.
+// Facts of such an operation, whose ladder has the kernels of these families; without its sizes and operands.
+operation_facts element_movement_facts(const char* name, std::vector<const char*> families);
+// The same with those of a matrix.
 operation_facts movement_facts(const char* name, std::vector<const char*> families);
 
-class movement : public operation {
+class element_movement : public operation {
+public:
+    using operation::operation;
+
+    // Copies, too, whichever their operation.
+    bool accepts(const kernel& k) const override { return k.does == this || is_ceiling(k); }
+    bool is_ceiling(const kernel& k) const override { return k.traits<matrix_work>().copies; }
+
+    std::string yardstick_text(backend on) const override;
+    double operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const override;
+};
+
+// Of a matrix to another one. Each of these operations says which element goes where.
+class movement : public element_movement {
 public:
     static constexpr const char* kSquares = "squares";  // the group of its bench
 
     using arranged_function = arrangement (*)(std::int64_t rows, std::int64_t cols);
 
     // Element (row, col) of a destination is the source's that arranged(rows, cols) says, for a source of rows x cols.
-    movement(operation_facts facts, arranged_function arranged) : operation(std::move(facts)), arranged_(arranged) {}
+    movement(operation_facts facts, arranged_function arranged)
+        : element_movement(std::move(facts)), arranged_(arranged) {}
 
     arranged_function arranged() const { return arranged_; }
 
     workload_pointer read(const arguments& given, std::int64_t standard) const override;
     std::unique_ptr<problem> make(backend on, const std::vector<const workload*>& work,
                                   const std::vector<const kernel*>& kernels, bool with_yardstick) const override;
-    // Copies, too, whichever their operation.
-    bool accepts(const kernel& k) const override { return k.does == this || is_ceiling(k); }
-    bool is_ceiling(const kernel& k) const override { return k.traits<matrix_work>().copies; }
 
     std::vector<std::string> bench_groups() const override;
     std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
@@ -45,12 +57,10 @@ public:
     std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const override;
     // Beside memcpy what the library runs, "NAME/production", or else the first of its kernels that is built for it.
     bench_contestants contestants(backend on) const override;
-    std::string yardstick_text(backend on) const override;
     // Every way in which the library does the work there, as problem::candidates() has them.
     virtual std::vector<problem::candidate> candidates(backend, const matrix_work&) const { return {}; }
     std::string bench_row(const std::string& group, const std::string& text,
                           const std::vector<std::int64_t>& sizes) const override;
-    double operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const override;
 
 protected:
     virtual std::vector<shape_group> shape_groups() const;

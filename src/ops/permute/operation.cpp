@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cornerturn/error.hpp"
+#include "ops/copy/movement.hpp"
 #include "ops/copy/sectors.hpp"
 #include "ops/copy/strided_candidates.hpp"
 #include "ops/permute/bench.hpp"
@@ -25,6 +26,7 @@ using numbers = std::vector<std::int64_t>;
 constexpr const char *kShape = "--shape", *kAxes = "--axes", *kProduction = "permute/production";
 
 std::string list_text(const numbers& list) { return fmt::format("{}", fmt::join(list, ",")); }
+std::string axes_text(std::int64_t count) { return fmt::format("{} {}", count, count == 1 ? "axis" : "axes"); }
 
 // What the two options say, checked against each other.
 struct named_permutation {
@@ -52,21 +54,25 @@ struct named_permutation {
         numbers otherwise(extents.size());
         std::iota(otherwise.rbegin(), otherwise.rend(), 0);
         if (!given.has(kShape)) otherwise = {0, 3, 1, 2};
-        read_axes(given.list(kAxes, otherwise), given.word(kAxes, list_text(otherwise)));
+        const std::string of = given.has(kShape) ? fmt::format("{} is {}", kShape, shape)
+                                                 : fmt::format("without {} the tensor is {}", kShape, shape);
+        read_axes(given.list(kAxes, otherwise), given.word(kAxes, list_text(otherwise)), of);
     }
 
 private:
     static constexpr std::int64_t kMostBytes = std::int64_t{1} << 46;
 
-    void read_axes(const numbers& list, const std::string& word) {
+    // `of` says which shape they are of.
+    void read_axes(const numbers& list, const std::string& word, const std::string& of) {
         const auto rank = static_cast<std::int64_t>(extents.size());
         if (list.size() != extents.size())
-            throw invalid_argument(
-                fmt::format("{} is {}: it has {}, and {} has {}", kAxes, word, list.size(), kShape, extents.size()));
+            throw invalid_argument(fmt::format("{} is {}: it must name each axis once, and {}, which has {}", kAxes,
+                                               word, of, axes_text(rank)));
         std::vector<bool> seen(extents.size());
         for (std::int64_t axis : list) {
             if (axis < -rank || axis >= rank)
-                throw invalid_argument(fmt::format("{} is {}: there is no axis {} among {}", kAxes, word, axis, rank));
+                throw invalid_argument(fmt::format("{} is {}: axis {} must be from {} to {}: {}, which has {}", kAxes,
+                                                   word, axis, -rank, rank - 1, of, axes_text(rank)));
             const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
             if (seen[at]) throw invalid_argument(fmt::format("{} is {}: axis {} comes twice", kAxes, word, at));
             seen[at] = true;
@@ -75,26 +81,22 @@ private:
     }
 };
 
-class permutation final : public operation {
+operation_facts permutation_facts() {
+    operation_facts all = element_movement_facts("permute", {"permute"});
+    all.sizes = {{.name = kShape,
+                  .help = "of the source, with commas between the extents (4,56,56,64; more on a GPU)",
+                  .list = true},
+                 {.name = kAxes,
+                  .help = "which axis of the source each of the destination's is, as numpy.transpose has it (0,3,1,2; "
+                          "the reverse of a shape that is given)",
+                  .list = true}};
+    all.operands = "the tensor";
+    return all;
+}
+
+class permutation final : public element_movement {
 public:
-    permutation()
-        : operation({.name = "permute",
-                     .families = {"permute"},
-                     .sizes = {{.name = kShape,
-                                .help = "of the source, with commas between the extents (4,56,56,64; more on a GPU)",
-                                .list = true},
-                               {.name = kAxes,
-                                .help = "which axis of the source each of the destination's is, as numpy.transpose "
-                                        "has it (0,3,1,2; the reverse of a shape that is given)",
-                                .list = true}},
-                     .sizes_legend = "",
-                     .step = "element",
-                     .operands = "the tensor",
-                     .rate = kBandwidth,
-                     .yardstick = "memcpy",
-                     .reads_once = true,
-                     .shares_memory = true,
-                     .element_sizes = {1, 2, 4, 8, 16}}) {}
+    permutation() : element_movement(permutation_facts()) {}
 
     workload_pointer read(const arguments& given, std::int64_t standard) const override {
         const dtype type = find_dtype(given.word("--dtype", "f32"));
@@ -115,10 +117,6 @@ public:
         if (on == backend::cuda) return make_cuda_permutation(shapes, seed, with_yardstick);
         return make_host_permutation(on, shapes, seed);
     }
-
-    // Copies, too, whichever their operation.
-    bool accepts(const kernel& k) const override { return k.does == this || is_ceiling(k); }
-    bool is_ceiling(const kernel& k) const override { return k.traits<matrix_work>().copies; }
 
     std::vector<option> explain_options() const override {
         return {{"--on", "cuda (cuda)"},
@@ -148,7 +146,6 @@ public:
         on.capability = given.whole("--compute-capability", on.capability, 0, 9999);
         on.multiprocessors = given.whole("--multiprocessors", on.multiprocessors, 1, 1 << 16);
         on.shared_bytes_of_block = given.whole("--shared-memory", on.shared_bytes_of_block, 16 << 10, 1 << 20);
-        on.shared_bytes = std::max(on.shared_bytes, on.shared_bytes_of_block + 1024);
         if (given.has("--shared-memory")) on.shared_bytes = on.shared_bytes_of_block + 1024;
         on.l2_bytes = given.size("--l2", on.l2_bytes);
         return explained(named, shape, on);
@@ -178,9 +175,6 @@ public:
         const std::size_t first = text.find(" x "), axes = text.find(", axes ");
         return first == std::string::npos || axes == std::string::npos ? text : "many" + text.substr(first);
     }
-    std::string yardstick_text(backend) const override {
-        return "memcpy of half the bytes in the 32-byte sectors that must be read and written";
-    }
 
     // Sizes are the source's extents, and as many axes.
     std::string text_of(const numbers& sizes) const override {
@@ -192,20 +186,22 @@ public:
         for (std::size_t i = 0; i < sizes.size() / 2; ++i) all *= static_cast<double>(sizes[i]);
         return all;
     }
-    double operand_bytes(const numbers& sizes, int element_size) const override { return element_size * steps(sizes); }
 
 private:
     static explanation explained(const named_permutation& named, const strided_shape& shape, const gpu& on) {
         // Nothing is read: two addresses that are apart.
         const strided_copy c = shape.copy(reinterpret_cast<const void*>(std::uintptr_t{1} << 40),
                                           reinterpret_cast<void*>(std::uintptr_t{1} << 50));
-        const std::string choice = routing::explain(c, on);
-        std::string text = fmt::format("{}: {}", kProduction, choice);
+        const bool by_matrices = routing::matrices_for(c, on).has_value();
+        const strided::choice_of_parts chosen = strided::choose_parts(c, on);
+        const std::string choice =
+            fmt::format("{}: {}", kProduction, by_matrices ? routing::explain(c, on) : chosen.text);
+        std::string text = choice;
         nlohmann::ordered_json others = nlohmann::ordered_json::array();
         constexpr std::size_t kShown = 5;
         const std::vector<named_choice> all = distinct_choices(c, on);
         // The first is the choice, unless that is a transpose.
-        const std::size_t first = routing::matrices_for(c, on) ? 0 : 1;
+        const std::size_t first = by_matrices ? 0 : 1;
         for (std::size_t i = first; i < all.size(); ++i) {
             if (i < first + kShown)
                 text += fmt::format("{}  {}", i == first ? "\nother ways, from fast to slow:\n" : "\n", all[i].text);
@@ -222,9 +218,10 @@ private:
                                        {"multiprocessors", on.multiprocessors},
                                        {"shared_memory", on.shared_bytes_of_block},
                                        {"l2", on.l2_bytes},
-                                       {"choice", fmt::format("{}: {}", kProduction, choice)}};
-        if (!all.empty() && first == 1) json["predicted_us"] = all.front().what.cost;
-        json["others"] = others;
+                                       {"choice", choice},
+                                       {"parts", by_matrices ? 1 : chosen.parts},
+                                       {"others", others}};
+        if (!by_matrices) json["predicted_us"] = chosen.cost;
         return {text, json};
     }
 };

@@ -91,4 +91,25 @@ __device__ __forceinline__ tile_start start_of(const tile_plan& p, unsigned numb
     return at;
 }
 
+// A word of a tile on one side: how far it lies behind the tile's first, in bytes, its place in the tile as it is read,
+// and whether it is there.
+struct word_at {
+    std::int64_t offset;
+    int place;
+    bool there;
+};
+// By its number in the order of that side, whose digits are plan.read or plan.write: dividers take it apart.
+__device__ __forceinline__ word_at find_word(const inner_digit* digits, int rank, const tile_start& at, int number) {
+    word_at w{0, 0, true};
+    unsigned rest = static_cast<unsigned>(number);
+    for (int k = 0; k < rank; ++k) {
+        const unsigned next = digits[k].by.quotient(rest), digit = rest - next * digits[k].by.d;
+        w.offset += digit * digits[k].stride;
+        w.place += static_cast<int>(digit) * digits[k].place;
+        w.there = w.there && at.has(digits[k], digit);
+        rest = next;
+    }
+    return w;
+}
+
 }  // namespace CORNERTURN_KERNELS

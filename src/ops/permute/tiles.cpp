@@ -52,7 +52,7 @@ tile_plan plan_of(const strided_words& w, const steps_of_axes& steps) {
     p.elements = w.elements;
     if (w.words == 0) return p;
     tile_plan::cut_axis* const cuts[] = {&p.rows, &p.cols};
-    for (tile_plan::cut_axis* c : cuts) *c = {1, 1, strided::divider(1), 0, 0};
+    for (tile_plan::cut_axis* c : cuts) *c = {1, 1, divider(1), 0, 0};
     std::vector<int> cut_of(static_cast<std::size_t>(w.rank), -1), place(static_cast<std::size_t>(w.rank));
     int cut = 0;
     std::int64_t tiles = 1;
@@ -70,11 +70,11 @@ tile_plan plan_of(const strided_words& w, const steps_of_axes& steps) {
             throw unsupported("a grid has 2147483647 blocks at most");
         if (inside == 1) {
             p.outer_extents[p.outer_rank] = a.extent;
-            p.outer[p.outer_rank++] = {strided::divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
+            p.outer[p.outer_rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
         } else if (inside < a.extent) {
             cut_of[static_cast<std::size_t>(i)] = cut;
-            *cuts[cut++] = {a.extent, static_cast<int>(inside), strided::divider(static_cast<unsigned>(along)),
-                            a.source, a.destination};
+            *cuts[cut++] = {a.extent, static_cast<int>(inside), divider(static_cast<unsigned>(along)), a.source,
+                            a.destination};
         }
     }
     p.tiles = static_cast<unsigned>(tiles);
@@ -83,8 +83,7 @@ tile_plan plan_of(const strided_words& w, const steps_of_axes& steps) {
         for (int i : order) {
             const auto at = static_cast<std::size_t>(i);
             if (steps[at] > 1)
-                into[rank++] = {strided::divider(static_cast<unsigned>(steps[at])), w.axes[i].*stride, cut_of[at],
-                                place[at]};
+                into[rank++] = {divider(static_cast<unsigned>(steps[at])), w.axes[i].*stride, cut_of[at], place[at]};
         }
         return rank;
     };
@@ -148,7 +147,9 @@ tile_plan plan_of_two_axes(const strided_words& words, int steps, const char*& w
     why = nullptr;
     const int across = words.fastest_of_source();
     if (across <= 0) {
-        if (words.words > 0) why = "both sides have the same fastest axis: permute/merged reads it as it lies";
+        if (words.words > 0)
+            why = across < 0 ? "the source is a single word and has no axis: permute/merged moves it"
+                             : "both sides have the same fastest axis: permute/merged reads it as it lies";
         return {};
     }
     steps_of_axes inside(static_cast<std::size_t>(words.rank), 1);

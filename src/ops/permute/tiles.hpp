@@ -2,6 +2,7 @@
 // destination, so that a warp writes neighbours, and the fastest of the source, so that it reads neighbours.
 #pragma once
 
+#include "core/divider.hpp"
 #include "core/strided.hpp"
 #include "ops/copy/kernels/works.hpp"
 #include "ops/permute/work.hpp"
@@ -26,7 +27,7 @@ strided_words words_of(const strided_work& work);
 
 // One axis within a tile. Digits of a word's number, the fastest first.
 struct inner_digit {
-    strided::divider by;
+    divider by;
     std::int64_t stride;  // bytes
     int cut;              // 0, 1: along the tiling's rows or columns, so that the last tiles are not whole; -1: neither
     int place;            // words further on in the tile, as it is read
@@ -43,7 +44,7 @@ struct tile_plan {
     struct cut_axis {
         std::int64_t extent;
         int steps;
-        strided::divider tiles;
+        divider tiles;
         std::int64_t source, destination;
     } rows, cols;
     int outer_rank;

@@ -101,16 +101,19 @@ namespace {
 // What addresses matter to a plan by.
 constexpr std::uintptr_t kAlike = kSector;
 
+// Whether plans differ in their addresses alone.
+bool are_alike(const strided_copy& a, const strided_copy& b) {
+    return a.run == b.run && a.rank == b.rank && a.source % kAlike == b.source % kAlike &&
+           a.destination % kAlike == b.destination % kAlike &&
+           std::equal(a.axes.begin(), a.axes.begin() + a.rank, b.axes.begin());
+}
+
 struct remembered {
     strided_copy of;
     gpu on;
     plan made;
 
-    bool fits(const strided_copy& c, const gpu& gpu_asked) const {
-        return of.run == c.run && of.rank == c.rank && of.source % kAlike == c.source % kAlike &&
-               of.destination % kAlike == c.destination % kAlike && on == gpu_asked &&
-               std::equal(c.axes.begin(), c.axes.begin() + c.rank, of.axes.begin());
-    }
+    bool fits(const strided_copy& c, const gpu& gpu_asked) const { return on == gpu_asked && are_alike(of, c); }
 };
 
 std::size_t slot_of(const strided_copy& c, std::size_t slots) {
@@ -147,9 +150,17 @@ const plan& plan_for(const strided_copy& c, const gpu& on) {
     return r.made;
 }
 
+namespace {
+
+std::string predicted_text(double cost) {
+    const std::string us = std::to_string(cost);
+    return "predicted " + us.substr(0, us.find('.') + 2) + " us";
+}
+
+}  // namespace
+
 std::string explain(const choice& chosen, const strided_copy& c, const gpu& on) {
-    const auto cost = std::to_string(chosen.cost);
-    const std::string predicted = ", predicted " + cost.substr(0, cost.find('.') + 2) + " us";
+    const std::string predicted = ", " + predicted_text(chosen.cost);
     switch (chosen.by) {
         case way::nothing: return "nothing: there is nothing to move";
         case way::rows: {
@@ -174,14 +185,21 @@ std::string explain(const choice& chosen, const strided_copy& c, const gpu& on) 
            std::to_string(p.shared_bytes) + " bytes" + predicted;
 }
 
-std::string explain(const strided_copy& c, const gpu& on) {
-    if (c.is_empty()) return explain(choice{}, c, on);
-    int parts = 0;
-    std::string first;
+choice_of_parts choose_parts(const strided_copy& c, const gpu& on) {
+    choice_of_parts all;
+    if (c.is_empty()) all.text = explain(choice{}, c, on);
+    strided_copy latest;
+    choice of_latest;
     for_each_part(c, [&](const strided_copy& part) {
-        if (parts++ == 0) first = explain(choose(part, on), part, on);
+        if (all.parts == 0 || !are_alike(part, latest)) of_latest = choose(part, on);
+        if (all.parts++ == 0) all.text = explain(of_latest, part, on);
+        all.cost += of_latest.cost;
+        latest = part;
     });
-    return parts == 1 ? first : first + ", the first of " + std::to_string(parts) + " parts";
+    if (all.parts > 1)
+        all.text +=
+            "; this is the first of " + std::to_string(all.parts) + " parts, all of them " + predicted_text(all.cost);
+    return all;
 }
 
 }  // namespace cornerturn::strided

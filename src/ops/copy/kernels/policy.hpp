@@ -72,8 +72,15 @@ void for_each_part(const strided_copy& c, Move move) {
 
 // In a line: the way, its cut, and the predicted cost.
 std::string explain(const choice& chosen, const strided_copy& c, const gpu& on);
-// The same of what is chosen for any number of runs: of the first part.
-std::string explain(const strided_copy& c, const gpu& on);
+
+// What is chosen for any number of runs, in so many launches.
+struct choice_of_parts {
+    int parts = 0;
+    double cost = 0;        // predicted microseconds of all parts
+    std::string text = {};  // the first part's line; where there are more, also how many, and what all of them cost
+};
+choice_of_parts choose_parts(const strided_copy& c, const gpu& on);
+inline std::string explain(const strided_copy& c, const gpu& on) { return choose_parts(c, on).text; }
 
 // The plan of what is chosen. Each thread remembers its latest plans, and takes them for addresses that are aligned
 // alike: choosing takes microseconds, remembering a tenth of one. Valid until the thread's next call.

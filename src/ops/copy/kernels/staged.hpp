@@ -1,6 +1,7 @@
 // Shared memory as an image of memory, from which single elements are taken in any order.
 #pragma once
 
+#include "core/divider.hpp"
 #include "ops/copy/kernels/words.hpp"
 
 namespace CORNERTURN_KERNELS {
@@ -20,16 +21,6 @@ struct staged {
     static __device__ __forceinline__ unsigned slot(unsigned word) { return word + word / kWordsPerLine; }
     static __device__ __forceinline__ element get(const word* stage, unsigned offset) {  // in bytes
         return value_at<element>(reinterpret_cast<const byte*>(stage) + (offset + offset / 128 * kWord));
-    }
-};
-
-// x / d for x * d < 2^32, by a multiplication.
-struct divider {
-    unsigned d, magic;
-    explicit divider(unsigned by) : d(by), magic(static_cast<unsigned>((std::uint64_t{1} << 32) / by + 1)) {}
-    __device__ __forceinline__ int quotient(int x) const {
-        if (d == 1) return x;  // its magic number does not fit
-        return static_cast<int>(static_cast<std::uint64_t>(static_cast<unsigned>(x)) * magic >> 32);
     }
 };
 

@@ -23,24 +23,12 @@
 
 #include <cstdint>
 
-#include "core/host_device.hpp"
+#include "core/divider.hpp"
 #include "core/strided.hpp"
 
 namespace cornerturn::strided {
 
-// x / d for 0 <= x < 2^31, by a multiplication.
-struct divider {
-    unsigned d = 1, magic = 1u << 31, shift = 0;
-
-    divider() = default;
-    explicit divider(unsigned by) : d(by) {
-        while ((std::uint64_t{1} << shift) < by) ++shift;
-        magic = static_cast<unsigned>(((std::uint64_t{1} << (31 + shift)) + by - 1) / by);
-    }
-    CORNERTURN_HOST_DEVICE unsigned quotient(unsigned x) const {
-        return static_cast<unsigned>(static_cast<std::uint64_t>(2 * x) * magic >> 32) >> shift;
-    }
-};
+using cornerturn::divider;
 
 // Threads of a block at most, and those of a multiprocessor that tiles leave registers for.
 inline constexpr int kMostThreads = 256, kResidentThreads = 1536;

@@ -20,12 +20,18 @@ using std::to_string;
 
 std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// All that a call does once extents and strides are known to be right, and the tensors not to be empty, with the device
-// the current one.
-void run(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
-         std::int64_t element_alignment, int device, cudaStream_t stream, const char* source_name = "source") {
+// The copy between tensors whose extents and strides are known to be right, and which are not empty, with its addresses
+// checked.
+strided_copy checked_copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
+                          std::int64_t element_alignment, const char* source_name = "source") {
     const strided_copy c = canonical(source, destination, element_size);
     check_tensor_addresses(source, destination, element_alignment, c, source_name);
+    return c;
+}
+
+// All else that a call does, with the device the current one.
+void run(const strided_copy& c, const any_tensor& source, const any_tensor& destination, int device,
+         cudaStream_t stream) {
     device::check_stream(stream, device);
     device::check_reachable("source", ".data", source.data, device);
     device::check_reachable("destination", ".data", destination.data, device);
@@ -34,11 +40,13 @@ void run(const any_tensor& source, const any_tensor& destination, std::int64_t e
     routing::run(c, device::gpu_of(device), production::run_on_gpu, strided::run_on_gpu);
 }
 
-void checked_copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
-                  std::int64_t element_alignment, cudaStream_t stream, const char* source_name) {
+// Arguments first: what is wrong with them is wrong without a device, too.
+void check_and_run(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
+                   std::int64_t element_alignment, cudaStream_t stream, const char* source_name) {
     check_tensors(source, destination, element_size, element_alignment, source_name);
     if (is_empty(destination)) return;
-    run(source, destination, element_size, element_alignment, device::current_device(), stream, source_name);
+    const strided_copy c = checked_copy(source, destination, element_size, element_alignment, source_name);
+    run(c, source, destination, device::current_device(), stream);
 }
 
 }  // namespace
@@ -59,9 +67,10 @@ void copy_plan::operator()(const void* source, void* destination, cudaStream_t s
     const any_tensor from{address_of(source), extents_, source_strides_};
     const any_tensor to{address_of(destination), extents_, destination_strides_};
     if (is_empty(to)) return;
+    const strided_copy c = checked_copy(from, to, element_size_, element_alignment_);
     if (const int current = device::current_device(); current != device_)
         refuse("the current device", to_string(current), "the plan was made for device " + to_string(device_));
-    run(from, to, element_size_, element_alignment_, device_, stream);
+    run(c, from, to, device_, stream);
 }
 
 std::string copy_plan::explain(const void* source, const void* destination) const {
@@ -75,14 +84,14 @@ namespace detail {
 
 void copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
           std::int64_t element_alignment, cudaStream_t stream) {
-    checked_copy(source, destination, element_size, element_alignment, stream, "source");
+    check_and_run(source, destination, element_size, element_alignment, stream, "source");
 }
 
 void permute(const any_tensor& source, const cornerturn::detail::axis_list& axes, const any_tensor& destination,
              std::int64_t element_size, std::int64_t element_alignment, cudaStream_t stream) {
     const permuted_tensor permuted(source, axes);
-    checked_copy({source.data, permuted.extents, permuted.strides}, destination, element_size, element_alignment,
-                 stream, "permuted source");
+    check_and_run({source.data, permuted.extents, permuted.strides}, destination, element_size, element_alignment,
+                  stream, "permuted source");
 }
 
 }  // namespace detail

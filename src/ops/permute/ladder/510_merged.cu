@@ -58,8 +58,7 @@ void run_merged(const strided_work& work) {
     if (w.words > 0x7fffffff) decline("it counts words in 31 bits");
     merged_words all{w.source, w.destination, static_cast<unsigned>(w.words), w.rank, {}};
     for (int i = 0; i < w.rank; ++i)
-        all.axes[i] = {strided::divider(static_cast<unsigned>(w.axes[i].extent)), w.axes[i].source,
-                       w.axes[i].destination};
+        all.axes[i] = {divider(static_cast<unsigned>(w.axes[i].extent)), w.axes[i].source, w.axes[i].destination};
     run_with_type<merged>(w.unit, all);
 }
 

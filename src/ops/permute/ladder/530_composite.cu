@@ -9,7 +9,7 @@ constexpr rung_notes kComposite{
         "long one.",
     .change =
         "From tiled: the tile's words have numbers, in the order of the source and in that of the destination, which "
-        "dividers take apart. No lane idles for a short axis, and narrow words come in wide tiles.",
+        "find_word() takes apart by dividers. No lane idles for a short axis, and narrow words come in wide tiles.",
     .contract = "Any extents and strides; up to 2147483647 tiles.",
     .bytes = "2 * elements * e, in pieces of 128 bytes on both sides where axes allow",
     .limit =
@@ -36,33 +36,16 @@ __global__ void permute_composite(tile_plan plan) {
     const tile_start at = start_of(plan, blockIdx.x);
     const int threads = static_cast<int>(blockDim.x);
     for (int i = static_cast<int>(threadIdx.x); i < plan.words; i += threads) {
-        std::int64_t offset = 0;
-        bool there = true;
-        unsigned rest = static_cast<unsigned>(i);
-        for (int k = 0; k < plan.rank; ++k) {
-            const unsigned next = plan.read[k].by.quotient(rest), digit = rest - next * plan.read[k].by.d;
-            offset += digit * plan.read[k].stride;
-            there = there && at.has(plan.read[k], digit);
-            rest = next;
-        }
-        if (there) *reinterpret_cast<T*>(bytes + padded_offset<T>(i)) = *reinterpret_cast<const T*>(at.source + offset);
+        const word_at word = find_word(plan.read, plan.rank, at, i);
+        if (word.there)
+            *reinterpret_cast<T*>(bytes + padded_offset<T>(i)) = *reinterpret_cast<const T*>(at.source + word.offset);
     }
     __syncthreads();  // from here on a thread reads what others have loaded
     for (int i = static_cast<int>(threadIdx.x); i < plan.words; i += threads) {
-        std::int64_t offset = 0;
-        int place = 0;
-        bool there = true;
-        unsigned rest = static_cast<unsigned>(i);
-        for (int k = 0; k < plan.rank; ++k) {
-            const unsigned next = plan.write[k].by.quotient(rest), digit = rest - next * plan.write[k].by.d;
-            offset += digit * plan.write[k].stride;
-            place += static_cast<int>(digit) * plan.write[k].place;
-            there = there && at.has(plan.write[k], digit);
-            rest = next;
-        }
-        if (there)
-            *reinterpret_cast<T*>(at.destination + offset) =
-                *reinterpret_cast<const T*>(bytes + padded_offset<T>(place));
+        const word_at word = find_word(plan.write, plan.rank, at, i);
+        if (word.there)
+            *reinterpret_cast<T*>(at.destination + word.offset) =
+                *reinterpret_cast<const T*>(bytes + padded_offset<T>(word.place));
     }
 }
 

@@ -29,25 +29,6 @@ __device__ __forceinline__ int swizzled_offset(int word) {
     return byte ^ (piece / kWords & 7) << 4;
 }
 
-// What a word's number is taken apart into: the way to it on a side, its place in the tile, and whether it is there.
-struct word_at {
-    std::int64_t offset;
-    int place;
-    bool there;
-};
-__device__ __forceinline__ word_at find_word(const inner_digit* digits, int rank, const tile_start& at, int number) {
-    word_at w{0, 0, true};
-    unsigned rest = static_cast<unsigned>(number);
-    for (int k = 0; k < rank; ++k) {
-        const unsigned next = digits[k].by.quotient(rest), digit = rest - next * digits[k].by.d;
-        w.offset += digit * digits[k].stride;
-        w.place += static_cast<int>(digit) * digits[k].place;
-        w.there = w.there && at.has(digits[k], digit);
-        rest = next;
-    }
-    return w;
-}
-
 // 16 bytes of the words that word(0), word(1), ... give.
 template <class T, class Word>
 __device__ __forceinline__ uint4 vector_of(Word word) {
