@@ -75,15 +75,7 @@ struct line_ends {
         : line(here.line0 + (place.offset + nth * t.group_destination)),
           begin(here.before * static_cast<int>(t.along_destination)),
           end(here.line_units * static_cast<int>(t.unit)) {
-        if (t.halo == 0) return;
-        // Lines that are cut begin and end where sectors do.
-        const auto past_sector = [&](int at) {
-            return static_cast<int>(
-                (static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line)) + static_cast<unsigned>(at)) %
-                kSectorBytes);
-        };
-        if (here.before > 0) begin -= past_sector(begin);
-        if (!here.last) end -= past_sector(end);
+        if (t.halo > 0) end_at_sectors(line, here.before > 0, here.last, begin, end);
     }
     __device__ __forceinline__ int past_word() const {
         return static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % 4);
@@ -97,7 +89,7 @@ struct group_writer {
     static constexpr int kLines = kVectorBytes / kUnit, kUnits = 4 / kUnit;
     const tile_work& t;
     const tile_here& here;
-    const loaded_tile<kUnit, false>& tile;
+    const loaded_tile<kUnit, false, 1>& tile;
     int lines_along;  // of the groups' axis
 
     __device__ __forceinline__ int count() const { return here.lines * static_cast<int>(t.by_groups.d) * kLines; }
@@ -163,7 +155,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, kResidentThreadsOfGroups) copy
     using group = group_words<kUnit, kShifted>;
     constexpr int kUnits = group::kUnits, kLines = group::kLines;
     const int lines_along = t.across_in_group ? here.across : t.group_steps;
-    const loaded_tile<kUnit, false> tile(t, here, shared, [&](const loaded_tile<kUnit, false>& loading) {
+    const loaded_tile<kUnit, false, 1> tile(t, here, shared, [&](const loaded_tile<kUnit, false, 1>& loading) {
         group_writer<kUnit>{t, here, loading, lines_along}.make_lines(lines);
     });
     const group_writer<kUnit> writer{t, here, tile, lines_along};

@@ -159,9 +159,20 @@ private:
     }
 };
 
+// Lines that are cut begin and end where sectors of memory do: moves the bounds of this block's part of a line there,
+// which count bytes from where the line begins.
+__device__ __forceinline__ void end_at_sectors(const byte* line, bool cut_before, bool last, int& begin, int& end) {
+    const auto past_sector = [&](int at) {
+        return static_cast<int>(
+            (static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line)) + static_cast<unsigned>(at)) % kSectorBytes);
+    };
+    if (cut_before) begin -= past_sector(begin);
+    if (!last) end -= past_sector(end);
+}
+
 // The table of where in shared memory a line's units lie, in as many copies as there are; with gaps one, and one of
 // where they go.
-template <int kUnit, bool kGaps>
+template <int kUnit, bool kGaps, int kCopies>
 __device__ __forceinline__ void make_table(const tile_work& t, const tile_here& here, unsigned* table) {
     using tile = tile_of_units<kUnit>;
     const auto phase0 = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(here.span0) % kVectorBytes);
@@ -180,7 +191,7 @@ __device__ __forceinline__ void make_table(const tile_work& t, const tile_here& 
             table[t.table_stride + static_cast<int>(j)] = to;
         } else {
             CORNERTURN_UNROLL
-            for (unsigned k = 0; k < tile::kCopies; ++k) {
+            for (unsigned k = 0; k < kCopies; ++k) {
                 if (j >= k) table[k * static_cast<unsigned>(t.table_stride) + tile::place_of(j - k)] = entry;
             }
         }
@@ -225,7 +236,7 @@ __device__ __forceinline__ void load_spans(const tile_work& t, const tile_here& 
 }
 
 // A tile in shared memory, with its tables.
-template <int kUnit, bool kGaps>
+template <int kUnit, bool kGaps, int kCopies = tile_of_units<kUnit>::kCopies>
 struct loaded_tile {
     const unsigned* table;
     const place_of_line* places;  // of lines, where these are of several axes
@@ -243,7 +254,7 @@ struct loaded_tile {
         load_spans<kUnit>(t, here, span_table, shared + t.image_at);
         end_of_copies();
         // Other tables are made while the spans are on their way.
-        make_table<kUnit, kGaps>(t, here, reinterpret_cast<unsigned*>(shared));
+        make_table<kUnit, kGaps, kCopies>(t, here, reinterpret_cast<unsigned*>(shared));
         make_line_table(t, here, reinterpret_cast<place_of_line*>(shared + t.line_table_at));
         meanwhile(*this);
         wait_for_copies<0>();

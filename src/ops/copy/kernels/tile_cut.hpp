@@ -383,7 +383,7 @@ struct tile_cut {
         const std::int64_t group = std::min(4, kVector / u.unit), of_vector = kVector / u.unit;
         return u.gaps ? table : up(table + up(table, of_vector) * group, std::int64_t{4}) * 4;
     }
-    int copies() const { return u.gaps ? 2 : std::min(4, kVector / u.unit); }
+    int copies() const { return u.gaps ? 2 : group >= 0 ? 1 : std::min(4, kVector / u.unit); }
     int rank_of(const std::array<bool, kMostAxes + 1>& in) const {
         int count = 0;
         for (int i = 0; i < u.rank; ++i) count += step(i) > 1 && !in[static_cast<std::size_t>(i)];
@@ -425,201 +425,19 @@ struct tile_cut {
             std::min({all, std::max(at_once, std::bit_floor(threads_of_line)), static_cast<unsigned>(threads())}));
     }
 
-    // Of so many vectors of a line: the logarithm of how many are dealt out at a time (see tiles.cu).
-    int deal(std::int64_t items, int most_log) const {
-        const int all = std::countr_zero(std::bit_ceil(static_cast<std::uint64_t>(items)));
-        return std::min(most_log, items <= 8 || 4 * items >= std::int64_t{3} << all ? all : all - 1);
-    }
+    // Predicted microseconds, with what conflicts have been counted: policy_tile_cost.cpp.
+    double cost(const gpu& on) const;
+    // What the kernels are told: policy_tile_work.cpp.
+    void fill(plan& p) const;
 
+private:
     // What a tile's warps do to write its lines: instructions, and wavefronts of shared memory.
     struct warp_work {
         double instructions, wavefronts;
     };
-    // Of so many items of each of `count` lines, the same one a thread: rounds of warps.
-    double rounds_of(std::int64_t items, std::int64_t count, int most_log) const {
-        double rounds = 0;
-        while (items > 0) {
-            const std::int64_t lanes = std::int64_t{1} << deal(items, most_log);
-            rounds += static_cast<double>(up<std::int64_t>(count * lanes, threads()) * (threads() / kWarp));
-            items -= lanes;
-        }
-        return rounds;
-    }
-    warp_work work_of_lines(double along_tiles) const {
-        const int per_vector = kVector / u.unit, lanes = 1 << lanes_log();
-        const std::int64_t vectors = halo > 0 ? up<std::int64_t>(line, kVector) : vectors_of_line();
-        const bool reused = lines > threads() / lanes;
-        const double rounds = reused ? rounds_of(vectors, lines, lanes_log())
-                                     : static_cast<double>(up<std::int64_t>(vectors, lanes) * (threads() / kWarp));
-        const double gather = u.gaps   ? kOfGap
-                              : reused ? kReused + kOfUnits * per_vector
-                                       : kLooked + kOfLooked * per_vector;
-        const double ends = u.gaps || whole_lines() ? 0
-                                                    : static_cast<double>(lines) / (kSector / u.unit) * kOfEnd /
-                                                          (halo > 0 ? along_tiles : 1);
-        // Lines that are the same are gathered once, if they begin alike.
-        const bool same = reused && repeated() && ax(across).destination % kSector == 0 && rank_of(in_line) == 1;
-        const double gathered = same ? static_cast<double>(threads() / lanes) / static_cast<double>(lines) : 1;
-        return {rounds * (same ? kOfCopy + gathered * gather : gather) + ends,
-                rounds * gathered * (std::max(4, per_vector) * conflicts + 4 + (reused ? 0 : per_vector))};
-    }
-    warp_work work_of_groups() const {
-        const int units = 4 / u.unit, loaded = aligned ? units : 2 * units;
-        const std::int64_t count = lines_listed() * groups_along();
-        const double rounds =
-            rounds_of((line + (aligned ? 3 : 6)) / 4, count, std::countr_zero(static_cast<unsigned>(threads())));
-        const double lines_of_group = static_cast<double>(step(group)) / static_cast<double>(groups_along());
-        return {rounds * (kOfGroup + loaded * (shifted ? kOfShifted : kOfVector) +
-                          lines_of_group * (aligned ? kOfAlignedWord : kOfWord)),
-                rounds * (loaded * (shifted ? 8 : 4) * conflicts + 2 * lines_of_group)};
-    }
-
-    // Predicted microseconds. What bounds the blocks of a multiprocessor: the bytes of memory, the instructions that it
-    // issues, and how long a block waits, whose time the others that fit beside it fill.
-    double cost(const gpu& on) const {
-        const auto f = [](std::int64_t x) { return static_cast<double>(x); };
-        const double useful = f(area);
-        const double touched =
-            f(spans) * (f(span - std::min<std::int64_t>(span_alignment, span)) / kSector + 1) * kSector;
-        const double read = std::min(touched, useful), over = touched - read;  // less where the source is repeated
-        // Sectors that lines share with those of other tiles: where they are not cut at sectors, and where an axis
-        // ends.
-        const double along_tiles = along >= 0 ? f(up(ax(along).extent, step(along))) : 1;
-        const double parts =
-            u.gaps || line_alignment >= kSector ? 0 : f(lines) * kSector / (halo > 0 ? along_tiles : 1);
-        const double short_pieces = useful * (kShortLine / f(line + kSector) + kShortSpan / f(span + kSector));
-        const double bytes = useful + read + kOverread * over + kPart * parts + short_pieces;
-
-        const double warps = threads() / 32.0;
-        const double before = warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies());
-        const auto [instructions, wavefronts] = group >= 0 ? work_of_groups() : work_of_lines(along_tiles);
-
-        const std::int64_t resident = std::max<std::int64_t>(
-            1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024),
-                                       (group >= 0 ? kResidentThreadsOfGroups : kResidentThreads) / threads(), 32}));
-        const double memory = bytes / kDramBytesPerUs, issue = (before + instructions) / kInstructionsPerUs;
-        const double of_shared = (wavefronts + f(spans * chunks) / (128 / kVector)) / kWavefrontsPerUs;
-        const double wait =
-            (kWait + kWaitOfVector * useful / kVector / threads() + kAlone * (memory + issue + of_shared)) /
-            f(resident);
-        const double each = norm(memory, norm(issue, of_shared, 0), wait);
-        const std::int64_t at_once = on.multiprocessors * resident, waves = up(tiles, at_once);
-        const double tail = waves < 9 ? 1 + kTail * (f(waves * at_once) / f(tiles) - 1) : 1;
-        return kLaunchUs + each * f(tiles) / on.multiprocessors * tail;
-    }
-
-    void fill(plan& p) const {
-        tile_work& t = p.tiles;
-        const strided_copy& c = u.c;
-        t = {};
-        t.source = reinterpret_cast<const unsigned char*>(c.source);
-        t.first = reinterpret_cast<const unsigned char*>(c.source_begin());
-        t.last = reinterpret_cast<const unsigned char*>(c.source_end());
-        t.destination = reinterpret_cast<unsigned char*>(c.destination);
-        const auto whole = [](std::int64_t x) { return static_cast<int>(x); };
-        const auto extent = [](std::int64_t x) { return divider(static_cast<unsigned>(x)); };
-        const auto add_cut = [&](int i) {
-            if (i < 0) {
-                t.tiles.axes[t.tiles.rank++] = {divider(1), 0, 0};
-                return;
-            }
-            t.tiles.axes[t.tiles.rank++] = {extent(up(ax(i).extent, step(i))), ax(i).source * step(i),
-                                            ax(i).destination * step(i)};
-        };
-        add_cut(along);
-        add_cut(across);
-        t.along_steps = t.across_steps = 1;
-        t.along_extent = t.across_extent = 1;
-        t.along_in_span = true;
-        if (along >= 0) {
-            const axis& a = ax(along);
-            t.along_steps = whole(step(along));
-            t.along_extent = a.extent;
-            t.along_source = a.source;
-            t.along_destination = a.destination;
-            t.along_in_span = span_has(along);
-        }
-        if (across >= 0) {
-            t.across_steps = whole(step(across));
-            t.across_extent = ax(across).extent;
-            t.across_source = ax(across).source;
-        }
-        t.halo = whole(halo);
-        t.spans = t.lines = t.line_units = 1;
-        t.span_bytes = u.unit;
-        int spans_before = 1;
-        for (int i = 0; i < u.rank; ++i) {
-            const axis& a = ax(i);
-            const bool is_cut = i == along || i == across;
-            if (step(i) < a.extent && !is_cut)
-                t.tiles.axes[t.tiles.rank++] = {extent(a.extent), a.source, a.destination};
-            if (step(i) == 1 || i == group) {
-                if (i == group && !is_cut) t.span_bytes += whole((step(i) - 1) * a.distance);
-                continue;
-            }
-            tile_digit d{extent(step(i)), 0, 0, a.source, a.destination};
-            if (span_has(i)) {
-                d.in_span = whole(a.source);
-                if (!is_cut) {
-                    t.span_bytes += whole((step(i) - 1) * a.distance);
-                    if (a.source < 0) t.origin += whole((step(i) - 1) * a.distance);
-                }
-            } else {
-                d.spans = spans_before;
-                spans_before *= whole(step(i));
-                (a.source < 0 ? t.spans_below : t.spans_above) += (step(i) + halo) * a.distance;
-                t.span[t.span_rank++] = d;
-                if (!is_cut) t.spans *= whole(step(i));
-            }
-            if (line_has(i)) {
-                t.line[t.line_rank++] = d;
-                if (!is_cut) t.line_units *= whole(step(i));
-            } else if (i != across) {
-                t.rows[t.row_rank++] = d;
-                t.lines *= whole(step(i));
-            }
-        }
-        t.across_in_group = group >= 0 && group == across;
-        t.by_groups = divider(1);
-        if (group >= 0) {
-            t.group_steps = whole(step(group));
-            t.group_destination = ax(group).destination;
-            t.by_groups = extent(groups_along());
-            t.group_table_at = whole(group_table_at());
-            t.unit = u.unit;
-            const std::int64_t all = along >= 0 ? line_step * u.unit * ax(along).extent : u.unit;
-            t.whole_words = line_alignment >= 4 && line % 4 == 0 && all % 4 == 0;
-        }
-        if (across >= 0 && across != group) {
-            const axis& a = ax(across);
-            t.rows[t.row_rank++] = {extent(step(across)), whole(a.source), 0, a.source, a.destination};
-        }
-        t.by_chunks = extent(chunks);
-        t.span_vectors = whole(pitch);
-        t.skew = skew;
-        t.table_units = whole(table);
-        t.table_stride = whole(table_stride());
-        const bool repeats = t.along_in_span;
-        t.by_period = extent(repeats ? line_step : table);
-        t.period_bytes = repeats ? whole(t.along_source) : 0;
-        t.span_table_at = whole(span_table_at());
-        t.line_table_at = whole(line_table_at());
-        t.image_at = whole(image_at());
-        t.line_vectors = whole(vectors_of_line());
-        t.whole_lines = whole_lines();
-        t.vectors_of_cut = whole(up<std::int64_t>(line + (line % kSector != 0 ? kSector - 1 : 0), kSector) * 2);
-        t.lanes_log = static_cast<unsigned>(lanes_log());
-        t.spans_at_once = static_cast<unsigned>(threads() / chunks);
-        t.bytes_at_once = whole(threads() % chunks * kVector);
-        t.fetch_lines = fetches_lines();
-        p.gaps = u.gaps;
-        p.groups = group >= 0;
-        p.shifted = shifted;
-        p.aligned = aligned;
-        p.threads = threads();
-        p.shared_bytes = whole(shared());
-        p.blocks = static_cast<unsigned>(tiles);
-    }
+    double rounds_of(std::int64_t items, std::int64_t count, int most_log) const;
+    warp_work work_of_lines(double along_tiles) const;
+    warp_work work_of_groups() const;
 };
 
 }  // namespace cornerturn::strided

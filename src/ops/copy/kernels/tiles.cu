@@ -82,15 +82,7 @@ struct line_part {
 
     __device__ __forceinline__ void bounds(const line_writer<kUnit>& w, const byte* to) {
         begin = w.begin, end = w.end;
-        if (w.t.halo > 0) {
-            const auto past_sector = [&](int at_byte) {
-                return static_cast<int>(
-                    (static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to)) + static_cast<unsigned>(at_byte)) %
-                    kSectorBytes);
-            };
-            if (w.cut_before) begin -= past_sector(begin);
-            if (!w.last) end -= past_sector(end);
-        }
+        if (w.t.halo > 0) end_at_sectors(to, w.cut_before, w.last, begin, end);
     }
     __device__ __forceinline__ int first_at(const byte* to) const {
         return begin - static_cast<int>((static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to)) +
