@@ -9,8 +9,7 @@
 #include <set>
 
 #include "emulator/session.hpp"
-#include "kernels/production_tables.hpp"
-#include "ops/copy/kernels/policy.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
 
 using namespace cornerturn;
 
@@ -119,14 +118,6 @@ std::string fault_of(const job& j, std::mt19937& random, production::path chosen
     return {};
 }
 
-const tests::tuned_kernel* kernel_of(const production::tuning& tuned) {
-    static const std::vector<tests::tuned_kernel> all = tests::tuned_kernels();
-    for (const auto& k : all) {
-        if (k.tuned == tuned) return &k;
-    }
-    return nullptr;
-}
-
 // As the library would do it on a GPU of that compute capability.
 void expect_right(const job& j, std::mt19937& random, int architecture = 90) {
     // Addresses matter by their alignment alone.
@@ -136,13 +127,8 @@ void expect_right(const job& j, std::mt19937& random, int architecture = 90) {
     void* const source = address(0, j.source_offset);
     const matrix_work alike = j.work(source, j.in_place ? source : address(1, j.destination_offset));
     const production::tuning use = production::choose(alike, architecture);
-    const std::string fault = fault_of(j, random, use.by, [&](const matrix_work& work) {
-        if (use.by == production::path::nothing) return;
-        if (use.by == production::path::strided) return production::run_strided(work, nullptr, &strided::run_emulated);
-        const auto* const k = kernel_of(use);
-        if (k == nullptr) throw std::runtime_error("no kernel is tuned so");
-        k->run(work);
-    });
+    const std::string fault =
+        fault_of(j, random, use.by, [&](const matrix_work& w) { production::run_emulated(use, w); });
     ASSERT_EQ(fault, "") << j.text() << "\n" << production::explain(alike, architecture);
 }
 
@@ -258,16 +244,14 @@ std::vector<job> jobs_for(const production::tuning& t) {
 
 TEST(production_memory, every_kernel_of_the_tables) {
     std::mt19937 random(1);
-    const auto all = tests::tuned_kernels();
+    const auto all = production::all_tunings();
     ASSERT_GT(all.size(), 100u);
-    for (const auto& k : all) {
-        const auto jobs = jobs_for(k.tuned);
+    for (const production::tuning& t : all) {
+        const auto jobs = jobs_for(t);
         ASSERT_FALSE(jobs.empty());
         for (const job& j : jobs) {
-            ASSERT_EQ(fault_of(j, random, k.tuned.by, k.run), "")
-                << production::name(k.tuned.by) << " " << k.tuned.tile_rows << " x " << k.tuned.tile_cols << " of "
-                << k.tuned.unit << "\n"
-                << j.text();
+            const auto run = [&](const matrix_work& work) { production::run_emulated(t, work); };
+            ASSERT_EQ(fault_of(j, random, t.by, run), "") << production::name(t) << "\n" << j.text();
         }
     }
 }

@@ -172,22 +172,16 @@ void run_few_rows(const matrix_work& work) {
     start_few_rows<kElement, kCount, true, true>(work);
 }
 
-template <int kElement, int kCount>
-constexpr production_kernel wide() {
-    return {{path::wide, kElement, kCount, 0, kFewThreads}, &run_few_rows<kElement, kCount>};
-}
-
-#define CORNERTURN_OF_ELEMENT(element)                                                                  \
-    wide<element, 2>(), wide<element, 3>(), wide<element, 4>(), wide<element, 5>(), wide<element, 6>(), \
-        wide<element, 7>(), wide<element, 8>()
-constexpr production_kernel kKernels[] = {
-    CORNERTURN_OF_ELEMENT(1), CORNERTURN_OF_ELEMENT(2),  CORNERTURN_OF_ELEMENT(4),
-    CORNERTURN_OF_ELEMENT(8), CORNERTURN_OF_ELEMENT(16),
+struct wide_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kWide.rows[kRow];
+        return &run_few_rows<kUse.unit, kUse.tile_rows>;
+    }
 };
-#undef CORNERTURN_OF_ELEMENT
 
 }  // namespace
 
-production_kernels few_rows_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work wide_kernel(int row) { return kernel_of_row<wide_rows>(row, production::kWide.rows); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -217,7 +217,7 @@ void run_units(const matrix_work& work) {
 }
 
 // Elements that are coalesced by themselves: a block exchanges tile_rows of one column for those of a row.
-constexpr int kBlockThreads = 256;
+constexpr int kBlockThreads = production::kBlockThreads;
 
 template <int kUnit>
 __global__ void __launch_bounds__(kBlockThreads)
@@ -257,39 +257,36 @@ void run_blocks(const matrix_work& work) {
         });
 }
 
-template <int kElement, int kTile, int kThreads>
-constexpr production_kernel vectors() {
-    return {{path::vector_in_place, kElement, kTile, kTile, kThreads}, &run_vector<kElement, kTile, kThreads>};
-}
-template <int kUnit>
-constexpr production_kernel units() {
-    return {{path::units_in_place, kUnit, 0, 0, 0}, &run_units<kUnit>};
-}
-template <int kUnit>
-constexpr production_kernel blocks() {
-    return {{path::blocks_in_place, kUnit, 0, 0, kBlockThreads}, &run_blocks<kUnit>};
-}
-
-constexpr production_kernel kKernels[] = {
-    vectors<1, 128, 256>(),
-    vectors<2, 64, 256>(),
-    vectors<4, 64, 512>(),
-    vectors<8, 32, 256>(),
-    vectors<16, 16, 128>(),
-    units<1>(),
-    units<2>(),
-    units<4>(),
-    units<8>(),
-    units<16>(),
-    blocks<1>(),
-    blocks<2>(),
-    blocks<4>(),
-    blocks<8>(),
-    blocks<16>(),
+struct vector_in_place_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kVectorInPlace.rows[kRow];
+        return &run_vector<kUse.unit, kUse.tile_rows, kUse.threads>;
+    }
+};
+struct units_in_place_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        return &run_units<production::kUnitsInPlace.rows[kRow].unit>;
+    }
+};
+struct blocks_in_place_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        return &run_blocks<production::kBlocksInPlace.rows[kRow].unit>;
+    }
 };
 
 }  // namespace
 
-production_kernels in_place_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work vector_in_place_kernel(int row) {
+    return kernel_of_row<vector_in_place_rows>(row, production::kVectorInPlace.rows);
+}
+run_work units_in_place_kernel(int row) {
+    return kernel_of_row<units_in_place_rows>(row, production::kUnitsInPlace.rows);
+}
+run_work blocks_in_place_kernel(int row) {
+    return kernel_of_row<blocks_in_place_rows>(row, production::kBlocksInPlace.rows);
+}
 
 }  // namespace CORNERTURN_KERNELS

@@ -26,9 +26,7 @@ void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destin
     check_reachable("destination", ".data", destination, on_device);
     const matrix_work work = work_of(l, source, destination);
     const device::stream_scope launches_go_to(stream, on_device);
-    const production::tuning use = production::choose(work, architecture);
-    if (!production::run_on_gpu(use, work))
-        throw unsupported("no kernel is tuned as " + production::explain(work, architecture));
+    production::run_on_gpu(production::choose(work, architecture), work);
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ enum class path {
 };
 const char* name(path p);
 
-// One kernel as it is tuned. `unit` is what it moves at once: the element, or a part of it.
+// One kernel as it is tuned: tunings.hpp has all of them. `unit` is what it moves at once: the element, or a part of
+// it.
 struct tuning {
     path by;
     int unit;                  // bytes
@@ -56,6 +57,10 @@ strided_copy strided_of(const matrix_work& work);
 tuning choose(const matrix_work& work, int architecture);
 // Other tunings of these kernels that can do the work, which may be slower: for the bench's regret. None in place.
 std::vector<tuning> alternatives(const matrix_work& work, int architecture);
+// Every tuning that is chosen among: those of tunings.hpp.
+std::vector<tuning> all_tunings();
+// The row of its path's table in tunings.hpp, which is its kernel's. Throws std::logic_error where a tuning is no row.
+int row_of(const tuning& t);
 // "vector 128 x 128, 1-byte units, 256 threads"
 std::string name(const tuning& t);
 // Calls run() for each launch of what is chosen as path::strided, on that GPU; null: on the one that kernels are tuned

@@ -126,22 +126,21 @@ void run(const matrix_work& work) {
         });
 }
 
-template <int kElement, int kRows, int kCols, int kThreads, int kResident>
-constexpr production_kernel tuned() {
-    return {{path::ragged, kElement, ragged_tile<kElement, kRows, kCols, kThreads>::kMoved, kCols, kThreads},
-            &run<kElement, kRows, kCols, kThreads, kResident>};
-}
-
-// From narrow and tall tiles, for matrices of few columns, to square ones.
-constexpr production_kernel kKernels[] = {
-    tuned<4, 512, 8, 512, 2048>(),  tuned<4, 256, 16, 256, 2048>(), tuned<4, 64, 32, 256, 2048>(),
-    tuned<8, 256, 8, 256, 1536>(),  tuned<8, 128, 16, 256, 1536>(), tuned<8, 64, 32, 256, 1024>(),
-    tuned<8, 64, 64, 512, 1536>(),  tuned<16, 256, 4, 256, 2048>(), tuned<16, 128, 8, 256, 2048>(),
-    tuned<16, 64, 16, 256, 2048>(), tuned<16, 64, 32, 512, 2048>(),
+struct ragged_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kRagged[kRow].use;
+        if constexpr (kUse.unit < 4) {
+            return nullptr;  // ragged_bytes.cu has it
+        } else {
+            return &run<kUse.unit, kUse.tile_rows + kSectorBytes / kUse.unit, kUse.tile_cols, kUse.threads,
+                        production::kRagged[kRow].resident>;
+        }
+    }
 };
 
 }  // namespace
 
-production_kernels ragged_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work ragged_kernel(int row) { return kernel_of_row<ragged_rows>(row, production::kRagged); }
 
 }  // namespace CORNERTURN_KERNELS

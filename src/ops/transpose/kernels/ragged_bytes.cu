@@ -353,24 +353,26 @@ void run(const matrix_work& work) {
         });
 }
 
-template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
-constexpr production_kernel tuned() {
-    using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
-    return {{path::ragged, kElement, tiles::kMoved, tiles::kCols, kThreads},
-            &run<kElement, kColBytes, kLanes, kThreads, kResident, kShared>};
-}
-
-// From narrow and tall tiles, for matrices of few columns, to square ones.
-constexpr production_kernel kKernels[] = {
-    tuned<1, 1024, 2, 256, 1024, false>(), tuned<1, 512, 4, 256, 1536, true>(),   tuned<1, 512, 4, 256, 1024, false>(),
-    tuned<1, 256, 8, 256, 1024, false>(),  tuned<1, 256, 16, 512, 1536, true>(),  tuned<1, 256, 16, 512, 1024, false>(),
-    tuned<1, 160, 32, 256, 768, true>(),   tuned<2, 1024, 4, 256, 1024, false>(), tuned<2, 512, 8, 256, 1536, true>(),
-    tuned<2, 512, 8, 256, 1024, false>(),  tuned<2, 256, 16, 512, 2048, true>(),  tuned<2, 256, 16, 512, 2048, false>(),
-    tuned<2, 160, 32, 256, 1280, true>(),  tuned<2, 160, 32, 256, 1280, false>(),
+struct ragged_bytes_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kRagged[kRow].use;
+        constexpr int kElement = kUse.unit, kCols = kUse.tile_cols, kThreads = kUse.threads;
+        if constexpr (kElement >= 4) {
+            return nullptr;  // ragged.cu has it
+        } else {
+            constexpr bool kShared = (kCols & (kCols - 1)) != 0;
+            constexpr int kColsOfPair = 2 * kElementsPerWord<kElement>,
+                          kLanes = kCols / kColsOfPair + (kShared ? 1 : 0);
+            constexpr int kColBytes = kUse.tile_rows * kElement + kSectorBytes;
+            static_assert(byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>::kCols == kCols);
+            return &run<kElement, kColBytes, kLanes, kThreads, production::kRagged[kRow].resident, kShared>;
+        }
+    }
 };
 
 }  // namespace
 
-production_kernels ragged_bytes_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work ragged_bytes_kernel(int row) { return kernel_of_row<ragged_bytes_rows>(row, production::kRagged); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -22,11 +22,10 @@ constexpr int kTunedFor = 90;
 void run_production(const matrix_work& work) {
     const production::tuning use = production::choose(work, kTunedFor);
 #if defined(CORNERTURN_EMULATED)
-    const bool found = production::run_emulated(use, work);
+    production::run_emulated(use, work);
 #else
-    const bool found = production::run_on_gpu(use, work);
+    production::run_on_gpu(use, work);
 #endif
-    if (!found) decline_element_size(work.element_size);
 }
 
 }  // namespace

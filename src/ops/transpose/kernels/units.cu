@@ -8,7 +8,7 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-constexpr int kThreads = 256, kMostThreads = 512;
+constexpr int kThreads = production::kBlockThreads, kMostThreads = 512;
 
 template <int kUnit, int kUnits, bool kShifted>
 __global__ void CORNERTURN_RESIDENT(kMostThreads, (unit_tile<kUnit, kUnits, kShifted>::kResident))
@@ -171,22 +171,22 @@ void run_blocks(const matrix_work& work) {
         });
 }
 
-template <int kUnit>
-constexpr production_kernel units() {
-    return {{path::units, kUnit, 0, 0, 0}, &run_units<kUnit>};
-}
-template <int kUnit>
-constexpr production_kernel blocks() {
-    return {{path::blocks, kUnit, 0, 0, kThreads}, &run_blocks<kUnit>};
-}
-
-constexpr production_kernel kKernels[] = {
-    units<1>(),  units<2>(),  units<4>(),  units<8>(),  units<16>(),
-    blocks<1>(), blocks<2>(), blocks<4>(), blocks<8>(), blocks<16>(),
+struct unit_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        return &run_units<production::kUnits.rows[kRow].unit>;
+    }
+};
+struct block_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        return &run_blocks<production::kBlocks.rows[kRow].unit>;
+    }
 };
 
 }  // namespace
 
-production_kernels unit_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work units_kernel(int row) { return kernel_of_row<unit_rows>(row, production::kUnits.rows); }
+run_work blocks_kernel(int row) { return kernel_of_row<block_rows>(row, production::kBlocks.rows); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -109,89 +109,32 @@ void run_stacked(const matrix_work& work) {
         });
 }
 
-template <int kElement, int kTileRows, int kTileCols, int kThreads>
-constexpr production_kernel tuned() {
-    return {{path::vector, kElement, kTileRows, kTileCols, kThreads},
-            &run<column_major, kElement, kTileRows, kTileCols, kThreads>};
-}
 // Columns 16 KiB apart: memory deals out addresses by the parity of some of their bits, of which this is one
 // (docs/experiments.md).
-template <int kElement, int kTileRows, int kTileCols, int kThreads>
-constexpr production_kernel apart() {
-    constexpr unsigned kApart = (16 << 10) / (kTileCols * kElement);
-    static_assert(kApart * kTileCols * kElement == 16 << 10);
-    return {{path::vector_apart, kElement, kTileRows, kTileCols, kThreads},
-            &run<columns_apart<kApart>, kElement, kTileRows, kTileCols, kThreads>};
-}
-template <int kElement, int kTileRows, int kTileCols, int kThreads>
-constexpr production_kernel stacked() {
-    return {{path::vector_stacked, kElement, kTileRows, kTileCols, kThreads},
-            &run_stacked<kElement, kTileRows, kTileCols, kThreads>};
+template <int kRowBytes>
+constexpr unsigned apart() {
+    constexpr unsigned kApart = (16 << 10) / kRowBytes;
+    static_assert(kApart * kRowBytes == 16 << 10);
+    return kApart;
 }
 
-constexpr production_kernel kKernels[] = {
-    tuned<1, 256, 256, 512>(),
-    tuned<1, 128, 256, 256>(),
-    tuned<1, 128, 128, 256>(),
-    tuned<1, 64, 128, 128>(),
-    tuned<2, 128, 128, 512>(),
-    tuned<2, 64, 128, 512>(),
-    tuned<2, 64, 64, 256>(),
-    tuned<4, 64, 64, 512>(),
-    tuned<4, 32, 32, 256>(),
-    tuned<8, 64, 32, 512>(),
-    tuned<8, 32, 32, 256>(),
-    tuned<16, 64, 16, 512>(),
-    tuned<16, 32, 16, 256>(),
-    tuned<16, 16, 32, 128>(),
-    apart<1, 256, 256, 512>(),
-    apart<2, 128, 128, 512>(),
-    apart<4, 64, 64, 512>(),
-    apart<8, 64, 32, 512>(),
-    apart<16, 64, 16, 512>(),
-    // Strips: tall ones, low ones, and tall ones for batches.
-    tuned<1, 1024, 16, 256>(),
-    tuned<1, 512, 32, 256>(),
-    tuned<1, 256, 64, 256>(),
-    tuned<2, 512, 16, 256>(),
-    tuned<2, 256, 32, 256>(),
-    tuned<2, 128, 64, 256>(),
-    tuned<4, 256, 16, 256>(),
-    tuned<4, 128, 32, 256>(),
-    tuned<4, 64, 64, 256>(),
-    tuned<8, 128, 16, 256>(),
-    tuned<8, 64, 32, 256>(),
-    tuned<16, 64, 16, 256>(),
-    tuned<16, 32, 32, 256>(),  //
-    tuned<1, 16, 1024, 256>(),
-    tuned<1, 32, 512, 256>(),
-    tuned<1, 64, 256, 256>(),
-    tuned<2, 16, 512, 256>(),
-    tuned<2, 32, 256, 256>(),
-    tuned<2, 64, 128, 256>(),
-    tuned<4, 16, 256, 256>(),
-    tuned<4, 32, 128, 256>(),
-    tuned<8, 16, 128, 256>(),
-    tuned<8, 32, 64, 256>(),
-    tuned<16, 16, 64, 256>(),  //
-    stacked<1, 1024, 16, 256>(),
-    stacked<1, 512, 32, 256>(),
-    stacked<1, 256, 64, 256>(),
-    stacked<1, 128, 128, 256>(),
-    stacked<2, 512, 16, 256>(),
-    stacked<2, 256, 32, 256>(),
-    stacked<2, 128, 64, 256>(),
-    stacked<4, 256, 16, 256>(),
-    stacked<4, 128, 32, 256>(),
-    stacked<4, 64, 64, 256>(),
-    stacked<8, 128, 16, 256>(),
-    stacked<8, 64, 32, 256>(),
-    stacked<16, 64, 16, 256>(),
-    stacked<16, 32, 32, 256>(),
+struct vector_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kVector.rows[kRow];
+        constexpr int kElement = kUse.unit, kRows = kUse.tile_rows, kCols = kUse.tile_cols, kThreads = kUse.threads;
+        if constexpr (kUse.by == path::vector_stacked) {
+            return &run_stacked<kElement, kRows, kCols, kThreads>;
+        } else if constexpr (kUse.by == path::vector_apart) {
+            return &run<columns_apart<apart<kCols * kElement>()>, kElement, kRows, kCols, kThreads>;
+        } else {
+            return &run<column_major, kElement, kRows, kCols, kThreads>;
+        }
+    }
 };
 
 }  // namespace
 
-production_kernels vector_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work vector_kernel(int row) { return kernel_of_row<vector_rows>(row, production::kVector.rows); }
 
 }  // namespace CORNERTURN_KERNELS
