@@ -118,18 +118,18 @@ std::string fault_of(const job& j, std::mt19937& random, production::path chosen
     return {};
 }
 
-// As the library would do it on a GPU of that compute capability.
-void expect_right(const job& j, std::mt19937& random, int architecture = 90) {
+// As the library would do it on that GPU.
+void expect_right(const job& j, std::mt19937& random, const gpu& on = kH200) {
     // Addresses matter by their alignment alone.
     const auto address = [](int side, int offset) {
         return reinterpret_cast<void*>((std::uintptr_t{1} << (40 + side)) + static_cast<std::uintptr_t>(offset));
     };
     void* const source = address(0, j.source_offset);
     const matrix_work alike = j.work(source, j.in_place ? source : address(1, j.destination_offset));
-    const production::tuning use = production::choose(alike, architecture);
+    const production::tuning use = production::choose(alike, on);
     const std::string fault =
-        fault_of(j, random, use.by, [&](const matrix_work& w) { production::run_emulated(use, w); });
-    ASSERT_EQ(fault, "") << j.text() << "\n" << production::explain(alike, architecture);
+        fault_of(j, random, use.by, [&](const matrix_work& w) { production::run_emulated(use, w, on); });
+    ASSERT_EQ(fault, "") << j.text() << "\n" << production::explain(alike, on);
 }
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
@@ -250,7 +250,7 @@ TEST(production_memory, every_kernel_of_the_tables) {
         const auto jobs = jobs_for(t);
         ASSERT_FALSE(jobs.empty());
         for (const job& j : jobs) {
-            const auto run = [&](const matrix_work& work) { production::run_emulated(t, work); };
+            const auto run = [&](const matrix_work& work) { production::run_emulated(t, work, kH200); };
             ASSERT_EQ(fault_of(j, random, t.by, run), "") << production::name(t) << "\n" << j.text();
         }
     }
@@ -261,10 +261,10 @@ TEST(production_memory, addresses_that_are_no_multiple_of_the_element) {
     for (int size : {2, 4, 8, 16, 3, 6, 12}) {
         for (auto [rows, cols] : {std::pair{33, 47}, {64, 64}, {5, 300}, {300, 5}}) {
             for (auto [from, to] : {std::pair{1, 0}, {0, 1}, {2, 2}, {4, 8}, {8, 4}, {3, 5}}) {
-                for (int architecture : {75, 90}) {
+                for (const gpu& on : {gpu_of_capability(75), kH200}) {
                     job j{rows, cols, size};
                     j.source_offset = from, j.destination_offset = to;
-                    ASSERT_NO_FATAL_FAILURE(expect_right(j, random, architecture));
+                    ASSERT_NO_FATAL_FAILURE(expect_right(j, random, on));
                 }
             }
         }
@@ -331,7 +331,7 @@ TEST(production_memory, random_work) {
         j.source_stride = j.rows * j.source_ld + (up_to(1) > 0 ? 0 : up_to(40));
         j.destination_stride = j.cols * j.destination_ld + (up_to(1) > 0 ? 0 : up_to(40));
         j.source_offset = up_to(1) > 0 ? 0 : up_to(40), j.destination_offset = up_to(1) > 0 ? 0 : up_to(40);
-        ASSERT_NO_FATAL_FAILURE(expect_right(j, random, up_to(3) > 0 ? 90 : 75)) << "seed " << seed;
+        ASSERT_NO_FATAL_FAILURE(expect_right(j, random, gpu_of_capability(up_to(3) > 0 ? 90 : 75))) << "seed " << seed;
     }
 }
 

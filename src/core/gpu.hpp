@@ -18,4 +18,25 @@ struct gpu {
 // The one that kernels are tuned for, which the emulator stands for.
 inline constexpr gpu kH200{};
 
+// Shared memory of a multiprocessor (CUDA C++ Programming Guide, compute capabilities).
+constexpr int shared_bytes_of_capability(int capability) {
+    constexpr struct {
+        int from, kib;
+    } kShared[] = {{75, 64}, {80, 164}, {86, 100}, {87, 164}, {89, 100}, {90, 228}, {120, 100}};
+    int kib = kShared[0].kib;
+    for (const auto& row : kShared) {
+        if (capability >= row.from) kib = row.kib;
+    }
+    return kib << 10;
+}
+
+// A GPU of which no more is known than its compute capability: in all else it is the one that kernels are tuned for.
+constexpr gpu gpu_of_capability(int capability) {
+    gpu on = kH200;
+    on.capability = capability;
+    on.shared_bytes = shared_bytes_of_capability(capability);
+    on.shared_bytes_of_block = on.shared_bytes - (capability >= 80 ? 1 << 10 : 0);  // the rest is CUDA's
+    return on;
+}
+
 }  // namespace cornerturn

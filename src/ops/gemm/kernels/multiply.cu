@@ -2,6 +2,9 @@
 #include "ops/gemm/kernels/multiply.hpp"
 #include "ops/gemm/kernels/product.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
+#if !defined(CORNERTURN_EMULATED)
+#include "device/cuda_device.hpp"
+#endif
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -15,7 +18,7 @@ using production::gemm_tile_size;
 
 // An operand brought into the workspace, as rows of k: transposed where it lies along k, copied elsewhere.
 void bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t extent, std::int64_t all, float* to,
-           std::int64_t to_ld, int compute_capability) {
+           std::int64_t to_ld, [[maybe_unused]] int compute_capability) {
     const std::int64_t count = production::packed_count(all, operand.stride);
     const gemm_operand from = operand;
     operand = {to, to_ld, count == 1 ? 0 : k * to_ld, 0};
@@ -27,11 +30,12 @@ void bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t 
     const matrix_work transpose{
         from.data, to,          extent,   k, extent > 1 ? from.ld : k, to_ld, static_cast<int>(sizeof(float)),
         count,     from.stride, k * to_ld};
-    const production::tuning tuned = production::choose(transpose, compute_capability);
 #if defined(CORNERTURN_EMULATED)
-    production::run_emulated(tuned, transpose);
+    const gpu on = gpu_of_capability(compute_capability);
+    production::run_emulated(production::choose(transpose, on), transpose, on);
 #else
-    production::run_on_gpu(tuned, transpose);
+    const gpu on = device::gpu_of(device::launch_device());
+    production::run_on_gpu(production::choose(transpose, on), transpose, on);
 #endif
 }
 

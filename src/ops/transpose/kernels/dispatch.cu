@@ -2,9 +2,6 @@
 #include "ops/copy/kernels/policy.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
-#if !defined(CORNERTURN_EMULATED)
-#include "device/cuda_device.hpp"
-#endif
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -38,18 +35,15 @@ run_work kernel_of(const production::tuning& t) {
 namespace cornerturn::production {
 
 #if defined(CORNERTURN_EMULATED)
-void run_emulated(const tuning& tuned, const matrix_work& work) {
+void run_emulated(const tuning& tuned, const matrix_work& work, const gpu& on) {
     if (tuned.by == path::nothing) return;
-    if (tuned.by == path::strided) return run_strided(work, nullptr, &strided::run_emulated);
+    if (tuned.by == path::strided) return run_strided(work, on, &strided::run_emulated);
     dialect::kernel_of(tuned)(work);
 }
 #else
-void run_on_gpu(const tuning& tuned, const matrix_work& work) {
+void run_on_gpu(const tuning& tuned, const matrix_work& work, const gpu& on) {
     if (tuned.by == path::nothing) return;
-    if (tuned.by == path::strided) {
-        const gpu on = device::gpu_of(device::launch_device());
-        return run_strided(work, &on, &strided::run_on_gpu);
-    }
+    if (tuned.by == path::strided) return run_strided(work, on, &strided::run_on_gpu);
     dialect::kernel_of(tuned)(work);
 }
 #endif

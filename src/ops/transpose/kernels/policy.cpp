@@ -13,8 +13,8 @@
 namespace cornerturn::production {
 namespace {
 
-// GPUs whose multiprocessors have 227 KiB of shared memory and more: large tiles need it, and are tuned on Hopper.
-constexpr bool has_large_shared_memory(int architecture) { return architecture >= 90 && architecture < 120; }
+// As much as Hopper's: large tiles need it, and are tuned there.
+constexpr bool has_large_shared_memory(const gpu& on) { return on.shared_bytes_of_block >= 227 << 10; }
 
 // The first strip that is as wide, or the last.
 constexpr strip strip_of(int element, std::int64_t side) {
@@ -37,14 +37,14 @@ constexpr strip strip_as_long(int element, std::int64_t length) {
 }
 
 // What fits the shared memory that every GPU has without asking, where there is not much of it.
-constexpr bool fits_shared(const tuning& ragged, int architecture) {
-    return has_large_shared_memory(architecture) || ragged.tile_rows * ragged.tile_cols * ragged.unit <= 40 << 10;
+constexpr bool fits_shared(const tuning& ragged, const gpu& on) {
+    return has_large_shared_memory(on) || ragged.tile_rows * ragged.tile_cols * ragged.unit <= 40 << 10;
 }
 
-tuning ragged_tile(int element, std::int64_t cols, int architecture) {
+tuning ragged_tile(int element, std::int64_t cols, const gpu& on) {
     tuning found{};
     for (const ragged_tuning& t : kRagged) {
-        if (t.use.unit != element || !fits_shared(t.use, architecture)) continue;
+        if (t.use.unit != element || !fits_shared(t.use, on)) continue;
         found = t.use;
         if (found.tile_cols >= cols) break;
     }
@@ -169,12 +169,12 @@ constexpr double kMostlyFull = 0.5;
 
 // Tiles of vectors for what is neither narrow nor low: the first that is mostly full, or the fullest. No choice: .by is
 // path::nothing.
-tuning square_tile(path by, const matrix_work& w, const view_of_work& v, int architecture) {
+tuning square_tile(path by, const matrix_work& w, const view_of_work& v, const gpu& on) {
     tuning found{};
     double fill = 0;
     for (const tile_tuning& t : kTiles) {
         if (t.use.by != by || t.use.unit != w.element_size || v.bytes < t.from) continue;
-        if (t.large && !has_large_shared_memory(architecture)) continue;
+        if (t.large && !has_large_shared_memory(on)) continue;
         if (const double f = fill_of(t.use, w); f > fill) {
             found = t.use;
             fill = f;
@@ -188,13 +188,13 @@ bool is_narrow(const matrix_work& w) { return w.cols <= w.rows && w.cols <= stri
 bool is_low(const matrix_work& w) { return w.rows < w.cols && w.rows <= strip_of(w.element_size, w.rows).side; }
 
 // A batch of matrices that alone might not fill a tile. No choice: .by is path::nothing.
-decision decide_batch(const matrix_work& w, const view_of_work& v, int architecture) {
+decision decide_batch(const matrix_work& w, const view_of_work& v, const gpu& on) {
     // Where one block writes whole rows of the destination, it shares no sector with another.
     const strip across = strip_of(v.unit, w.cols), down = strip_as_long(v.unit, w.rows);
     const tuning tile = is_narrow(w)       ? across.tall(path::vector)
                         : is_low(w)        ? strip_of(v.unit, w.rows).low()
                         : down.element > 0 ? down.tall(path::vector)
-                                           : square_tile(path::vector, w, v, architecture);
+                                           : square_tile(path::vector, w, v, on);
     if (v.vectors && fill_of(tile, w) > kMostlyFull) return {tile, "a batch, every row aligned to 16 bytes"};
     const bool fits = v.packed_batch && w.rows * w.cols * w.element_size <= kSmallBytes;
     if (v.stackable && (!fits || w.cols % across.side == 0)) {
@@ -214,7 +214,7 @@ tuning direct_tile(const matrix_work& w, const view_of_work& v) {
     return {};
 }
 
-decision decide_for_matrices(const matrix_work& w, int architecture) {
+decision decide_for_matrices(const matrix_work& w, const gpu& on) {
     if (w.rows == 0 || w.cols == 0 || w.count == 0) return {{path::nothing, 0, 0, 0, 0}, "there is nothing to move"};
     const view_of_work v(w);
     if (v.in_place) {
@@ -231,7 +231,7 @@ decision decide_for_matrices(const matrix_work& w, int architecture) {
         return {row_for(kUnits, v.unit), "the element's size is no power of two, or its address no multiple of it"};
     }
     if (w.count > 1 && (w.rows <= kLow || w.rows * w.cols * w.element_size <= kSmallBytes)) {
-        if (const decision d = decide_batch(w, v, architecture); d.use.by != path::nothing) return d;
+        if (const decision d = decide_batch(w, v, on); d.use.by != path::nothing) return d;
     }
     if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source)
         return {row_for(kTall, v.unit, w.cols), "a few columns without gaps: the source is read as it lies"};
@@ -252,16 +252,16 @@ decision decide_for_matrices(const matrix_work& w, int architecture) {
         return {strip_of(v.unit, w.cols).tall(path::vector), "few columns, every row aligned to 16 bytes"};
     if (!is_narrow(w) && v.whole_source && v.whole_destination) {
         if (rows_collide(w)) {
-            if (const tuning t = square_tile(path::vector_apart, w, v, architecture); t.by != path::nothing)
+            if (const tuning t = square_tile(path::vector_apart, w, v, on); t.by != path::nothing)
                 return {t, "every row is aligned to 16 bytes, and the next one multiples of 128 KiB away"};
         }
-        return {square_tile(path::vector, w, v, architecture), "every row is aligned to 16 bytes"};
+        return {square_tile(path::vector, w, v, on), "every row is aligned to 16 bytes"};
     }
-    return {ragged_tile(v.unit, w.cols, architecture), "not every row is aligned to a vector, or to a sector"};
+    return {ragged_tile(v.unit, w.cols, on), "not every row is aligned to a vector, or to a sector"};
 }
 
-decision decide(const matrix_work& w, int architecture) {
-    const decision d = decide_for_matrices(w, architecture);
+decision decide(const matrix_work& w, const gpu& on) {
+    const decision d = decide_for_matrices(w, on);
     if (w.source == w.destination || d.use.by == path::nothing || !copies_better(d.use, w)) return d;
     return {{path::strided, 0, 0, 0, 0}, ""};
 }
@@ -360,21 +360,21 @@ std::vector<tuning> all_tunings() {
     return all;
 }
 
-tuning choose(const matrix_work& work, int architecture) { return decide(work, architecture).use; }
+tuning choose(const matrix_work& work, const gpu& on) { return decide(work, on).use; }
 
-std::vector<tuning> alternatives(const matrix_work& w, int architecture) {
-    const decision chosen = decide(w, architecture);
+std::vector<tuning> alternatives(const matrix_work& w, const gpu& on) {
+    const decision chosen = decide(w, on);
     const view_of_work v(w);
     std::vector<tuning> all;
     if (chosen.use.by == path::nothing || v.in_place) return all;
     const auto add = [&](const tuning& t) {
         if (t != chosen.use && std::find(all.begin(), all.end(), t) == all.end()) all.push_back(t);
     };
-    const bool roomy = has_large_shared_memory(architecture);
+    const bool roomy = has_large_shared_memory(on);
     add(w.element_size >= kBlocksFrom ? row_for(kBlocks, v.unit) : row_for(kUnits, v.unit));
     if (!v.whole_elements) return all;
     for (const ragged_tuning& t : kRagged) {
-        if (t.use.unit == v.unit && fits_shared(t.use, architecture)) add(t.use);
+        if (t.use.unit == v.unit && fits_shared(t.use, on)) add(t.use);
     }
     if (w.count > 1 && v.packed_batch && w.rows * w.cols * w.element_size <= kSmallBytes) add(row_for(kSmall, v.unit));
     if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source) add(row_for(kTall, v.unit, w.cols));
@@ -393,16 +393,18 @@ std::vector<tuning> alternatives(const matrix_work& w, int architecture) {
     return all;
 }
 
-void run_strided(const matrix_work& work, const gpu* on, void (*run)(const strided::plan&)) {
-    strided::for_each_plan(strided_of(work), on != nullptr ? *on : kH200, run);
+void run_strided(const matrix_work& work, const gpu& on, void (*run)(const strided::plan&)) {
+    strided::for_each_plan(strided_of(work), on, run);
 }
 
-std::string explain(const matrix_work& work, int architecture) { return explain_on(kH200, work, architecture); }
-
-std::string explain_on(const gpu& on, const matrix_work& work, int architecture) {
-    const decision d = decide(work, architecture);
+std::string explain(const matrix_work& work, const gpu& on) {
+    const decision d = decide(work, on);
     if (d.use.by == path::strided) return name(d.use.by) + (": " + strided::explain(strided_of(work), on));
     return name(d.use) + ": " + d.why;
+}
+
+std::string explain_for(const matrix_work& work, int capability) {
+    return explain(work, gpu_of_capability(capability));
 }
 
 }  // namespace cornerturn::production
