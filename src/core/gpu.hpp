@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/host_device.hpp"
+
 namespace cornerturn {
 
 struct gpu {
@@ -17,6 +19,15 @@ struct gpu {
 
 // The one that kernels are tuned for, which the emulator stands for.
 inline constexpr gpu kH200{};
+
+// Whether the L2 is to keep the last part of a result of so many bytes as long as it can, for what follows. Half of the
+// L2 stays there anyway; what is ten times as large leaves it fastest in the order it was written. On an H200: more
+// than 24 MiB, up to 512 MiB (docs/experiments.md).
+CORNERTURN_HOST_DEVICE constexpr bool keeps_result(std::int64_t bytes, std::int64_t l2_bytes) {
+    return bytes > l2_bytes * 12 / 25 && bytes <= l2_bytes * 256 / 25;
+}
+static_assert(!keeps_result(24 << 20, kH200.l2_bytes) && keeps_result((24 << 20) + 1, kH200.l2_bytes));
+static_assert(keeps_result(512 << 20, kH200.l2_bytes) && !keeps_result((512 << 20) + 1, kH200.l2_bytes));
 
 // Shared memory of a multiprocessor (CUDA C++ Programming Guide, compute capabilities).
 constexpr int shared_bytes_of_capability(int capability) {

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/gpu.hpp"
+
 #if defined(CORNERTURN_EMULATED)
 
 #include "emulator/launch.hpp"
@@ -123,6 +125,7 @@ __forceinline__ unsigned load_kept_if(bool condition, const unsigned* address) {
 // Stores by what the L2 is to do with a result of so many bytes: see the GPU's below.
 struct result_policy {
     __forceinline__ explicit result_policy(std::int64_t) {}
+    __forceinline__ result_policy(std::int64_t, const gpu&) {}
     template <class T>
     __forceinline__ void store(T* address, T value) const {
         *address = value;
@@ -378,12 +381,16 @@ __device__ __forceinline__ unsigned load_kept_if(bool condition, const unsigned*
 #endif
 }
 
-// Stores by what the L2 is to do with a result of so many bytes, on Hopper and its successors in data centers: of one
-// up to ten times the L2 the last part stays there as long as it can, for what follows, and smaller ones do so anyway;
-// a larger one leaves it in the order it was written. nvcc splits no such store.
+// Stores by what the L2 is to do with a result of so many bytes (keeps_result()), on Hopper and its successors in data
+// centers. The host makes it, and hands it to the kernel. nvcc splits no such store.
 class result_policy {
 public:
-    __device__ __forceinline__ explicit result_policy(std::int64_t bytes) : kept_(bytes > kInCache && bytes <= kKept) {}
+    result_policy(std::int64_t bytes, const gpu& on) : kept_(keeps_result(bytes, on.l2_bytes)) {}
+    // On the GPU that kernels are tuned for: what a kernel makes that is handed none.
+    __device__ __forceinline__ explicit result_policy(std::int64_t bytes) {
+        constexpr std::int64_t kL2 = kH200.l2_bytes;
+        kept_ = keeps_result(bytes, kL2);
+    }
 
     template <class T>
     __device__ __forceinline__ void store(T* address, T value) const {
@@ -394,7 +401,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t kInCache = 24 << 20, kKept = 512 << 20;
     bool kept_;
 };
 

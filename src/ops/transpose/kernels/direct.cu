@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads) transpose_direct(matrix_work work) {
 }
 
 template <int kElement, int kAccess, int kAcross, int kThreads>
-void run(const matrix_work& work) {
+void run(const matrix_work& work, const gpu&) {
     using shape = direct<kElement, kAccess, kAcross, kThreads>;
     for_each_slab<column_major, slab_order::transposed>(
         work, {shape::kRows, shape::kCols}, dim3(kThreads), [](launch_shape grid, const matrix_work& part) {

@@ -38,13 +38,13 @@ namespace cornerturn::production {
 void run_emulated(const tuning& tuned, const matrix_work& work, const gpu& on) {
     if (tuned.by == path::nothing) return;
     if (tuned.by == path::strided) return run_strided(work, on, &strided::run_emulated);
-    dialect::kernel_of(tuned)(work);
+    dialect::kernel_of(tuned)(work, on);
 }
 #else
 void run_on_gpu(const tuning& tuned, const matrix_work& work, const gpu& on) {
     if (tuned.by == path::nothing) return;
     if (tuned.by == path::strided) return run_strided(work, on, &strided::run_on_gpu);
-    dialect::kernel_of(tuned)(work);
+    dialect::kernel_of(tuned)(work, on);
 }
 #endif
 

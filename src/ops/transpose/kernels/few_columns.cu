@@ -181,7 +181,7 @@ void start_few_columns(const matrix_work& work) {
 }
 
 template <int kElement, int kCount>
-void run_few_columns(const matrix_work& work) {
+void run_few_columns(const matrix_work& work, const gpu&) {
     const bool aligned = aligned_to(kVectorBytes, work.source, 0, work.source_stride, work);
     if constexpr (kElement < 4) {
         if (!aligned_to(4, work.destination, work.destination_ld, work.destination_stride, work))

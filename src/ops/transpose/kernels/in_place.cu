@@ -51,7 +51,8 @@ __device__ __forceinline__ void exchange(byte* below, byte* above, std::int64_t 
 }
 
 template <int kElement, int kTile, int kThreads>
-__global__ void __launch_bounds__(kThreads) transpose_vector_in_place(matrix_work work, pair_order order) {
+__global__ void __launch_bounds__(kThreads)
+    transpose_vector_in_place(matrix_work work, pair_order order, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tiles);
     using tile = vector_tile<kElement, kTile, kTile, kThreads>;
     const tile_index index = order.tile_of(blockIdx.x);
@@ -61,7 +62,6 @@ __global__ void __launch_bounds__(kThreads) transpose_vector_in_place(matrix_wor
     byte* const data = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
     byte* const below = data + (row * ld + col) * kElement;
     byte* const above = data + (col * ld + row) * kElement;
-    const result_policy result = policy_for(work);
     if (rows >= kTile && cols >= kTile) {
         exchange<true, tile>(below, above, ld, rows, cols, tiles, result);
     } else {
@@ -70,10 +70,10 @@ __global__ void __launch_bounds__(kThreads) transpose_vector_in_place(matrix_wor
 }
 
 template <int kElement, int kTile, int kThreads>
-void run_vector(const matrix_work& work) {
+void run_vector(const matrix_work& work, const gpu& on) {
     for_each_pair(work, kTile, kThreads, 2, [&](launch_shape shape, const matrix_work& part, pair_order order) {
         shape.dynamic_shared_bytes = 2 * vector_tile<kElement, kTile, kTile, kThreads>::kBytes;
-        launch(shape, transpose_vector_in_place<kElement, kTile, kThreads>, part, order);
+        launch(shape, transpose_vector_in_place<kElement, kTile, kThreads>, part, order, policy_for(part, on));
     });
 }
 
@@ -202,7 +202,7 @@ void run_tiles(const matrix_work& work) {
 }
 
 template <int kUnit>
-void run_units(const matrix_work& work) {
+void run_units(const matrix_work& work, const gpu&) {
     if constexpr (kUnit < 4) {
         switch (work.element_size / kUnit) {
             case 1: return run_tiles<kUnit, 1>(work);
@@ -246,7 +246,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 }
 
 template <int kUnit>
-void run_blocks(const matrix_work& work) {
+void run_blocks(const matrix_work& work, const gpu&) {
     const auto units = static_cast<unsigned>(work.element_size / kUnit);
     const unsigned tile_rows = units < 4 * kBlockThreads ? 4 * kBlockThreads / units : 1;
     // One slab, of any matrix that memory can hold: a part of it would be no transpose in place.

@@ -10,8 +10,8 @@ namespace CORNERTURN_KERNELS {
 
 using production::path;
 
-// Moves the work. The caller has chosen the kernel for this work: nothing is checked.
-using run_work = void (*)(const matrix_work& work);
+// Moves the work on that GPU. The caller has chosen the kernel for both: nothing is checked.
+using run_work = void (*)(const matrix_work& work, const gpu& on);
 
 run_work direct_kernel(int row);
 run_work vector_kernel(int row);

@@ -86,7 +86,7 @@ struct ragged_tile {
 };
 
 template <int kElement, int kRows, int kCols, int kThreads, int kResident>
-__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix_work work, result_policy result) {
     using tiles = ragged_tile<kElement, kRows, kCols, kThreads>;
     CORNERTURN_DYNAMIC_SHARED(typename tiles::element, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
@@ -108,7 +108,6 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix
     }
     __syncthreads();
     byte* const line = destination + col * to_pitch + row * kElement;
-    const result_policy result = policy_for(work);
     if (first_row >= 0 && row + tiles::kMoved <= work.rows) {
         tiles::template store<true>(line, to_pitch, row, work.rows, work.cols - col, tile, result);
     } else {
@@ -117,12 +116,12 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix
 }
 
 template <int kElement, int kRows, int kCols, int kThreads, int kResident>
-void run(const matrix_work& work) {
+void run(const matrix_work& work, const gpu& on) {
     using tiles = ragged_tile<kElement, kRows, kCols, kThreads>;
     for_each_slab<column_major, slab_order::transposed>(
         work, {tiles::kMoved, kCols, tiles::kBack}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
-            launch(shape, transpose_ragged<kElement, kRows, kCols, kThreads, kResident>, part);
+            launch(shape, transpose_ragged<kElement, kRows, kCols, kThreads, kResident>, part, policy_for(part, on));
         });
 }
 

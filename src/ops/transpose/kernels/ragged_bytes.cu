@@ -322,7 +322,7 @@ struct byte_tile {
 
 template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
 __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
-    transpose_ragged_bytes(matrix_work work, tile_range readable, tile_range writable) {
+    transpose_ragged_bytes(matrix_work work, tile_range readable, tile_range writable, result_policy result) {
     using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     CORNERTURN_DYNAMIC_SHARED(unsigned, tile);
     const unsigned tile_row = blockIdx.x, tile_col = blockIdx.y;  // as column_major deals them out
@@ -337,19 +337,19 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
     __syncthreads();
     const typename tiles::target to{destination + col * to_pitch + row * kElement, to_pitch, row, work.rows,
                                     work.cols - col};
-    tiles::store(to, tile, policy_for(work));
+    tiles::store(to, tile, result);
     if (!writable.has(tile_row, tile_col)) tiles::store_ends(to, tile);
 }
 
 template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
-void run(const matrix_work& work) {
+void run(const matrix_work& work, const gpu& on) {
     using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     for_each_slab<column_major, slab_order::transposed>(
         work, {tiles::kMoved, tiles::kCols, tiles::kBack}, dim3(kThreads),
         [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
             launch(shape, transpose_ragged_bytes<kElement, kColBytes, kLanes, kThreads, kResident, kShared>, part,
-                   tiles::readable(part), tiles::writable(part));
+                   tiles::readable(part), tiles::writable(part), policy_for(part, on));
         });
 }
 

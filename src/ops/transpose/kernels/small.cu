@@ -130,7 +130,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
 }
 
 template <int kElement>
-void run_small(const matrix_work& work) {
+void run_small(const matrix_work& work, const gpu&) {
     constexpr int kPerWord = kElementsPerWord<kElement>;
     const auto size = static_cast<int>(work.rows * work.cols);
     const int matrices = size * kElement < kRunBytes ? kRunBytes / (size * kElement) : 1;

@@ -130,7 +130,7 @@ void run_tiles(const matrix_work& work) {
 }
 
 template <int kUnit>
-void run_units(const matrix_work& work) {
+void run_units(const matrix_work& work, const gpu&) {
     if constexpr (kUnit < 4) {
         switch (work.element_size / kUnit) {
             case 3: return has_whole_words(work) ? run_tiles<kUnit, 3, false>(work) : run_tiles<kUnit, 3, true>(work);
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(kThreads) transpose_blocks(matrix_work work, u
 }
 
 template <int kUnit>
-void run_blocks(const matrix_work& work) {
+void run_blocks(const matrix_work& work, const gpu&) {
     const auto units = static_cast<unsigned>(work.element_size / kUnit);
     const unsigned tile_rows = units < 4 * kThreads ? 4 * kThreads / units : 1;
     for_each_slab<column_major, slab_order::transposed>(
