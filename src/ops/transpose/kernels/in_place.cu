@@ -138,8 +138,10 @@ template <int kUnit, int kUnits>
 using tile_of_units = unit_tile<kUnit, kUnits, (kUnit < 4)>;  // narrow ones begin anywhere in a word
 
 // What waits at a time matters more than how many wait: narrow units leave room for 64 registers.
+template <int kUnit>
+inline constexpr int kResident = kUnit < 4 ? 1024 : 1536;  // threads
 template <int kUnit, int kUnits>
-__global__ void CORNERTURN_RESIDENT(2 * kHalf, (kUnit < 4 ? 1024 : 1536))
+__global__ void CORNERTURN_RESIDENT(2 * kHalf, kResident<kUnit>)
     transpose_units_in_place(unit_work work, unit_cut cut, pair_order order) {
     using tiles = tile_of_units<kUnit, kUnits>;
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
@@ -161,18 +163,20 @@ __global__ void CORNERTURN_RESIDENT(2 * kHalf, (kUnit < 4 ? 1024 : 1536))
                                 static_cast<int>(thread));
 }
 
-// Cuts a matrix into square tiles.
+// Cuts a matrix into square tiles: of so many bytes as was measured on an H200, or of fewer where a multiprocessor has
+// less shared memory, so that it holds as many blocks, of two tiles each, as its registers do.
 template <class Tiles, int kUnit>
-unit_cut square_cut(const matrix_work& work) {
-    constexpr int kTileBytes = (kUnit == 2 ? 32 : 16) << 10,
-                  kThreads = kUnit == 1 && Tiles::kTransposed ? kHalf / 2 : kHalf;
+unit_cut square_cut(const matrix_work& work, const gpu& on) {
+    constexpr int kMeasured = (kUnit == 2 ? 32 : 16) << 10, kBlocks = kResident<kUnit> / (2 * kHalf);
+    constexpr int kThreads = kUnit == 1 && Tiles::kTransposed ? kHalf / 2 : kHalf;
+    const int fitting = on.shared_bytes / (2 * kBlocks), tile_bytes = kMeasured < fitting ? kMeasured : fitting;
     const int element = work.element_size, step = Tiles::kTransposed ? 1 : Tiles::kPeriod;
     const auto lanes_of = [&](int cols) { return divided_up(cols * element, Tiles::kWidth); };
     unit_cut cut{};
     cut.element = element;
     cut.per_element = reciprocal(static_cast<unsigned>(element / kUnit));
     cut.cols = Tiles::kPeriod;
-    while (lanes_of(2 * cut.cols) * step <= kThreads && 4 * cut.cols * cut.cols * element <= kTileBytes) cut.cols *= 2;
+    while (lanes_of(2 * cut.cols) * step <= kThreads && 4 * cut.cols * cut.cols * element <= tile_bytes) cut.cols *= 2;
     cut.moved = cut.cols;
     cut.across = lanes_of(cut.cols);
     cut.per_across = reciprocal(static_cast<unsigned>(cut.across));
@@ -191,9 +195,9 @@ unit_cut square_cut(const matrix_work& work) {
 }
 
 template <int kUnit, int kUnits>
-void run_tiles(const matrix_work& work) {
+void run_tiles(const matrix_work& work, const gpu& on) {
     using tiles = tile_of_units<kUnit, kUnits>;
-    const unit_cut cut = square_cut<tiles, kUnit>(work);
+    const unit_cut cut = square_cut<tiles, kUnit>(work, on);
     for_each_pair(work, cut.cols, 2 * cut.threads, 3,
                   [&](launch_shape shape, const matrix_work& part, pair_order order) {
                       shape.dynamic_shared_bytes = 2 * static_cast<std::size_t>(cut.bytes);
@@ -202,17 +206,17 @@ void run_tiles(const matrix_work& work) {
 }
 
 template <int kUnit>
-void run_units(const matrix_work& work, const gpu&) {
+void run_units(const matrix_work& work, const gpu& on) {
     if constexpr (kUnit < 4) {
         switch (work.element_size / kUnit) {
-            case 1: return run_tiles<kUnit, 1>(work);
-            case 3: return run_tiles<kUnit, 3>(work);
-            case 5: return run_tiles<kUnit, 5>(work);
-            case 7: return run_tiles<kUnit, 7>(work);
-            default: return run_tiles<kUnit, 0>(work);
+            case 1: return run_tiles<kUnit, 1>(work, on);
+            case 3: return run_tiles<kUnit, 3>(work, on);
+            case 5: return run_tiles<kUnit, 5>(work, on);
+            case 7: return run_tiles<kUnit, 7>(work, on);
+            default: return run_tiles<kUnit, 0>(work, on);
         }
     } else {
-        return run_tiles<kUnit, 0>(work);
+        return run_tiles<kUnit, 0>(work, on);
     }
 }
 
