@@ -117,41 +117,66 @@ struct decision {
     const char* why;
 };
 
-// Where the copy between tensors is the faster one, off alignment and for elements of odd sizes, by the narrower side
-// of the matrices: kernels with fixed tiles leave them half empty. Compared for shapes drawn at random
-// (docs/experiments.md).
-constexpr std::int64_t kNarrowForCopies = 160;
+bool always(const matrix_work&) { return true; }
+bool is_batch(const matrix_work& w) { return w.count > 1; }
+bool has_source_gaps(const matrix_work& w) { return w.source_ld != w.cols; }
+bool has_even_rows(const matrix_work& w) { return w.rows % 2 == 0; }
+bool has_16_kib(const matrix_work& w) { return w.rows * w.cols * w.element_size >= 16 << 10; }
+// The kernel for small matrices moves whole words by words. The copy finds columns of eight times any in few banks.
+bool has_odd_rows_or_columns(const matrix_work& w) {
+    return (w.rows * w.element_size % 4 != 0 || w.cols * w.element_size % 4 != 0) && w.cols % 8 != 0;
+}
+
+// The side of a matrix that a limit is about: the rows of one that has fewer rows than columns, the columns of any
+// other, the narrower of the two, or the rows.
+enum class side { of_low, of_tall, narrower, rows };
+constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+// The matrices that the copy between tensors moves faster than the kernel that is made for them: most leave its tiles
+// half empty. All were compared on an H200, for shapes drawn at random; beside each limit is the experiment that it
+// comes from (docs/experiments.md).
+struct copies_tuning {
+    path instead_of;
+    int least_unit, most_unit;
+    side of;
+    std::int64_t least, most;  // of that side, in elements
+    bool (*if_it)(const matrix_work&);
+};
+constexpr copies_tuning kCopies[] = {
+    {path::wide, 1, 16, side::narrower, 0, kAny, is_batch},                 // 82
+    {path::wide, 2, 2, side::narrower, 0, kAny, has_even_rows},             // 89
+    {path::small, 1, 2, side::narrower, 0, kAny, has_odd_rows_or_columns},  // 89
+    {path::small, 4, 16, side::narrower, 0, kAny, has_16_kib},              // 82
+    {path::units, 1, 16, side::narrower, 0, kAny, is_batch},                // 82
+    {path::units, 1, 1, side::of_low, 0, 170, always},                      // 89
+    {path::units, 1, 1, side::of_tall, 5, 160, always},                     // 82
+    {path::units, 2, 2, side::of_low, 0, 160, always},                      // 82
+    {path::units, 2, 2, side::of_tall, 0, 500, always},                     // 89
+    {path::units, 4, 16, side::narrower, 0, 500, always},                   // 89
+    {path::vector, 1, 16, side::narrower, 0, 4, has_source_gaps},           // 89
+    {path::vector_stacked, 1, 16, side::rows, 0, kFew - 1, always},         // 89
+    {path::ragged, 1, 1, side::of_low, 0, 160, always},                     // 89
+    {path::ragged, 1, 1, side::of_tall, 0, kFew, always},                   // 82
+    {path::ragged, 1, 1, side::of_tall, 0, 80, has_source_gaps},            // 89
+    {path::ragged, 1, 1, side::of_tall, 0, 100, is_batch},                  // 89
+    {path::ragged, 2, 2, side::of_low, 0, 256, always},                     // 82
+    {path::ragged, 2, 2, side::of_tall, 21, 256, always},                   // 82
+    {path::ragged, 2, 2, side::of_tall, 0, 256, has_source_gaps},           // 89
+    {path::ragged, 4, 4, side::narrower, 0, 600, always},                   // 89
+    {path::ragged, 8, 16, side::of_low, 0, 90, always},                     // 89
+    {path::ragged, 8, 16, side::of_tall, 0, kFew, always},                  // 82
+    {path::ragged, 8, 16, side::of_tall, 65, 200, always},                  // 89
+};
 
 bool copies_better(const tuning& t, const matrix_work& w) {
-    if (w.rows == 1 || w.cols == 1) return true;  // a copy of runs
-    const std::int64_t narrow = w.rows < w.cols ? w.rows : w.cols;
-    const bool gaps = w.source_ld != w.cols;
-    switch (t.by) {
-        case path::wide: return w.count > 1 || (t.unit == 2 && w.rows % 2 == 0);
-        case path::small: {
-            if (t.unit >= 4) return w.rows * w.cols * w.element_size >= 16 << 10;
-            // Rows and columns of whole words are moved by words here; there, columns of eight times any lie in few
-            // banks.
-            const bool words = w.rows * w.element_size % 4 == 0 && w.cols * w.element_size % 4 == 0;
-            return !words && w.cols % 8 != 0;
-        }
-        case path::units:
-            if (w.count > 1) return true;
-            if (t.unit == 1) return w.rows < w.cols ? w.rows <= 170 : w.cols > 4 && w.cols <= kNarrowForCopies;
-            return narrow <= (t.unit == 2 && w.rows < w.cols ? kNarrowForCopies : 500);
-        case path::vector: return narrow <= 4 && gaps;
-        case path::vector_stacked: return w.count > 1 && w.rows < kFew;
-        case path::ragged:
-            switch (t.unit) {
-                case 1:
-                    if (w.rows < w.cols) return w.rows <= 160;
-                    return narrow <= kFew || (gaps && w.cols <= 80) || (w.count > 1 && w.cols <= 100);
-                case 2: return w.rows < w.cols ? w.rows <= 256 : (w.cols > 20 || gaps) && w.cols <= 256;
-                case 4: return narrow <= 600;
-                default: return w.rows < w.cols ? w.rows <= 90 : w.cols <= kFew || (w.cols > 64 && w.cols <= 200);
-            }
-        default: return false;
-    }
+    if (w.rows == 1 || w.cols == 1) return true;  // a copy of runs: experiment 82
+    const bool low = w.rows < w.cols;
+    return std::any_of(std::begin(kCopies), std::end(kCopies), [&](const copies_tuning& c) {
+        if (c.instead_of != t.by || t.unit < c.least_unit || t.unit > c.most_unit) return false;
+        if ((c.of == side::of_low && !low) || (c.of == side::of_tall && low)) return false;
+        const std::int64_t extent = low || c.of == side::rows ? w.rows : w.cols;
+        return extent >= c.least && extent <= c.most && c.if_it(w);
+    });
 }
 
 // Rows that are multiples of 128 KiB apart are where DRAM minds that blocks read one below the other, more or less as
