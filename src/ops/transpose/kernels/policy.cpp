@@ -192,13 +192,17 @@ double fill_of(const tuning& tile, const matrix_work& w) {
 }
 constexpr double kMostlyFull = 0.5;
 
+// The tables' sizes of matrices are an H200's: what gives each of its multiprocessors work. On other GPUs, which nobody
+// has measured, they are as many times larger as there are multiprocessors.
+std::int64_t scaled(std::int64_t bytes, const gpu& on) { return bytes * on.multiprocessors / kH200.multiprocessors; }
+
 // Tiles of vectors for what is neither narrow nor low: the first that is mostly full, or the fullest. No choice: .by is
 // path::nothing.
 tuning square_tile(path by, const matrix_work& w, const view_of_work& v, const gpu& on) {
     tuning found{};
     double fill = 0;
     for (const tile_tuning& t : kTiles) {
-        if (t.use.by != by || t.use.unit != w.element_size || v.bytes < t.from) continue;
+        if (t.use.by != by || t.use.unit != w.element_size || v.bytes < scaled(t.from, on)) continue;
         if (t.large && !has_large_shared_memory(on)) continue;
         if (const double f = fill_of(t.use, w); f > fill) {
             found = t.use;
@@ -231,10 +235,10 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, const gpu& on
 }
 
 // No choice: .by is path::nothing.
-tuning direct_tile(const matrix_work& w, const view_of_work& v) {
+tuning direct_tile(const matrix_work& w, const view_of_work& v, const gpu& on) {
     const std::int64_t extents = v.aligned_to | w.rows * w.element_size | w.cols * w.element_size;
     for (const direct_tuning& d : kDirect) {
-        if (d.use.unit == w.element_size && v.bytes <= d.up_to && extents % d.access == 0) return d.use;
+        if (d.use.unit == w.element_size && v.bytes <= scaled(d.up_to, on) && extents % d.access == 0) return d.use;
     }
     return {};
 }
@@ -263,7 +267,7 @@ decision decide_for_matrices(const matrix_work& w, const gpu& on) {
     if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination)
         return {row_for(kWide, v.unit, w.rows), "a few rows without gaps: the destination is written as it lies"};
     if (w.count == 1) {
-        if (const tuning t = direct_tile(w, v); t.by != path::nothing)
+        if (const tuning t = direct_tile(w, v, on); t.by != path::nothing)
             return {t, "a small matrix, of whole words: through registers alone"};
     }
     // Strips hold whole rows of what is narrow: its sectors need not be aligned. But a vector that its rows fill in

@@ -16,9 +16,9 @@ struct tuning_list {
     tuning rows[kRows];
 };
 
-// Tiles of vectors for an element size, for matrices of so many bytes and more: see square_tile(). Small ones give
-// every multiprocessor work where the matrix is small. `large`: the tile needs a multiprocessor with as much shared
-// memory as Hopper's.
+// Tiles of vectors for an element size, for matrices of so many bytes and more on an H200: see square_tile(). Small
+// ones give every multiprocessor work where the matrix is small. `large`: the tile needs a multiprocessor with as much
+// shared memory as Hopper's.
 struct tile_tuning {
     bool large;
     std::int64_t from;
@@ -74,7 +74,7 @@ consteval tuning_list<kTileRows + 3 * kStripRows> vector_rows(const tile_tuning 
 }
 inline constexpr auto kVector = vector_rows(kTiles, kStrips);
 
-// Small matrices, up to so many bytes, moved `access` bytes at a time.
+// Small matrices, up to so many bytes on an H200, moved `access` bytes at a time.
 struct direct_tuning {
     int access;
     std::int64_t up_to;
