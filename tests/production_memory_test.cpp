@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <random>
-#include <set>
 
 #include "emulator/session.hpp"
-#include "kernels/production_tables.hpp"
-#include "ops/copy/kernels/policy.hpp"
+#include "known_gpus.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
 
 using namespace cornerturn;
 
@@ -63,10 +64,8 @@ private:
     std::size_t first_;
 };
 
-// Runs the work, `run(work)`, and says what is wrong; empty if nothing is.
-// `chosen`: how the library would do it.
-template <class F>
-std::string fault_of(const job& j, std::mt19937& random, production::path chosen, F run) {
+// Does the work as it is tuned, on that GPU, and says what is wrong; empty if nothing is.
+std::string fault_of(const job& j, std::mt19937& random, const production::tuning& use, const gpu& on) {
     const std::int64_t e = j.element_size;
     const auto bytes = [&](std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride) {
         return ((j.count - 1) * stride + (rows - 1) * ld + cols) * e;
@@ -87,14 +86,14 @@ std::string fault_of(const job& j, std::mt19937& random, production::path chosen
             }
         }
     }
-    emulator::session session(emulator::options{});
+    emulator::session session({.shared_bytes = static_cast<std::size_t>(on.shared_bytes_of_block)});
     if (j.in_place) {
         session.add_buffer("matrix", source.data(), static_cast<std::size_t>(source_bytes), true);
     } else {
         session.add_buffer("destination", destination.data(), static_cast<std::size_t>(destination_bytes), true);
         // What lies in gaps is the caller's own, but must not be read: row by row, where these are few. Copies between
         // tensors read what lies beside elements.
-        const bool gaps = chosen != production::path::strided && j.source_ld > j.cols && j.rows * j.count <= 64 &&
+        const bool gaps = use.by != production::path::strided && j.source_ld > j.cols && j.rows * j.count <= 64 &&
                           j.source_stride >= j.rows * j.source_ld;
         const std::int64_t pieces = gaps ? j.rows * j.count : 1;
         for (std::int64_t i = 0; i < pieces; ++i) {
@@ -105,7 +104,7 @@ std::string fault_of(const job& j, std::mt19937& random, production::path chosen
     }
     const matrix_work work = j.work(source.data(), destination.data());
     try {
-        run(work);
+        production::run_emulated(use, work, on);
     } catch (const std::exception& broken) {
         return broken.what();
     }
@@ -119,31 +118,21 @@ std::string fault_of(const job& j, std::mt19937& random, production::path chosen
     return {};
 }
 
-const tests::tuned_kernel* kernel_of(const production::tuning& tuned) {
-    static const std::vector<tests::tuned_kernel> all = tests::tuned_kernels();
-    for (const auto& k : all) {
-        if (k.tuned == tuned) return &k;
-    }
-    return nullptr;
-}
-
-// As the library would do it on a GPU of that compute capability.
-void expect_right(const job& j, std::mt19937& random, int architecture = 90) {
-    // Addresses matter by their alignment alone.
+// Work at addresses that are aligned as the job's. They are not read.
+matrix_work alike(const job& j) {
     const auto address = [](int side, int offset) {
         return reinterpret_cast<void*>((std::uintptr_t{1} << (40 + side)) + static_cast<std::uintptr_t>(offset));
     };
     void* const source = address(0, j.source_offset);
-    const matrix_work alike = j.work(source, j.in_place ? source : address(1, j.destination_offset));
-    const production::tuning use = production::choose(alike, architecture);
-    const std::string fault = fault_of(j, random, use.by, [&](const matrix_work& work) {
-        if (use.by == production::path::nothing) return;
-        if (use.by == production::path::strided) return production::run_strided(work, nullptr, &strided::run_emulated);
-        const auto* const k = kernel_of(use);
-        if (k == nullptr) throw std::runtime_error("no kernel is tuned so");
-        k->run(work);
-    });
-    ASSERT_EQ(fault, "") << j.text() << "\n" << production::explain(alike, architecture);
+    return j.work(source, j.in_place ? source : address(1, j.destination_offset));
+}
+
+// As the library would do it on that GPU.
+void expect_right(const job& j, std::mt19937& random, const gpu& on = kH200) {
+    const production::tuning use = production::choose(alike(j), on);
+    ASSERT_EQ(fault_of(j, random, use, on), "")
+        << j.text() << "\n"
+        << production::explain(alike(j), on) << "\ncompute capability " << on.capability;
 }
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
@@ -211,7 +200,7 @@ std::vector<job> jobs_for(const production::tuning& t) {
         }
         case path::small: {
             std::vector<job> jobs;
-            for (auto [rows, cols] : {std::pair{12, 20}, {7, 5}, {100, 60}}) {
+            for (auto [rows, cols] : {std::pair{12, 20}, {7, 5}, {e < 8 ? 100 : 50, 50}}) {
                 job batch{rows, cols, e};
                 batch.count = 60;
                 jobs.push_back(batch);
@@ -256,18 +245,61 @@ std::vector<job> jobs_for(const production::tuning& t) {
     return {};
 }
 
+// Matrices of any size: too large to move.
+job draw_any(std::mt19937& random) {
+    const auto up_to = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most + 1)); };
+    const auto extent = [&]() -> std::int64_t {
+        switch (up_to(4)) {
+            case 0: return 1 + up_to(9);
+            case 1: return 32 * (1 + up_to(1000));
+            case 2: return 1 << up_to(17);
+            case 3: return 1 + up_to(300);
+            default: return 1 + up_to(40000);
+        }
+    };
+    constexpr int kSizes[] = {1, 2, 4, 8, 16};
+    job j{extent(), extent(), up_to(3) > 0 ? kSizes[up_to(4)] : 1 + up_to(300)};
+    j.in_place = up_to(7) == 0;
+    if (j.in_place) j.rows = j.cols;
+    const auto gap = [&](std::int64_t row) { return up_to(1) > 0 ? row : round_up(row, up_to(1) > 0 ? 32 : 1 << 13); };
+    j.source_ld = gap(j.cols), j.destination_ld = j.in_place ? j.source_ld : gap(j.rows);
+    j.count = up_to(2) > 0 ? 1 : 2 + up_to(2000);
+    j.source_stride = j.rows * j.source_ld;
+    j.destination_stride = j.cols * j.destination_ld;
+    j.source_offset = up_to(1) > 0 ? 0 : j.element_size * up_to(40);
+    j.destination_offset = j.in_place ? j.source_offset : up_to(1) > 0 ? 0 : j.element_size * up_to(40);
+    return j;
+}
+
+// Each on the GPU with the least shared memory that it was chosen for, or else on the one that it is tuned for.
 TEST(production_memory, every_kernel_of_the_tables) {
-    std::mt19937 random(1);
-    const auto all = tests::tuned_kernels();
+    using production::path;
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    std::map<std::string, gpu> smallest;
+    for (int round = 0; round < 50000; ++round) {
+        const matrix_work work = alike(draw_any(random));
+        for (const gpu& on : tests::kGpus) {
+            const production::tuning use = production::choose(work, on);
+            if (use.by == path::nothing || use.by == path::strided) continue;
+            ASSERT_GE(production::row_of(use), 0);
+            gpu& least = smallest.try_emplace(production::name(use), on).first->second;
+            if (on.shared_bytes_of_block < least.shared_bytes_of_block) least = on;
+        }
+    }
+    const auto all = production::all_tunings();
     ASSERT_GT(all.size(), 100u);
-    for (const auto& k : all) {
-        const auto jobs = jobs_for(k.tuned);
+    ASSERT_GT(smallest.size(), 100u);
+    for (const production::tuning& t : all) {
+        const auto jobs = jobs_for(t);
         ASSERT_FALSE(jobs.empty());
+        const auto chosen_for = smallest.find(production::name(t));
+        const gpu on = chosen_for == smallest.end() ? kH200 : chosen_for->second;
         for (const job& j : jobs) {
-            ASSERT_EQ(fault_of(j, random, k.tuned.by, k.run), "")
-                << production::name(k.tuned.by) << " " << k.tuned.tile_rows << " x " << k.tuned.tile_cols << " of "
-                << k.tuned.unit << "\n"
-                << j.text();
+            ASSERT_EQ(fault_of(j, random, t, on), "")
+                << production::name(t) << "\n"
+                << j.text() << "\ncompute capability " << on.capability << ", seed " << seed;
         }
     }
 }
@@ -277,10 +309,10 @@ TEST(production_memory, addresses_that_are_no_multiple_of_the_element) {
     for (int size : {2, 4, 8, 16, 3, 6, 12}) {
         for (auto [rows, cols] : {std::pair{33, 47}, {64, 64}, {5, 300}, {300, 5}}) {
             for (auto [from, to] : {std::pair{1, 0}, {0, 1}, {2, 2}, {4, 8}, {8, 4}, {3, 5}}) {
-                for (int architecture : {75, 90}) {
+                for (const gpu& on : {tests::kGpus[0], kH200}) {
                     job j{rows, cols, size};
                     j.source_offset = from, j.destination_offset = to;
-                    ASSERT_NO_FATAL_FAILURE(expect_right(j, random, architecture));
+                    ASSERT_NO_FATAL_FAILURE(expect_right(j, random, on));
                 }
             }
         }
@@ -347,7 +379,14 @@ TEST(production_memory, random_work) {
         j.source_stride = j.rows * j.source_ld + (up_to(1) > 0 ? 0 : up_to(40));
         j.destination_stride = j.cols * j.destination_ld + (up_to(1) > 0 ? 0 : up_to(40));
         j.source_offset = up_to(1) > 0 ? 0 : up_to(40), j.destination_offset = up_to(1) > 0 ? 0 : up_to(40);
-        ASSERT_NO_FATAL_FAILURE(expect_right(j, random, up_to(3) > 0 ? 90 : 75)) << "seed " << seed;
+        if (up_to(5) == 0) {
+            j.in_place = true;
+            j.rows = j.cols = std::min(j.rows, j.cols);
+            j.destination_ld = j.source_ld, j.destination_offset = j.source_offset;
+            j.destination_stride = j.source_stride;
+        }
+        const gpu& on = tests::kGpus[static_cast<std::size_t>(up_to(static_cast<int>(std::size(tests::kGpus)) - 1))];
+        ASSERT_NO_FATAL_FAILURE(expect_right(j, random, on)) << "seed " << seed;
     }
 }
 

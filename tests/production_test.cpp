@@ -25,7 +25,7 @@ std::string way_of(const problem_shape& shape) {
         checked.in_place
             ? const_cast<void*>(work.source)
             : reinterpret_cast<void*>((std::int64_t{1} << 40) + checked.destination_offset * checked.element_size);
-    return production::name(production::choose(work, 90).by);
+    return production::name(production::choose(work, kH200).by);
 }
 
 void expect_right(const problem_shape& shape) {

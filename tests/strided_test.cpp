@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/divider.hpp"
+#include "known_gpus.hpp"
 #include "ops/copy/strided_shape.hpp"
 #include "strided_emulated.hpp"
 
@@ -16,14 +17,6 @@ using namespace cornerturn;
 namespace {
 
 std::map<std::string, int> runs;
-
-// GPUs from compute capability 7.5 to 12.0, as policies know them.
-constexpr gpu kGpus[] = {
-    {75, 40, 64 << 10, 64 << 10, 4 << 20},     {80, 108, 164 << 10, 163 << 10, 40 << 20},
-    {86, 84, 100 << 10, 99 << 10, 6 << 20},    {89, 128, 100 << 10, 99 << 10, 72 << 20},
-    {90, 132, 228 << 10, 227 << 10, 50 << 20}, {100, 148, 228 << 10, 227 << 10, 126 << 20},
-    {120, 170, 100 << 10, 99 << 10, 96 << 20},
-};
 
 TEST(divider, divides_what_31_bits_hold) {
     constexpr std::uint64_t kMost = 0x7fffffff;
@@ -52,7 +45,7 @@ TEST(strided, random_copies_by_every_choice_of_every_gpu) {
     std::mt19937_64 random(seed);
     for (int round = 0; round < 400; ++round) {
         const tests::strided_problem p = tests::draw_strided(random, 1 << 18);
-        const gpu& on = kGpus[random() % std::size(kGpus)];
+        const gpu& on = tests::kGpus[random() % std::size(tests::kGpus)];
         tests::copier with(p, seed);
         const strided_copy c = with.copy();
         for (const strided::choice& one : strided::choices(c, on)) {

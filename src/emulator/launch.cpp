@@ -48,7 +48,7 @@ private:
 std::string to_string(extent3 e) { return fmt::format("{} x {} x {}", e.x, e.y, e.z); }
 
 // CUDA's own limits; where they are broken a launch on the GPU fails too.
-void check(const launch_config& config) {
+void check(const launch_config& config, std::size_t shared_bytes) {
     const extent3 b = config.block, g = config.grid;
     const std::uint64_t threads = std::uint64_t{b.x} * b.y * b.z;
     if (b.x > 1024 || b.y > 1024 || b.z > 64 || threads == 0 || threads > kMaxThreads) {
@@ -64,10 +64,10 @@ void check(const launch_config& config) {
         throw invalid_argument(
             fmt::format("{} bytes of static shared memory: CUDA allows {}", shared, kMaxStaticShared));
     }
-    if (shared + config.dynamic_shared_bytes > kMaxShared) {
+    if (shared + config.dynamic_shared_bytes > shared_bytes) {
         throw invalid_argument(fmt::format("{} bytes of shared memory, {} of them dynamic: a block can have {}",
                                            shared + config.dynamic_shared_bytes, config.dynamic_shared_bytes,
-                                           kMaxShared));
+                                           shared_bytes));
     }
 }
 
@@ -406,8 +406,8 @@ private:
 };
 
 void launch(const launch_config& config, kernel_entry entry, const void* arguments) {
-    check(config);
     if (active_session == nullptr) throw invalid_argument("a kernel was launched on the emulator outside any session");
+    check(config, active_session->options_.shared_bytes);
     launch_run(*active_session, config, entry, arguments)();
 }
 

@@ -78,13 +78,16 @@ struct report {
     std::vector<watched_access> watched;  // in the order of execution; filled where options::watch is set
 };
 
+inline constexpr std::size_t kMaxShared = 227 << 10;  // bytes that a block can have on Hopper
+
 struct options {
-    bool every_block = true;  // false: one block of each class, and random witnesses
-    bool lines = false;       // keep counters for each source line
-    unsigned workers = 0;     // threads; 0: one a core
-    std::uint64_t seed = 1;   // draws the witnesses
-    unsigned witnesses = 16;  // random blocks a launch that must count as their class does
-    bool watch = false;       // keep the accesses of warp 0 of the first launch's first tile
+    bool every_block = true;                // false: one block of each class, and random witnesses
+    bool lines = false;                     // keep counters for each source line
+    unsigned workers = 0;                   // threads; 0: one a core
+    std::uint64_t seed = 1;                 // draws the witnesses
+    unsigned witnesses = 16;                // random blocks a launch that must count as their class does
+    bool watch = false;                     // keep the accesses of warp 0 of the first launch's first tile
+    std::size_t shared_bytes = kMaxShared;  // that a block can have: fewer, for a GPU that has less
 };
 
 // While a session is alive, launches made by the thread that created it run in it and add to its report.

@@ -19,7 +19,7 @@ namespace cornerturn::emulator {
 namespace {
 
 // Its inlined words are shown where a kernel uses them.
-constexpr const char* kDialectFile = "device.hpp";
+constexpr const char* kDialectFile = "dialect_emulated.hpp";
 
 std::string demangle(const char* mangled) {
     int status = 0;

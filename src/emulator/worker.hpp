@@ -39,8 +39,7 @@ inline constexpr std::size_t kKernelStackBytes = 14 << 10,
                              kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 << 10 : 2 << 10;
 inline constexpr std::size_t kStackBytes = kKernelStackBytes + kStackReserve + kLinesFilled * kLineBytes,
                              kStacksBytes = kStackBytes * kMaxThreads;
-// The most that a block can have on Hopper, and of it in static arrays.
-inline constexpr std::size_t kMaxShared = 227 << 10, kMaxStaticShared = 48 << 10;
+inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // of a block's shared memory
 
 // What a memory access may touch.
 struct region {

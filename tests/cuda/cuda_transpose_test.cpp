@@ -14,6 +14,7 @@
 #include "cuda/late_copy.hpp"
 #include "describe.hpp"
 #include "device/cuda_check.hpp"
+#include "device/cuda_device.hpp"
 #include "device/cuda_problem.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
 #include "ops/transpose/kernels/policy.hpp"
@@ -54,15 +55,16 @@ void transpose_uncounted(const matrix_work& w, cudaStream_t stream) {
 }
 
 void transpose(const matrix_work& w, cudaStream_t stream) {
-    count(production::choose(w, architecture()));
+    count(production::choose(w, device::gpu_of(0)));
     transpose_uncounted(w, stream);
 }
 
 // As it is moved on a GPU that nothing is tuned for.
 void transpose_untuned(const matrix_work& w) {
-    const production::tuning use = production::choose(w, 75);
+    const gpu on = gpu_of_capability(75);
+    const production::tuning use = production::choose(w, on);
     count(use);
-    ASSERT_TRUE(production::run_on_gpu(use, w)) << production::explain(w, 75);
+    production::run_on_gpu(use, w, on);
 }
 
 void transpose_on_default_stream(const matrix_work& w) { transpose(w, nullptr); }
@@ -341,7 +343,7 @@ TEST(cuda_transpose, waits_for_what_is_ahead_of_it) {
     for (const auto& [shape, by] : cases) {
         late_source late(shape);
         if (architecture() == 90) {
-            EXPECT_EQ(production::choose(late.problem.work(), 90).by, by) << tests::describe(shape);
+            EXPECT_EQ(production::choose(late.problem.work(), kH200).by, by) << tests::describe(shape);
         }
         const auto enqueue = [&] {
             late.poison();

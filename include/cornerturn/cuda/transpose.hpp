@@ -63,7 +63,6 @@ public:
 private:
     transpose_layout layout_;
     int device_;
-    int architecture_;  // 90 for compute capability 9.0
 };
 
 template <class T>

@@ -27,7 +27,7 @@ std::vector<problem_shape> in_place(std::int64_t) {
 // What runs the library's kernels on the current GPU, or in the emulator.
 struct library {
     gpu card;
-    bool (*run_tuned)(const production::tuning& tuned, const matrix_work& work);
+    void (*run_tuned)(const production::tuning& tuned, const matrix_work& work, const gpu& on);
     void (*run_plan)(const strided::plan& plan);
 };
 
@@ -115,15 +115,12 @@ public:
     std::vector<problem::candidate> candidates(backend on, const matrix_work& work) const override {
         if (on == backend::host || work.rows == 0 || work.cols == 0 || work.count == 0) return {};
         const auto [card, run_tuned, run_plan] = library_on(on);
-        const int capability = card.capability;
-        const auto of = [&, run = run_tuned](const production::tuning& t, const std::string& name) {
-            return problem::candidate{name, [=] {
-                                          if (!run(t, work)) throw unsupported("no kernel is built for " + name);
-                                      }};
+        const auto of = [&, run = run_tuned, on_card = card](const production::tuning& t, const std::string& name) {
+            return problem::candidate{name, [=] { run(t, work, on_card); }};
         };
-        const production::tuning chosen = production::choose(work, capability);
-        std::vector<problem::candidate> all = {of(chosen, production::explain_on(card, work, capability))};
-        for (const production::tuning& t : production::alternatives(work, capability))
+        const production::tuning chosen = production::choose(work, card);
+        std::vector<problem::candidate> all = {of(chosen, production::explain(work, card))};
+        for (const production::tuning& t : production::alternatives(work, card))
             all.push_back(of(t, production::name(t)));
         if (work.source == work.destination) return all;
         for (problem::candidate& c : strided_candidates(production::strided_of(work), card, run_plan)) {

@@ -52,8 +52,8 @@ __device__ __forceinline__ T value_at(const byte* address) {
 }
 
 // Of what one launch writes.
-__device__ __forceinline__ result_policy policy_for(const matrix_work& work) {
-    return result_policy(work.rows * work.cols * work.count * work.element_size);
+inline result_policy policy_for(const matrix_work& work, const gpu& on) {
+    return {work.rows * work.cols * work.count * work.element_size, on};
 }
 
 // Transposes a square of as many rows as a word has elements into words of its columns.

@@ -2,6 +2,9 @@
 #include "ops/gemm/kernels/multiply.hpp"
 #include "ops/gemm/kernels/product.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
+#if !defined(CORNERTURN_EMULATED)
+#include "device/cuda_device.hpp"
+#endif
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -13,29 +16,26 @@ using production::gemm_plan;
 using production::gemm_tile;
 using production::gemm_tile_size;
 
-// An operand brought into the workspace, as rows of k: transposed where it lies along k, copied elsewhere. False where
-// there is no kernel for that.
-bool bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t extent, std::int64_t all, float* to,
-           std::int64_t to_ld, int compute_capability) {
+// An operand brought into the workspace, as rows of k: transposed where it lies along k, copied elsewhere.
+void bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t extent, std::int64_t all, float* to,
+           std::int64_t to_ld, [[maybe_unused]] int compute_capability) {
     const std::int64_t count = production::packed_count(all, operand.stride);
     const gemm_operand from = operand;
     operand = {to, to_ld, count == 1 ? 0 : k * to_ld, 0};
     const bool along_k = path == gemm_path::along_k;
     path = gemm_path::vectors;
-    if (k == 0) return true;
+    if (k == 0) return;
     clear_ends(to, to_ld, k * count, extent);
-    if (!along_k) {
-        pack(from.data, from.ld, from.stride, to, to_ld, k, extent, count);
-        return true;
-    }
+    if (!along_k) return pack(from.data, from.ld, from.stride, to, to_ld, k, extent, count);
     const matrix_work transpose{
         from.data, to,          extent,   k, extent > 1 ? from.ld : k, to_ld, static_cast<int>(sizeof(float)),
         count,     from.stride, k * to_ld};
-    const production::tuning tuned = production::choose(transpose, compute_capability);
 #if defined(CORNERTURN_EMULATED)
-    return production::run_emulated(tuned, transpose);
+    const gpu on = gpu_of_capability(compute_capability);
+    production::run_emulated(production::choose(transpose, on), transpose, on);
 #else
-    return production::run_on_gpu(tuned, transpose);
+    const gpu on = device::gpu_of(device::launch_device());
+    production::run_on_gpu(production::choose(transpose, on), transpose, on);
 #endif
 }
 
@@ -76,12 +76,12 @@ bool multiply(const gemm_work& work, const gemm_plan& plan, const gemm_machine& 
     gemm_operand a{work.a, work.lda, work.a_stride, 0}, b{work.b, work.ldb, work.b_stride, 0};
     {
         const step_before what_follows;
-        if (tuned.pack_a && !bring(a, paths.a, work.k, work.m, work.count, work.workspace + plan.space.a,
-                                   plan.space.a_ld, machine.compute_capability))
-            return false;
-        if (tuned.pack_b && !bring(b, paths.b, work.k, work.n, work.count, work.workspace + plan.space.b,
-                                   plan.space.b_ld, machine.compute_capability))
-            return false;
+        if (tuned.pack_a)
+            bring(a, paths.a, work.k, work.m, work.count, work.workspace + plan.space.a, plan.space.a_ld,
+                  machine.compute_capability);
+        if (tuned.pack_b)
+            bring(b, paths.b, work.k, work.n, work.count, work.workspace + plan.space.b, plan.space.b_ld,
+                  machine.compute_capability);
     }
 
     const auto least = [](std::int64_t x, std::int64_t y) { return x < y ? x : y; };

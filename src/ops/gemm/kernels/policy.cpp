@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/gpu.hpp"
 #include "cornerturn/error.hpp"
 
 namespace cornerturn::production {
@@ -21,12 +22,6 @@ constexpr double kGatherUs = 3, kGatheredFloats = 525000;  // of parts, which ha
 constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a part
 
 constexpr std::int64_t kMostRounds = 24;  // of parts that a multiprocessor gets, one after the other
-
-// Shared memory of a multiprocessor, from a compute capability on (CUDA C++ Programming Guide, compute capabilities).
-struct shared_memory {
-    int capability, kib;
-};
-constexpr shared_memory kShared[] = {{75, 64}, {80, 164}, {86, 100}, {87, 164}, {89, 100}, {90, 228}, {120, 100}};
 
 std::int64_t ratio_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t to_four(std::int64_t floats) { return ratio_up(floats, 4) * 4; }
@@ -54,11 +49,7 @@ double blocks_us(const gemm_tile& tile, double blocks, double steps, const gemm_
 }  // namespace
 
 int resident_on(const gemm_tile& tile, const gemm_machine& machine) {
-    int kib = kShared[0].kib;
-    for (const shared_memory& s : kShared) {
-        if (machine.compute_capability >= s.capability) kib = s.kib;
-    }
-    return std::min(tile.resident, kib / tile.shared_kib);
+    return std::min(tile.resident, (shared_bytes_of_capability(machine.compute_capability) >> 10) / tile.shared_kib);
 }
 
 const gemm_tile& tile_of(gemm_tile_size tiles) { return kTiles[static_cast<int>(tiles)]; }

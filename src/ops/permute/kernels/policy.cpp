@@ -1,7 +1,5 @@
 #include "ops/permute/kernels/policy.hpp"
 
-#include "cornerturn/error.hpp"
-
 namespace cornerturn::routing {
 namespace {
 
@@ -42,7 +40,7 @@ std::optional<matrix_work> matrices_of(const strided_copy& c) {
 std::optional<matrix_work> matrices_for(const strided_copy& c, const gpu& on) {
     const std::optional<matrix_work> work = matrices_of(c);
     if (!work) return work;
-    const production::path by = production::choose(*work, on.capability).by;
+    const production::path by = production::choose(*work, on).by;
     if (by == production::path::strided || by == production::path::nothing) return std::nullopt;
     return work;
 }
@@ -50,8 +48,7 @@ std::optional<matrix_work> matrices_for(const strided_copy& c, const gpu& on) {
 void run(const strided_copy& c, const gpu& on, run_matrices by_matrices, run_plan by_plan) {
     const std::optional<matrix_work> work = matrices_for(c, on);
     if (!work) return strided::for_each_plan(c, on, by_plan);
-    if (!by_matrices(production::choose(*work, on.capability), *work))
-        throw unsupported("no kernel is tuned as " + production::explain_on(on, *work, on.capability));
+    by_matrices(production::choose(*work, on), *work, on);
 }
 
 std::string explain(const strided_copy& c, const gpu& on) {
@@ -59,7 +56,7 @@ std::string explain(const strided_copy& c, const gpu& on) {
     if (!work) return strided::explain(c, on);
     return "matrices: " + std::to_string(work->count) + " of " + std::to_string(work->rows) + " x " +
            std::to_string(work->cols) + " elements of " + std::to_string(work->element_size) + " bytes, " +
-           production::explain_on(on, *work, on.capability);
+           production::explain(*work, on);
 }
 
 }  // namespace cornerturn::routing

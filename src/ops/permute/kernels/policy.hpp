@@ -17,7 +17,7 @@ namespace cornerturn::routing {
 std::optional<matrix_work> matrices_for(const strided_copy& c, const gpu& on);
 
 // How the kernels of each are launched.
-using run_matrices = bool (*)(const production::tuning&, const matrix_work&);
+using run_matrices = void (*)(const production::tuning&, const matrix_work&, const gpu&);
 using run_plan = void (*)(const strided::plan&);
 
 // Launches whatever the copy takes.

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads) transpose_direct(matrix_work work) {
 }
 
 template <int kElement, int kAccess, int kAcross, int kThreads>
-void run(const matrix_work& work) {
+void run(const matrix_work& work, const gpu&) {
     using shape = direct<kElement, kAccess, kAcross, kThreads>;
     for_each_slab<column_major, slab_order::transposed>(
         work, {shape::kRows, shape::kCols}, dim3(kThreads), [](launch_shape grid, const matrix_work& part) {
@@ -68,20 +68,19 @@ void run(const matrix_work& work) {
         });
 }
 
-template <int kElement, int kAccess, int kAcross, int kThreads>
-constexpr production_kernel tuned() {
-    using shape = direct<kElement, kAccess, kAcross, kThreads>;
-    return {{path::direct, kElement, shape::kRows, shape::kCols, kThreads}, &run<kElement, kAccess, kAcross, kThreads>};
-}
-
-constexpr production_kernel kKernels[] = {
-    tuned<1, 4, 8, 64>(),  tuned<1, 8, 4, 64>(),   tuned<2, 4, 8, 128>(),
-    tuned<2, 8, 4, 64>(),  tuned<2, 8, 4, 128>(),  tuned<4, 8, 4, 128>(),
-    tuned<4, 16, 4, 64>(), tuned<8, 16, 4, 128>(), tuned<16, 16, 4, 256>(),
+struct direct_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::direct_tuning kDirect = production::kDirect[kRow];
+        constexpr production::tuning kUse = kDirect.use;
+        constexpr int kAcross = kUse.tile_cols / (kDirect.access / kUse.unit);
+        static_assert(direct<kUse.unit, kDirect.access, kAcross, kUse.threads>::kRows == kUse.tile_rows);
+        return &run<kUse.unit, kDirect.access, kAcross, kUse.threads>;
+    }
 };
 
 }  // namespace
 
-production_kernels direct_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work direct_kernel(int row) { return kernel_of_row<direct_rows>(row, production::kDirect); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -6,10 +6,10 @@
 
 namespace cornerturn::production {
 
-// Launches the kernel on device::current_stream() and returns at once; false where no kernel is tuned so. The caller
-// has chosen it for this work: nothing is checked. Throws cuda_error where CUDA refuses the launch.
-bool run_on_gpu(const tuning& tuned, const matrix_work& work);
+// Launches the kernel on device::current_stream() and returns at once. The caller has chosen it for this work and this
+// GPU: nothing is checked. Throws cuda_error where CUDA refuses the launch.
+void run_on_gpu(const tuning& tuned, const matrix_work& work, const gpu& on);
 // The same in the emulator.
-bool run_emulated(const tuning& tuned, const matrix_work& work);
+void run_emulated(const tuning& tuned, const matrix_work& work, const gpu& on);
 
 }  // namespace cornerturn::production

@@ -10,11 +10,12 @@
 #pragma once
 
 #include "ops/transpose/kernels/few_group.hpp"
+#include "ops/transpose/kernels/tunings.hpp"
 
 namespace CORNERTURN_KERNELS {
 
-inline constexpr int kFewThreads = 256, kFewBlocks = 6;  // blocks that a multiprocessor is to hold
-inline constexpr int kFewTileBytes = 16 << 10;           // staged by a block, about
+inline constexpr int kFewThreads = production::kFewThreads, kFewBlocks = 6;  // blocks that a multiprocessor is to hold
+inline constexpr int kFewTileBytes = 16 << 10;                               // staged by a block, about
 
 // What both directions share: how the groups of a block are dealt out.
 template <int kElement, int kCount>

@@ -181,7 +181,7 @@ void start_few_columns(const matrix_work& work) {
 }
 
 template <int kElement, int kCount>
-void run_few_columns(const matrix_work& work) {
+void run_few_columns(const matrix_work& work, const gpu&) {
     const bool aligned = aligned_to(kVectorBytes, work.source, 0, work.source_stride, work);
     if constexpr (kElement < 4) {
         if (!aligned_to(4, work.destination, work.destination_ld, work.destination_stride, work))
@@ -194,22 +194,16 @@ void run_few_columns(const matrix_work& work) {
     start_few_columns<kElement, kCount, true, false>(work);
 }
 
-template <int kElement, int kCount>
-constexpr production_kernel tall() {
-    return {{path::tall, kElement, 0, kCount, kFewThreads}, &run_few_columns<kElement, kCount>};
-}
-
-#define CORNERTURN_OF_ELEMENT(element)                                                                  \
-    tall<element, 2>(), tall<element, 3>(), tall<element, 4>(), tall<element, 5>(), tall<element, 6>(), \
-        tall<element, 7>(), tall<element, 8>()
-constexpr production_kernel kKernels[] = {
-    CORNERTURN_OF_ELEMENT(1), CORNERTURN_OF_ELEMENT(2),  CORNERTURN_OF_ELEMENT(4),
-    CORNERTURN_OF_ELEMENT(8), CORNERTURN_OF_ELEMENT(16),
+struct tall_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kTall.rows[kRow];
+        return &run_few_columns<kUse.unit, kUse.tile_cols>;
+    }
 };
-#undef CORNERTURN_OF_ELEMENT
 
 }  // namespace
 
-production_kernels few_columns_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work tall_kernel(int row) { return kernel_of_row<tall_rows>(row, production::kTall.rows); }
 
 }  // namespace CORNERTURN_KERNELS

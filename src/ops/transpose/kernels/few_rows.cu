@@ -117,7 +117,8 @@ struct few_rows {
 };
 
 template <int kElement, int kCount, bool kAligned, bool kFlat>
-__global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks) transpose_few_rows(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks)
+    transpose_few_rows(matrix_work work, result_policy result) {
     using few = few_rows<kElement, kCount, kAligned, kFlat>;
     constexpr int kPerWord = few::kPerWord;
     __shared__ uint4 staged[few::tile::kBytes / kVectorBytes];
@@ -130,7 +131,6 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks) transp
         kFlat ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(destination)) % kSectorBytes;
     const unsigned offset = few::kBack * few::group::kBytes - past;
     const std::int64_t first = col * kCount - past / kElement, total = work.cols * kCount;
-    const result_policy result = policy_for(work);
 
     // What is loaded beyond a row's words must be elements of it too.
     const bool inside = (blockIdx.x > 0 || (kAligned && kFlat)) &&
@@ -147,47 +147,41 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks) transp
 }
 
 template <int kElement, int kCount, bool kAligned, bool kFlat>
-void start_few_rows(const matrix_work& work) {
+void start_few_rows(const matrix_work& work, const gpu& on) {
     using few = few_rows<kElement, kCount, kAligned, kFlat>;
     // What the blocks write begins up to an element less than a sector before the destination.
     const std::int64_t moved = std::int64_t{few::kMoved} * few::kPerWord * kCount;
     const std::int64_t total = work.rows * work.cols + (kFlat ? 0 : kSectorBytes / kElement - 1);
     for_each_grid(work, (total + moved - 1) / moved, dim3(kFewThreads),
-                  [](const launch_shape& shape, const matrix_work& part) {
-                      launch(shape, transpose_few_rows<kElement, kCount, kAligned, kFlat>, part);
+                  [&](const launch_shape& shape, const matrix_work& part) {
+                      launch(shape, transpose_few_rows<kElement, kCount, kAligned, kFlat>, part, policy_for(part, on));
                   });
 }
 
 template <int kElement, int kCount>
-void run_few_rows(const matrix_work& work) {
+void run_few_rows(const matrix_work& work, const gpu& on) {
     const bool flat = aligned_to(kVectorBytes, work.destination, 0, work.destination_stride, work);
     if constexpr (kElement < 4) {
         if (!aligned_to(4, work.source, work.source_ld, work.source_stride, work))
-            return flat ? start_few_rows<kElement, kCount, false, true>(work)
-                        : start_few_rows<kElement, kCount, false, false>(work);
+            return flat ? start_few_rows<kElement, kCount, false, true>(work, on)
+                        : start_few_rows<kElement, kCount, false, false>(work, on);
     }
     if constexpr (kElement < kVectorBytes) {
-        if (!flat) return start_few_rows<kElement, kCount, true, false>(work);
+        if (!flat) return start_few_rows<kElement, kCount, true, false>(work, on);
     }
-    start_few_rows<kElement, kCount, true, true>(work);
+    start_few_rows<kElement, kCount, true, true>(work, on);
 }
 
-template <int kElement, int kCount>
-constexpr production_kernel wide() {
-    return {{path::wide, kElement, kCount, 0, kFewThreads}, &run_few_rows<kElement, kCount>};
-}
-
-#define CORNERTURN_OF_ELEMENT(element)                                                                  \
-    wide<element, 2>(), wide<element, 3>(), wide<element, 4>(), wide<element, 5>(), wide<element, 6>(), \
-        wide<element, 7>(), wide<element, 8>()
-constexpr production_kernel kKernels[] = {
-    CORNERTURN_OF_ELEMENT(1), CORNERTURN_OF_ELEMENT(2),  CORNERTURN_OF_ELEMENT(4),
-    CORNERTURN_OF_ELEMENT(8), CORNERTURN_OF_ELEMENT(16),
+struct wide_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kWide.rows[kRow];
+        return &run_few_rows<kUse.unit, kUse.tile_rows>;
+    }
 };
-#undef CORNERTURN_OF_ELEMENT
 
 }  // namespace
 
-production_kernels few_rows_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work wide_kernel(int row) { return kernel_of_row<wide_rows>(row, production::kWide.rows); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -51,7 +51,8 @@ __device__ __forceinline__ void exchange(byte* below, byte* above, std::int64_t 
 }
 
 template <int kElement, int kTile, int kThreads>
-__global__ void __launch_bounds__(kThreads) transpose_vector_in_place(matrix_work work, pair_order order) {
+__global__ void __launch_bounds__(kThreads)
+    transpose_vector_in_place(matrix_work work, pair_order order, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tiles);
     using tile = vector_tile<kElement, kTile, kTile, kThreads>;
     const tile_index index = order.tile_of(blockIdx.x);
@@ -61,7 +62,6 @@ __global__ void __launch_bounds__(kThreads) transpose_vector_in_place(matrix_wor
     byte* const data = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
     byte* const below = data + (row * ld + col) * kElement;
     byte* const above = data + (col * ld + row) * kElement;
-    const result_policy result = policy_for(work);
     if (rows >= kTile && cols >= kTile) {
         exchange<true, tile>(below, above, ld, rows, cols, tiles, result);
     } else {
@@ -70,10 +70,10 @@ __global__ void __launch_bounds__(kThreads) transpose_vector_in_place(matrix_wor
 }
 
 template <int kElement, int kTile, int kThreads>
-void run_vector(const matrix_work& work) {
+void run_vector(const matrix_work& work, const gpu& on) {
     for_each_pair(work, kTile, kThreads, 2, [&](launch_shape shape, const matrix_work& part, pair_order order) {
         shape.dynamic_shared_bytes = 2 * vector_tile<kElement, kTile, kTile, kThreads>::kBytes;
-        launch(shape, transpose_vector_in_place<kElement, kTile, kThreads>, part, order);
+        launch(shape, transpose_vector_in_place<kElement, kTile, kThreads>, part, order, policy_for(part, on));
     });
 }
 
@@ -138,8 +138,10 @@ template <int kUnit, int kUnits>
 using tile_of_units = unit_tile<kUnit, kUnits, (kUnit < 4)>;  // narrow ones begin anywhere in a word
 
 // What waits at a time matters more than how many wait: narrow units leave room for 64 registers.
+template <int kUnit>
+inline constexpr int kResident = kUnit < 4 ? 1024 : 1536;  // threads
 template <int kUnit, int kUnits>
-__global__ void CORNERTURN_RESIDENT(2 * kHalf, (kUnit < 4 ? 1024 : 1536))
+__global__ void CORNERTURN_RESIDENT(2 * kHalf, kResident<kUnit>)
     transpose_units_in_place(unit_work work, unit_cut cut, pair_order order) {
     using tiles = tile_of_units<kUnit, kUnits>;
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
@@ -161,18 +163,20 @@ __global__ void CORNERTURN_RESIDENT(2 * kHalf, (kUnit < 4 ? 1024 : 1536))
                                 static_cast<int>(thread));
 }
 
-// Cuts a matrix into square tiles.
+// Cuts a matrix into square tiles: of so many bytes as was measured on an H200, or of fewer where a multiprocessor has
+// less shared memory, so that it holds as many blocks, of two tiles each, as its registers do.
 template <class Tiles, int kUnit>
-unit_cut square_cut(const matrix_work& work) {
-    constexpr int kTileBytes = (kUnit == 2 ? 32 : 16) << 10,
-                  kThreads = kUnit == 1 && Tiles::kTransposed ? kHalf / 2 : kHalf;
+unit_cut square_cut(const matrix_work& work, const gpu& on) {
+    constexpr int kMeasured = (kUnit == 2 ? 32 : 16) << 10, kBlocks = kResident<kUnit> / (2 * kHalf);
+    constexpr int kThreads = kUnit == 1 && Tiles::kTransposed ? kHalf / 2 : kHalf;
+    const int fitting = on.shared_bytes / (2 * kBlocks), tile_bytes = kMeasured < fitting ? kMeasured : fitting;
     const int element = work.element_size, step = Tiles::kTransposed ? 1 : Tiles::kPeriod;
     const auto lanes_of = [&](int cols) { return divided_up(cols * element, Tiles::kWidth); };
     unit_cut cut{};
     cut.element = element;
     cut.per_element = reciprocal(static_cast<unsigned>(element / kUnit));
     cut.cols = Tiles::kPeriod;
-    while (lanes_of(2 * cut.cols) * step <= kThreads && 4 * cut.cols * cut.cols * element <= kTileBytes) cut.cols *= 2;
+    while (lanes_of(2 * cut.cols) * step <= kThreads && 4 * cut.cols * cut.cols * element <= tile_bytes) cut.cols *= 2;
     cut.moved = cut.cols;
     cut.across = lanes_of(cut.cols);
     cut.per_across = reciprocal(static_cast<unsigned>(cut.across));
@@ -191,9 +195,9 @@ unit_cut square_cut(const matrix_work& work) {
 }
 
 template <int kUnit, int kUnits>
-void run_tiles(const matrix_work& work) {
+void run_tiles(const matrix_work& work, const gpu& on) {
     using tiles = tile_of_units<kUnit, kUnits>;
-    const unit_cut cut = square_cut<tiles, kUnit>(work);
+    const unit_cut cut = square_cut<tiles, kUnit>(work, on);
     for_each_pair(work, cut.cols, 2 * cut.threads, 3,
                   [&](launch_shape shape, const matrix_work& part, pair_order order) {
                       shape.dynamic_shared_bytes = 2 * static_cast<std::size_t>(cut.bytes);
@@ -202,22 +206,22 @@ void run_tiles(const matrix_work& work) {
 }
 
 template <int kUnit>
-void run_units(const matrix_work& work) {
+void run_units(const matrix_work& work, const gpu& on) {
     if constexpr (kUnit < 4) {
         switch (work.element_size / kUnit) {
-            case 1: return run_tiles<kUnit, 1>(work);
-            case 3: return run_tiles<kUnit, 3>(work);
-            case 5: return run_tiles<kUnit, 5>(work);
-            case 7: return run_tiles<kUnit, 7>(work);
-            default: return run_tiles<kUnit, 0>(work);
+            case 1: return run_tiles<kUnit, 1>(work, on);
+            case 3: return run_tiles<kUnit, 3>(work, on);
+            case 5: return run_tiles<kUnit, 5>(work, on);
+            case 7: return run_tiles<kUnit, 7>(work, on);
+            default: return run_tiles<kUnit, 0>(work, on);
         }
     } else {
-        return run_tiles<kUnit, 0>(work);
+        return run_tiles<kUnit, 0>(work, on);
     }
 }
 
 // Elements that are coalesced by themselves: a block exchanges tile_rows of one column for those of a row.
-constexpr int kBlockThreads = 256;
+constexpr int kBlockThreads = production::kBlockThreads;
 
 template <int kUnit>
 __global__ void __launch_bounds__(kBlockThreads)
@@ -246,7 +250,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 }
 
 template <int kUnit>
-void run_blocks(const matrix_work& work) {
+void run_blocks(const matrix_work& work, const gpu&) {
     const auto units = static_cast<unsigned>(work.element_size / kUnit);
     const unsigned tile_rows = units < 4 * kBlockThreads ? 4 * kBlockThreads / units : 1;
     // One slab, of any matrix that memory can hold: a part of it would be no transpose in place.
@@ -257,39 +261,36 @@ void run_blocks(const matrix_work& work) {
         });
 }
 
-template <int kElement, int kTile, int kThreads>
-constexpr production_kernel vectors() {
-    return {{path::vector_in_place, kElement, kTile, kTile, kThreads}, &run_vector<kElement, kTile, kThreads>};
-}
-template <int kUnit>
-constexpr production_kernel units() {
-    return {{path::units_in_place, kUnit, 0, 0, 0}, &run_units<kUnit>};
-}
-template <int kUnit>
-constexpr production_kernel blocks() {
-    return {{path::blocks_in_place, kUnit, 0, 0, kBlockThreads}, &run_blocks<kUnit>};
-}
-
-constexpr production_kernel kKernels[] = {
-    vectors<1, 128, 256>(),
-    vectors<2, 64, 256>(),
-    vectors<4, 64, 512>(),
-    vectors<8, 32, 256>(),
-    vectors<16, 16, 128>(),
-    units<1>(),
-    units<2>(),
-    units<4>(),
-    units<8>(),
-    units<16>(),
-    blocks<1>(),
-    blocks<2>(),
-    blocks<4>(),
-    blocks<8>(),
-    blocks<16>(),
+struct vector_in_place_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kVectorInPlace.rows[kRow];
+        return &run_vector<kUse.unit, kUse.tile_rows, kUse.threads>;
+    }
+};
+struct units_in_place_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        return &run_units<production::kUnitsInPlace.rows[kRow].unit>;
+    }
+};
+struct blocks_in_place_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        return &run_blocks<production::kBlocksInPlace.rows[kRow].unit>;
+    }
 };
 
 }  // namespace
 
-production_kernels in_place_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work vector_in_place_kernel(int row) {
+    return kernel_of_row<vector_in_place_rows>(row, production::kVectorInPlace.rows);
+}
+run_work units_in_place_kernel(int row) {
+    return kernel_of_row<units_in_place_rows>(row, production::kUnitsInPlace.rows);
+}
+run_work blocks_in_place_kernel(int row) {
+    return kernel_of_row<blocks_in_place_rows>(row, production::kBlocksInPlace.rows);
+}
 
 }  // namespace CORNERTURN_KERNELS

@@ -1,35 +1,41 @@
-// The production kernels, as each file of them hands them out.
+// The production kernels, as each file of them hands them out: one for each row of a table (tunings.hpp).
 #pragma once
 
+#include <utility>
+
 #include "device/device.hpp"
-#include "ops/transpose/kernels/policy.hpp"
+#include "ops/transpose/kernels/tunings.hpp"
 
 namespace CORNERTURN_KERNELS {
 
 using production::path;
 
-// Moves the work as it is tuned. The caller has chosen it for this work: nothing is checked.
-struct production_kernel {
-    production::tuning tuned;
-    void (*run)(const matrix_work& work);
-};
+// Moves the work on that GPU. The caller has chosen the kernel for both: nothing is checked.
+using run_work = void (*)(const matrix_work& work, const gpu& on);
 
-struct production_kernels {
-    const production_kernel* all;
-    int count;
-};
+run_work direct_kernel(int row);
+run_work vector_kernel(int row);
+run_work ragged_kernel(int row);        // elements of 4 bytes and more
+run_work ragged_bytes_kernel(int row);  // the others
+run_work tall_kernel(int row);
+run_work wide_kernel(int row);
+run_work small_kernel(int row);
+run_work units_kernel(int row);
+run_work blocks_kernel(int row);
+run_work vector_in_place_kernel(int row);
+run_work units_in_place_kernel(int row);
+run_work blocks_in_place_kernel(int row);
 
-production_kernels direct_kernels();
-production_kernels vector_kernels();
-production_kernels ragged_kernels();
-production_kernels ragged_bytes_kernels();
-production_kernels few_columns_kernels();
-production_kernels few_rows_kernels();
-production_kernels small_kernels();
-production_kernels unit_kernels();
-production_kernels in_place_kernels();
-
-// Runs the kernel that is tuned so; false if there is none.
-bool run_tuned(const production::tuning& tuned, const matrix_work& work);
+// Rows::kernel<row>(), for each row of a table. (Rows is a type: g++ 12 lets the linker merge functions whose argument
+// is a template of an unnamed namespace.)
+template <class Rows, int... kRows>
+run_work kernel_of_row(int row, std::integer_sequence<int, kRows...>) {
+    constexpr run_work kAll[] = {Rows::template kernel<kRows>()...};
+    return kAll[row];
+}
+template <class Rows, class Row, int kRows>
+run_work kernel_of_row(int row, const Row (&)[kRows]) {
+    return kernel_of_row<Rows>(row, std::make_integer_sequence<int, kRows>());
+}
 
 }  // namespace CORNERTURN_KERNELS

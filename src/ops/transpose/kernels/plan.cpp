@@ -19,16 +19,15 @@ using std::to_string;
 std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
 // All that a call does once the layout is known to be right, and the device the current one.
-void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destination, int on_device, int architecture,
+void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destination, int on_device,
          cudaStream_t stream) {
     check_stream(stream, on_device);
     check_reachable("source", ".data", source, on_device);
     check_reachable("destination", ".data", destination, on_device);
     const matrix_work work = work_of(l, source, destination);
     const device::stream_scope launches_go_to(stream, on_device);
-    const production::tuning use = production::choose(work, architecture);
-    if (!production::run_on_gpu(use, work))
-        throw unsupported("no kernel is tuned as " + production::explain(work, architecture));
+    const gpu on = device::gpu_of(on_device);
+    production::run_on_gpu(production::choose(work, on), work, on);
 }
 
 }  // namespace
@@ -36,7 +35,6 @@ void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destin
 transpose_plan::transpose_plan(const transpose_layout& layout) : layout_(layout) {
     check_layout(layout);
     device_ = device::current_device();
-    architecture_ = device::compute_capability_of(device_);
 }
 
 void transpose_plan::operator()(const void* source, void* destination, cudaStream_t stream) const {
@@ -44,12 +42,11 @@ void transpose_plan::operator()(const void* source, void* destination, cudaStrea
     check_addresses(layout_, address_of(source), address_of(destination));
     if (const int current = device::current_device(); current != device_)
         refuse("the current device", to_string(current), "the plan was made for device " + to_string(device_));
-    run(layout_, address_of(source), address_of(destination), device_, architecture_, stream);
+    run(layout_, address_of(source), address_of(destination), device_, stream);
 }
 
 std::string transpose_plan::explain(const void* source, const void* destination) const {
-    return production::explain_on(device::gpu_of(device_),
-                                  work_of(layout_, address_of(source), address_of(destination)), architecture_);
+    return production::explain(work_of(layout_, address_of(source), address_of(destination)), device::gpu_of(device_));
 }
 
 namespace detail {
@@ -61,7 +58,7 @@ void transpose(const cornerturn::detail::any_batch& source, const cornerturn::de
     // Arguments first: what is wrong with them is wrong without a device, too.
     check_addresses(layout, source.data, destination.data);
     const int on_device = device::current_device();
-    run(layout, source.data, destination.data, on_device, device::compute_capability_of(on_device), stream);
+    run(layout, source.data, destination.data, on_device, stream);
 }
 
 }  // namespace detail

@@ -3,75 +3,18 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <stdexcept>
 
 #include "ops/copy/kernels/policy.hpp"
+#include "ops/transpose/kernels/tunings.hpp"
 
 namespace cornerturn::production {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
-
-// GPUs whose multiprocessors have 227 KiB of shared memory and more: large tiles need it, and are tuned on Hopper.
-constexpr bool has_large_shared_memory(int architecture) { return architecture >= 90 && architecture < 120; }
-
-// Tiles of vectors for an element size, for matrices of so many bytes and more: see square_tile(). Small ones give
-// every multiprocessor work where the matrix is small. docs/experiments.md has what was tried.
-struct tile_tuning {
-    bool large;
-    std::int64_t from;
-    tuning use;
-};
-
-constexpr tile_tuning kTiles[] = {
-    {true, 144 * kMiB, {path::vector, 1, 256, 256, 512}},
-    {true, 16 * kMiB, {path::vector, 1, 128, 256, 256}},
-    {true, 0, {path::vector, 1, 64, 128, 128}},
-    {true, 96 * kMiB, {path::vector, 2, 128, 128, 512}},
-    {true, 16 * kMiB, {path::vector, 2, 64, 128, 512}},
-    {false, 0, {path::vector, 1, 128, 128, 256}},
-    {false, 0, {path::vector, 2, 64, 64, 256}},
-    {false, 16 * kMiB, {path::vector, 4, 64, 64, 512}},
-    {false, 0, {path::vector, 4, 32, 32, 256}},
-    {false, 512 * kMiB, {path::vector, 8, 64, 32, 512}},
-    {false, 0, {path::vector, 8, 32, 32, 256}},
-    {false, 512 * kMiB, {path::vector, 16, 64, 16, 512}},
-    {false, 20 * kMiB, {path::vector, 16, 32, 16, 256}},
-    {false, 0, {path::vector, 16, 16, 32, 128}},
-    // Where rows collide.
-    {true, 256 * kMiB, {path::vector_apart, 1, 256, 256, 512}},
-    {true, 256 * kMiB, {path::vector_apart, 2, 128, 128, 512}},
-    {false, 256 * kMiB, {path::vector_apart, 4, 64, 64, 512}},
-    {false, 256 * kMiB, {path::vector_apart, 8, 64, 32, 512}},
-    {false, 256 * kMiB, {path::vector_apart, 16, 64, 16, 512}},
-};
-
-// Small matrices, up to so many bytes, moved `access` bytes at a time.
-struct direct_tuning {
-    int access;
-    std::int64_t up_to;
-    tuning use;
-};
-constexpr direct_tuning kDirect[] = {
-    {4, 128 << 10, {path::direct, 1, 32, 32, 64}},  {8, kMiB, {path::direct, 1, 128, 32, 64}},
-    {8, 512 << 10, {path::direct, 2, 64, 16, 64}},  {4, 256 << 10, {path::direct, 2, 32, 16, 128}},
-    {8, 2 * kMiB, {path::direct, 2, 128, 16, 128}}, {8, 512 << 10, {path::direct, 4, 64, 8, 128}},
-    {16, 4 * kMiB, {path::direct, 4, 64, 16, 64}},  {16, 4 * kMiB, {path::direct, 8, 64, 8, 128}},
-    {16, 4 * kMiB, {path::direct, 16, 64, 4, 256}},
-};
-
-// Strips of vectors, by the width of what they hold. A tall one is as many columns wide, a low one as many rows high.
-struct strip {
-    int element, side, length;
-
-    constexpr tuning tall(path p) const { return {p, element, length, side, kStripThreads}; }
-    constexpr tuning low() const { return {path::vector, element, side, length, kStripThreads}; }
-    static constexpr int kStripThreads = 256;
-};
-constexpr strip kStrips[] = {
-    {1, 16, 1024}, {1, 32, 512}, {1, 64, 256}, {1, 128, 128}, {2, 16, 512}, {2, 32, 256}, {2, 64, 128},
-    {4, 16, 256},  {4, 32, 128}, {4, 64, 64},  {8, 16, 128},  {8, 32, 64},  {16, 16, 64}, {16, 32, 32},
-};
+// As much as Hopper's: large tiles need it, and are tuned there.
+constexpr bool has_large_shared_memory(const gpu& on) { return on.shared_bytes_of_block >= 227 << 10; }
 
 // The first strip that is as wide, or the last.
 constexpr strip strip_of(int element, std::int64_t side) {
@@ -93,50 +36,36 @@ constexpr strip strip_as_long(int element, std::int64_t length) {
     return found;
 }
 
-// Tiles of any alignment, by width: the first that is as wide as the matrix, or the last, which therefore may be there
-// twice; among those whose shared memory every GPU has without asking, where there is not much of it.
-constexpr tuning kRagged[] = {
-    {path::ragged, 1, 992, 16, 256},  {path::ragged, 1, 480, 24, 256},  {path::ragged, 1, 480, 32, 256},
-    {path::ragged, 1, 224, 64, 256},  {path::ragged, 1, 224, 120, 512}, {path::ragged, 1, 224, 128, 512},
-    {path::ragged, 1, 128, 248, 256}, {path::ragged, 2, 496, 16, 256},  {path::ragged, 2, 240, 28, 256},
-    {path::ragged, 2, 240, 32, 256},  {path::ragged, 2, 112, 60, 512},  {path::ragged, 2, 112, 64, 512},
-    {path::ragged, 2, 64, 124, 256},  {path::ragged, 2, 64, 128, 256},  {path::ragged, 2, 64, 124, 256},
-    {path::ragged, 4, 504, 8, 512},   {path::ragged, 4, 248, 16, 256},  {path::ragged, 4, 56, 32, 256},
-    {path::ragged, 8, 252, 8, 256},   {path::ragged, 8, 124, 16, 256},  {path::ragged, 8, 60, 32, 256},
-    {path::ragged, 8, 60, 64, 512},   {path::ragged, 16, 254, 4, 256},  {path::ragged, 16, 126, 8, 256},
-    {path::ragged, 16, 62, 16, 256},  {path::ragged, 16, 62, 32, 512},
-};
+// What fits the shared memory that every GPU has without asking, where there is not much of it.
+constexpr bool fits_shared(const tuning& ragged, const gpu& on) {
+    return has_large_shared_memory(on) || ragged.tile_rows * ragged.tile_cols * ragged.unit <= 40 << 10;
+}
 
-constexpr tuning ragged_tile(int element, std::int64_t cols, int architecture) {
+tuning ragged_tile(int element, std::int64_t cols, const gpu& on) {
     tuning found{};
-    for (const tuning& t : kRagged) {
-        if (t.unit != element) continue;
-        if (!has_large_shared_memory(architecture) && t.tile_rows * t.tile_cols * t.unit > 40 << 10) continue;
-        found = t;
-        if (t.tile_cols >= cols) break;
+    for (const ragged_tuning& t : kRagged) {
+        if (t.use.unit != element || !fits_shared(t.use, on)) continue;
+        found = t.use;
+        if (found.tile_cols >= cols) break;
     }
     return found;
 }
 
-constexpr tuning in_place_tile(int element) {
-    switch (element) {
-        case 1: return {path::vector_in_place, 1, 128, 128, 256};
-        case 2: return {path::vector_in_place, 2, 64, 64, 256};
-        case 4: return {path::vector_in_place, 4, 64, 64, 512};
-        case 8: return {path::vector_in_place, 8, 32, 32, 256};
-        default: return {path::vector_in_place, 16, 16, 16, 128};
+// The row for a unit, of so many rows or columns where there are several.
+template <int kRows>
+tuning row_for(const tuning_list<kRows>& list, int unit, std::int64_t few = 0) {
+    for (const tuning& t : list.rows) {
+        if (t.unit == unit && (few == 0 || t.tile_rows + t.tile_cols == few)) return t;
     }
+    return {};
 }
 
-constexpr int kLow = 256;                  // rows of a matrix that may leave a tile half empty
-constexpr int kFew = 8;                    // rows or columns that kernels are made for, one by one
-constexpr std::int64_t kLong = 4096;       // the others, then
-constexpr std::int64_t kSmall = 40 << 10;  // bytes of a matrix that a block may hold
-constexpr int kBlocksFrom = 128;           // bytes of an element that is coalesced by itself
-constexpr int kManyUnits = 32;             // of an element: a tile of them in place would be small
-constexpr int kVector = 16, kSector = 32;  // bytes
-
-constexpr int kNarrowThreads = 256, kUnitThreads = 256;
+constexpr int kLow = 256;                            // rows of a matrix that may leave a tile half empty
+constexpr std::int64_t kLong = 4096;                 // rows of what has up to kFew columns, and the reverse
+constexpr std::int64_t kSmallBytes = 40 << 10;       // bytes of a matrix that a block may hold
+constexpr int kBlocksFrom = 128;                     // bytes of an element that is coalesced by itself
+constexpr int kManyUnits = 32;                       // of an element: a tile of them in place would be small
+constexpr int kVectorBytes = 16, kSectorBytes = 32;  // bytes
 
 // What the choice hangs on, taken apart once.
 struct view_of_work {
@@ -164,14 +93,15 @@ struct view_of_work {
         };
         const std::int64_t from = bits(w.source, w.rows, w.source_ld, w.source_stride);
         const std::int64_t to = bits(w.destination, w.cols, w.destination_ld, w.destination_stride);
-        const int line = e < 4 ? kVector : kSector;
+        const int line = e < 4 ? kVectorBytes : kSectorBytes;
         aligned_to = from | to;
-        vectors = aligned_to % kVector == 0;
+        vectors = aligned_to % kVectorBytes == 0;
         whole_source = from % line == 0;
         whole_destination = to % line == 0;
         // Groups of rows are counted in 32 bits.
-        stackable = w.count > 1 && w.source_stride == w.rows * w.source_ld && vectors && w.rows * e % kVector == 0 &&
-                    w.rows * w.count * e / kVector <= std::numeric_limits<std::uint32_t>::max();
+        stackable = w.count > 1 && w.source_stride == w.rows * w.source_ld && vectors &&
+                    w.rows * e % kVectorBytes == 0 &&
+                    w.rows * w.count * e / kVectorBytes <= std::numeric_limits<std::uint32_t>::max();
         in_place = w.source == w.destination;
         packed_source = w.source_ld == w.cols || w.rows == 1;
         packed_destination = w.destination_ld == w.rows || w.cols == 1;
@@ -187,41 +117,66 @@ struct decision {
     const char* why;
 };
 
-// Where the copy between tensors is the faster one, off alignment and for elements of odd sizes, by the narrower side
-// of the matrices: kernels with fixed tiles leave them half empty. Compared for shapes drawn at random
-// (docs/experiments.md).
-constexpr std::int64_t kNarrowForCopies = 160;
+bool always(const matrix_work&) { return true; }
+bool is_batch(const matrix_work& w) { return w.count > 1; }
+bool has_source_gaps(const matrix_work& w) { return w.source_ld != w.cols; }
+bool has_even_rows(const matrix_work& w) { return w.rows % 2 == 0; }
+bool has_16_kib(const matrix_work& w) { return w.rows * w.cols * w.element_size >= 16 << 10; }
+// The kernel for small matrices moves whole words by words. The copy finds columns of eight times any in few banks.
+bool has_odd_rows_or_columns(const matrix_work& w) {
+    return (w.rows * w.element_size % 4 != 0 || w.cols * w.element_size % 4 != 0) && w.cols % 8 != 0;
+}
+
+// The side of a matrix that a limit is about: the rows of one that has fewer rows than columns, the columns of any
+// other, the narrower of the two, or the rows.
+enum class side { of_low, of_tall, narrower, rows };
+constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+// The matrices that the copy between tensors moves faster than the kernel that is made for them: most leave its tiles
+// half empty. All were compared on an H200, for shapes drawn at random; beside each limit is the experiment that it
+// comes from (docs/experiments.md).
+struct copies_tuning {
+    path instead_of;
+    int least_unit, most_unit;
+    side of;
+    std::int64_t least, most;  // of that side, in elements
+    bool (*if_it)(const matrix_work&);
+};
+constexpr copies_tuning kCopies[] = {
+    {path::wide, 1, 16, side::narrower, 0, kAny, is_batch},                 // 82
+    {path::wide, 2, 2, side::narrower, 0, kAny, has_even_rows},             // 89
+    {path::small, 1, 2, side::narrower, 0, kAny, has_odd_rows_or_columns},  // 89
+    {path::small, 4, 16, side::narrower, 0, kAny, has_16_kib},              // 82
+    {path::units, 1, 16, side::narrower, 0, kAny, is_batch},                // 82
+    {path::units, 1, 1, side::of_low, 0, 170, always},                      // 89
+    {path::units, 1, 1, side::of_tall, 5, 160, always},                     // 82
+    {path::units, 2, 2, side::of_low, 0, 160, always},                      // 82
+    {path::units, 2, 2, side::of_tall, 0, 500, always},                     // 89
+    {path::units, 4, 16, side::narrower, 0, 500, always},                   // 89
+    {path::vector, 1, 16, side::narrower, 0, 4, has_source_gaps},           // 89
+    {path::vector_stacked, 1, 16, side::rows, 0, kFew - 1, always},         // 89
+    {path::ragged, 1, 1, side::of_low, 0, 160, always},                     // 89
+    {path::ragged, 1, 1, side::of_tall, 0, kFew, always},                   // 82
+    {path::ragged, 1, 1, side::of_tall, 0, 80, has_source_gaps},            // 89
+    {path::ragged, 1, 1, side::of_tall, 0, 100, is_batch},                  // 89
+    {path::ragged, 2, 2, side::of_low, 0, 256, always},                     // 82
+    {path::ragged, 2, 2, side::of_tall, 21, 256, always},                   // 82
+    {path::ragged, 2, 2, side::of_tall, 0, 256, has_source_gaps},           // 89
+    {path::ragged, 4, 4, side::narrower, 0, 600, always},                   // 89
+    {path::ragged, 8, 16, side::of_low, 0, 90, always},                     // 89
+    {path::ragged, 8, 16, side::of_tall, 0, kFew, always},                  // 82
+    {path::ragged, 8, 16, side::of_tall, 65, 200, always},                  // 89
+};
 
 bool copies_better(const tuning& t, const matrix_work& w) {
-    if (w.rows == 1 || w.cols == 1) return true;  // a copy of runs
-    const std::int64_t narrow = w.rows < w.cols ? w.rows : w.cols;
-    const bool gaps = w.source_ld != w.cols;
-    switch (t.by) {
-        case path::wide: return w.count > 1 || (t.unit == 2 && w.rows % 2 == 0);
-        case path::small: {
-            if (t.unit >= 4) return w.rows * w.cols * w.element_size >= 16 << 10;
-            // Rows and columns of whole words are moved by words here; there, columns of eight times any lie in few
-            // banks.
-            const bool words = w.rows * w.element_size % 4 == 0 && w.cols * w.element_size % 4 == 0;
-            return !words && w.cols % 8 != 0;
-        }
-        case path::units:
-            if (w.count > 1) return true;
-            if (t.unit == 1) return w.rows < w.cols ? w.rows <= 170 : w.cols > 4 && w.cols <= kNarrowForCopies;
-            return narrow <= (t.unit == 2 && w.rows < w.cols ? kNarrowForCopies : 500);
-        case path::vector: return narrow <= 4 && gaps;
-        case path::vector_stacked: return w.count > 1 && w.rows < kFew;
-        case path::ragged:
-            switch (t.unit) {
-                case 1:
-                    if (w.rows < w.cols) return w.rows <= 160;
-                    return narrow <= kFew || (gaps && w.cols <= 80) || (w.count > 1 && w.cols <= 100);
-                case 2: return w.rows < w.cols ? w.rows <= 256 : (w.cols > 20 || gaps) && w.cols <= 256;
-                case 4: return narrow <= 600;
-                default: return w.rows < w.cols ? w.rows <= 90 : w.cols <= kFew || (w.cols > 64 && w.cols <= 200);
-            }
-        default: return false;
-    }
+    if (w.rows == 1 || w.cols == 1) return true;  // a copy of runs: experiment 82
+    const bool low = w.rows < w.cols;
+    return std::any_of(std::begin(kCopies), std::end(kCopies), [&](const copies_tuning& c) {
+        if (c.instead_of != t.by || t.unit < c.least_unit || t.unit > c.most_unit) return false;
+        if ((c.of == side::of_low && !low) || (c.of == side::of_tall && low)) return false;
+        const std::int64_t extent = low || c.of == side::rows ? w.rows : w.cols;
+        return extent >= c.least && extent <= c.most && c.if_it(w);
+    });
 }
 
 // Rows that are multiples of 128 KiB apart are where DRAM minds that blocks read one below the other, more or less as
@@ -237,14 +192,18 @@ double fill_of(const tuning& tile, const matrix_work& w) {
 }
 constexpr double kMostlyFull = 0.5;
 
+// The tables' sizes of matrices are an H200's: what gives each of its multiprocessors work. On other GPUs, which nobody
+// has measured, they are as many times larger as there are multiprocessors.
+std::int64_t scaled(std::int64_t bytes, const gpu& on) { return bytes * on.multiprocessors / kH200.multiprocessors; }
+
 // Tiles of vectors for what is neither narrow nor low: the first that is mostly full, or the fullest. No choice: .by is
 // path::nothing.
-tuning square_tile(path by, const matrix_work& w, const view_of_work& v, int architecture) {
+tuning square_tile(path by, const matrix_work& w, const view_of_work& v, const gpu& on) {
     tuning found{};
     double fill = 0;
     for (const tile_tuning& t : kTiles) {
-        if (t.use.by != by || t.use.unit != w.element_size || v.bytes < t.from) continue;
-        if (t.large && !has_large_shared_memory(architecture)) continue;
+        if (t.use.by != by || t.use.unit != w.element_size || v.bytes < scaled(t.from, on)) continue;
+        if (t.large && !has_large_shared_memory(on)) continue;
         if (const double f = fill_of(t.use, w); f > fill) {
             found = t.use;
             fill = f;
@@ -258,84 +217,108 @@ bool is_narrow(const matrix_work& w) { return w.cols <= w.rows && w.cols <= stri
 bool is_low(const matrix_work& w) { return w.rows < w.cols && w.rows <= strip_of(w.element_size, w.rows).side; }
 
 // A batch of matrices that alone might not fill a tile. No choice: .by is path::nothing.
-decision decide_batch(const matrix_work& w, const view_of_work& v, int architecture) {
+decision decide_batch(const matrix_work& w, const view_of_work& v, const gpu& on) {
     // Where one block writes whole rows of the destination, it shares no sector with another.
     const strip across = strip_of(v.unit, w.cols), down = strip_as_long(v.unit, w.rows);
     const tuning tile = is_narrow(w)       ? across.tall(path::vector)
                         : is_low(w)        ? strip_of(v.unit, w.rows).low()
                         : down.element > 0 ? down.tall(path::vector)
-                                           : square_tile(path::vector, w, v, architecture);
+                                           : square_tile(path::vector, w, v, on);
     if (v.vectors && fill_of(tile, w) > kMostlyFull) return {tile, "a batch, every row aligned to 16 bytes"};
-    const bool fits = v.packed_batch && w.rows * w.cols * w.element_size <= kSmall;
+    const bool fits = v.packed_batch && w.rows * w.cols * w.element_size <= kSmallBytes;
     if (v.stackable && (!fits || w.cols % across.side == 0)) {
         return {across.tall(path::vector_stacked),
                 "a batch of low matrices, whose rows follow each other, aligned to 16 bytes"};
     }
-    if (fits) return {{path::small, v.unit, 0, 0, kNarrowThreads}, "the matrices are small and lie behind each other"};
+    if (fits) return {row_for(kSmall, v.unit), "the matrices are small and lie behind each other"};
     return {};
 }
 
 // No choice: .by is path::nothing.
-tuning direct_tile(const matrix_work& w, const view_of_work& v) {
+tuning direct_tile(const matrix_work& w, const view_of_work& v, const gpu& on) {
     const std::int64_t extents = v.aligned_to | w.rows * w.element_size | w.cols * w.element_size;
     for (const direct_tuning& d : kDirect) {
-        if (d.use.unit == w.element_size && v.bytes <= d.up_to && extents % d.access == 0) return d.use;
+        if (d.use.unit == w.element_size && v.bytes <= scaled(d.up_to, on) && extents % d.access == 0) return d.use;
     }
     return {};
 }
 
-decision decide_for_matrices(const matrix_work& w, int architecture) {
+decision decide_for_matrices(const matrix_work& w, const gpu& on) {
     if (w.rows == 0 || w.cols == 0 || w.count == 0) return {{path::nothing, 0, 0, 0, 0}, "there is nothing to move"};
     const view_of_work v(w);
     if (v.in_place) {
         if (v.whole_elements && v.whole_source && v.whole_destination)
-            return {in_place_tile(v.unit), "in place, every row aligned"};
+            return {row_for(kVectorInPlace, v.unit), "in place, every row aligned"};
         if (w.element_size >= kBlocksFrom || w.element_size / v.unit >= kManyUnits)
-            return {{path::blocks_in_place, v.unit, 0, 0, kUnitThreads},
+            return {row_for(kBlocksInPlace, v.unit),
                     "in place, elements of 128 bytes or of 32 units and more, one by one"};
-        return {{path::units_in_place, v.unit, 0, 0, 0}, "in place, of any size and alignment"};
+        return {row_for(kUnitsInPlace, v.unit), "in place, of any size and alignment"};
     }
     if (!v.whole_elements) {
         if (w.element_size >= kBlocksFrom)
-            return {{path::blocks, v.unit, 0, 0, kUnitThreads},
-                    "elements of 128 bytes and more are coalesced by themselves"};
-        return {{path::units, v.unit, 0, 0, 0},
-                "the element's size is no power of two, or its address no multiple of it"};
+            return {row_for(kBlocks, v.unit), "elements of 128 bytes and more are coalesced by themselves"};
+        return {row_for(kUnits, v.unit), "the element's size is no power of two, or its address no multiple of it"};
     }
-    if (w.count > 1 && (w.rows <= kLow || w.rows * w.cols * w.element_size <= kSmall)) {
-        if (const decision d = decide_batch(w, v, architecture); d.use.by != path::nothing) return d;
+    if (w.count > 1 && (w.rows <= kLow || w.rows * w.cols * w.element_size <= kSmallBytes)) {
+        if (const decision d = decide_batch(w, v, on); d.use.by != path::nothing) return d;
     }
     if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source)
-        return {{path::tall, v.unit, 0, static_cast<int>(w.cols), kNarrowThreads},
-                "a few columns without gaps: the source is read as it lies"};
+        return {row_for(kTall, v.unit, w.cols), "a few columns without gaps: the source is read as it lies"};
     if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination)
-        return {{path::wide, v.unit, static_cast<int>(w.rows), 0, kNarrowThreads},
-                "a few rows without gaps: the destination is written as it lies"};
+        return {row_for(kWide, v.unit, w.rows), "a few rows without gaps: the destination is written as it lies"};
     if (w.count == 1) {
-        if (const tuning t = direct_tile(w, v); t.by != path::nothing)
+        if (const tuning t = direct_tile(w, v, on); t.by != path::nothing)
             return {t, "a small matrix, of whole words: through registers alone"};
     }
     // Strips hold whole rows of what is narrow: its sectors need not be aligned. But a vector that its rows fill in
     // part is moved element by element, and they have few others.
-    const auto fills_vectors = [&](std::int64_t elements) { return v.vectors && elements * v.unit % kVector == 0; };
+    const auto fills_vectors = [&](std::int64_t elements) {
+        return v.vectors && elements * v.unit % kVectorBytes == 0;
+    };
     if (is_low(w) && fills_vectors(w.rows))
         return {strip_of(v.unit, w.rows).low(), "few rows, every one aligned to 16 bytes"};
     if (is_narrow(w) && fills_vectors(w.cols) && v.whole_destination)
         return {strip_of(v.unit, w.cols).tall(path::vector), "few columns, every row aligned to 16 bytes"};
     if (!is_narrow(w) && v.whole_source && v.whole_destination) {
         if (rows_collide(w)) {
-            if (const tuning t = square_tile(path::vector_apart, w, v, architecture); t.by != path::nothing)
+            if (const tuning t = square_tile(path::vector_apart, w, v, on); t.by != path::nothing)
                 return {t, "every row is aligned to 16 bytes, and the next one multiples of 128 KiB away"};
         }
-        return {square_tile(path::vector, w, v, architecture), "every row is aligned to 16 bytes"};
+        return {square_tile(path::vector, w, v, on), "every row is aligned to 16 bytes"};
     }
-    return {ragged_tile(v.unit, w.cols, architecture), "not every row is aligned to a vector, or to a sector"};
+    return {ragged_tile(v.unit, w.cols, on), "not every row is aligned to a vector, or to a sector"};
 }
 
-decision decide(const matrix_work& w, int architecture) {
-    const decision d = decide_for_matrices(w, architecture);
+decision decide(const matrix_work& w, const gpu& on) {
+    const decision d = decide_for_matrices(w, on);
     if (w.source == w.destination || d.use.by == path::nothing || !copies_better(d.use, w)) return d;
     return {{path::strided, 0, 0, 0, 0}, ""};
+}
+
+const tuning& use_of(const tuning& t) { return t; }
+const tuning& use_of(const direct_tuning& t) { return t.use; }
+const tuning& use_of(const ragged_tuning& t) { return t.use; }
+
+// Calls visit(rows) with the table that a path's kernels are made from.
+template <class Visit>
+void visit_rows(path p, Visit visit) {
+    switch (p) {
+        case path::nothing:
+        case path::strided: return;
+        case path::direct: return visit(kDirect);
+        case path::vector:
+        case path::vector_apart:
+        case path::vector_stacked: return visit(kVector.rows);
+        case path::ragged: return visit(kRagged);
+        case path::tall: return visit(kTall.rows);
+        case path::wide: return visit(kWide.rows);
+        case path::small: return visit(kSmall.rows);
+        case path::units: return visit(kUnits.rows);
+        case path::blocks: return visit(kBlocks.rows);
+        case path::vector_in_place: return visit(kVectorInPlace.rows);
+        case path::units_in_place: return visit(kUnitsInPlace.rows);
+        case path::blocks_in_place: return visit(kBlocksInPlace.rows);
+    }
 }
 
 }  // namespace
@@ -371,7 +354,7 @@ std::string name(const tuning& t) {
 
 int unit_of(const matrix_work& w) {
     const auto bits = static_cast<std::uint64_t>(w.element_size) | reinterpret_cast<std::uintptr_t>(w.source) |
-                      reinterpret_cast<std::uintptr_t>(w.destination) | kVector;
+                      reinterpret_cast<std::uintptr_t>(w.destination) | kVectorBytes;
     return 1 << std::countr_zero(bits);
 }
 
@@ -384,29 +367,47 @@ strided_copy strided_of(const matrix_work& w) {
                      axes, 3);
 }
 
-tuning choose(const matrix_work& work, int architecture) { return decide(work, architecture).use; }
+int row_of(const tuning& t) {
+    int found = -1;
+    visit_rows(t.by, [&](const auto& rows) {
+        const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const auto& r) { return use_of(r) == t; });
+        if (row != std::end(rows)) found = static_cast<int>(row - std::begin(rows));
+    });
+    if (found < 0) throw std::logic_error("no kernel is tuned as " + name(t));
+    return found;
+}
 
-std::vector<tuning> alternatives(const matrix_work& w, int architecture) {
-    const decision chosen = decide(w, architecture);
+std::vector<tuning> all_tunings() {
+    std::vector<tuning> all;
+    for (int p = 0; p <= static_cast<int>(path::blocks_in_place); ++p) {
+        visit_rows(static_cast<path>(p), [&](const auto& rows) {
+            for (const auto& row : rows) {
+                if (std::find(all.begin(), all.end(), use_of(row)) == all.end()) all.push_back(use_of(row));
+            }
+        });
+    }
+    return all;
+}
+
+tuning choose(const matrix_work& work, const gpu& on) { return decide(work, on).use; }
+
+std::vector<tuning> alternatives(const matrix_work& w, const gpu& on) {
+    const decision chosen = decide(w, on);
     const view_of_work v(w);
     std::vector<tuning> all;
     if (chosen.use.by == path::nothing || v.in_place) return all;
     const auto add = [&](const tuning& t) {
         if (t != chosen.use && std::find(all.begin(), all.end(), t) == all.end()) all.push_back(t);
     };
-    const bool roomy = has_large_shared_memory(architecture);
-    add({w.element_size >= kBlocksFrom ? path::blocks : path::units, v.unit, 0, 0,
-         w.element_size >= kBlocksFrom ? kUnitThreads : 0});
+    const bool roomy = has_large_shared_memory(on);
+    add(w.element_size >= kBlocksFrom ? row_for(kBlocks, v.unit) : row_for(kUnits, v.unit));
     if (!v.whole_elements) return all;
-    for (const tuning& t : kRagged) {
-        if (t.unit == v.unit && (roomy || t.tile_rows * t.tile_cols * t.unit <= 40 << 10)) add(t);
+    for (const ragged_tuning& t : kRagged) {
+        if (t.use.unit == v.unit && fits_shared(t.use, on)) add(t.use);
     }
-    if (w.count > 1 && v.packed_batch && w.rows * w.cols * w.element_size <= kSmall)
-        add({path::small, v.unit, 0, 0, kNarrowThreads});
-    if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source)
-        add({path::tall, v.unit, 0, static_cast<int>(w.cols), kNarrowThreads});
-    if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination)
-        add({path::wide, v.unit, static_cast<int>(w.rows), 0, kNarrowThreads});
+    if (w.count > 1 && v.packed_batch && w.rows * w.cols * w.element_size <= kSmallBytes) add(row_for(kSmall, v.unit));
+    if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source) add(row_for(kTall, v.unit, w.cols));
+    if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination) add(row_for(kWide, v.unit, w.rows));
     if (!v.vectors) return all;
     for (const tile_tuning& t : kTiles) {
         const bool fits = t.use.unit == v.unit && (!t.large || roomy);
@@ -421,16 +422,18 @@ std::vector<tuning> alternatives(const matrix_work& w, int architecture) {
     return all;
 }
 
-void run_strided(const matrix_work& work, const gpu* on, void (*run)(const strided::plan&)) {
-    strided::for_each_plan(strided_of(work), on != nullptr ? *on : kH200, run);
+void run_strided(const matrix_work& work, const gpu& on, void (*run)(const strided::plan&)) {
+    strided::for_each_plan(strided_of(work), on, run);
 }
 
-std::string explain(const matrix_work& work, int architecture) { return explain_on(kH200, work, architecture); }
-
-std::string explain_on(const gpu& on, const matrix_work& work, int architecture) {
-    const decision d = decide(work, architecture);
+std::string explain(const matrix_work& work, const gpu& on) {
+    const decision d = decide(work, on);
     if (d.use.by == path::strided) return name(d.use.by) + (": " + strided::explain(strided_of(work), on));
     return name(d.use) + ": " + d.why;
+}
+
+std::string explain_for(const matrix_work& work, int capability) {
+    return explain(work, gpu_of_capability(capability));
 }
 
 }  // namespace cornerturn::production

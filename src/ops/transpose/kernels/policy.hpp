@@ -4,15 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "core/gpu.hpp"
 #include "core/strided.hpp"
 #include "core/work.hpp"
 
-namespace cornerturn {
-struct gpu;
-namespace strided {
+namespace cornerturn::strided {
 struct plan;
 }
-}  // namespace cornerturn
 
 namespace cornerturn::production {
 
@@ -36,7 +34,8 @@ enum class path {
 };
 const char* name(path p);
 
-// One kernel as it is tuned. `unit` is what it moves at once: the element, or a part of it.
+// One kernel as it is tuned: tunings.hpp has all of them. `unit` is what it moves at once: the element, or a part of
+// it.
 struct tuning {
     path by;
     int unit;                  // bytes
@@ -52,16 +51,19 @@ int unit_of(const matrix_work& work);
 // The work as a copy between tensors.
 strided_copy strided_of(const matrix_work& work);
 
-// For a GPU of that compute capability (90 for 9.0). Looks at sizes and at the addresses' alignment alone.
-tuning choose(const matrix_work& work, int architecture);
+// Looks at the GPU, at sizes and at the addresses' alignment alone.
+tuning choose(const matrix_work& work, const gpu& on);
 // Other tunings of these kernels that can do the work, which may be slower: for the bench's regret. None in place.
-std::vector<tuning> alternatives(const matrix_work& work, int architecture);
+std::vector<tuning> alternatives(const matrix_work& work, const gpu& on);
+// Every tuning that is chosen among: those of tunings.hpp.
+std::vector<tuning> all_tunings();
+// The row of its path's table in tunings.hpp, which is its kernel's. Throws std::logic_error where a tuning is no row.
+int row_of(const tuning& t);
 // "vector 128 x 128, 1-byte units, 256 threads"
 std::string name(const tuning& t);
-// Calls run() for each launch of what is chosen as path::strided, on that GPU; null: on the one that kernels are tuned
-// for.
-void run_strided(const matrix_work& work, const gpu* on, void (*run)(const strided::plan&));
-std::string explain(const matrix_work& work, int architecture);  // on the one that kernels are tuned for
-std::string explain_on(const gpu& on, const matrix_work& work, int architecture);
+// Calls run() for each launch of what is chosen as path::strided.
+void run_strided(const matrix_work& work, const gpu& on, void (*run)(const strided::plan&));
+std::string explain(const matrix_work& work, const gpu& on);
+std::string explain_for(const matrix_work& work, int capability);  // 90 for 9.0: see gpu_of_capability()
 
 }  // namespace cornerturn::production

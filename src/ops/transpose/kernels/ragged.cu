@@ -86,7 +86,7 @@ struct ragged_tile {
 };
 
 template <int kElement, int kRows, int kCols, int kThreads, int kResident>
-__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix_work work, result_policy result) {
     using tiles = ragged_tile<kElement, kRows, kCols, kThreads>;
     CORNERTURN_DYNAMIC_SHARED(typename tiles::element, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
@@ -108,7 +108,6 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix
     }
     __syncthreads();
     byte* const line = destination + col * to_pitch + row * kElement;
-    const result_policy result = policy_for(work);
     if (first_row >= 0 && row + tiles::kMoved <= work.rows) {
         tiles::template store<true>(line, to_pitch, row, work.rows, work.cols - col, tile, result);
     } else {
@@ -117,31 +116,30 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix
 }
 
 template <int kElement, int kRows, int kCols, int kThreads, int kResident>
-void run(const matrix_work& work) {
+void run(const matrix_work& work, const gpu& on) {
     using tiles = ragged_tile<kElement, kRows, kCols, kThreads>;
     for_each_slab<column_major, slab_order::transposed>(
         work, {tiles::kMoved, kCols, tiles::kBack}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
-            launch(shape, transpose_ragged<kElement, kRows, kCols, kThreads, kResident>, part);
+            launch(shape, transpose_ragged<kElement, kRows, kCols, kThreads, kResident>, part, policy_for(part, on));
         });
 }
 
-template <int kElement, int kRows, int kCols, int kThreads, int kResident>
-constexpr production_kernel tuned() {
-    return {{path::ragged, kElement, ragged_tile<kElement, kRows, kCols, kThreads>::kMoved, kCols, kThreads},
-            &run<kElement, kRows, kCols, kThreads, kResident>};
-}
-
-// From narrow and tall tiles, for matrices of few columns, to square ones.
-constexpr production_kernel kKernels[] = {
-    tuned<4, 512, 8, 512, 2048>(),  tuned<4, 256, 16, 256, 2048>(), tuned<4, 64, 32, 256, 2048>(),
-    tuned<8, 256, 8, 256, 1536>(),  tuned<8, 128, 16, 256, 1536>(), tuned<8, 64, 32, 256, 1024>(),
-    tuned<8, 64, 64, 512, 1536>(),  tuned<16, 256, 4, 256, 2048>(), tuned<16, 128, 8, 256, 2048>(),
-    tuned<16, 64, 16, 256, 2048>(), tuned<16, 64, 32, 512, 2048>(),
+struct ragged_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kRagged[kRow].use;
+        if constexpr (kUse.unit < 4) {
+            return nullptr;  // ragged_bytes.cu has it
+        } else {
+            return &run<kUse.unit, kUse.tile_rows + kSectorBytes / kUse.unit, kUse.tile_cols, kUse.threads,
+                        production::kRagged[kRow].resident>;
+        }
+    }
 };
 
 }  // namespace
 
-production_kernels ragged_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work ragged_kernel(int row) { return kernel_of_row<ragged_rows>(row, production::kRagged); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -322,7 +322,7 @@ struct byte_tile {
 
 template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
 __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
-    transpose_ragged_bytes(matrix_work work, tile_range readable, tile_range writable) {
+    transpose_ragged_bytes(matrix_work work, tile_range readable, tile_range writable, result_policy result) {
     using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     CORNERTURN_DYNAMIC_SHARED(unsigned, tile);
     const unsigned tile_row = blockIdx.x, tile_col = blockIdx.y;  // as column_major deals them out
@@ -337,40 +337,42 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
     __syncthreads();
     const typename tiles::target to{destination + col * to_pitch + row * kElement, to_pitch, row, work.rows,
                                     work.cols - col};
-    tiles::store(to, tile, policy_for(work));
+    tiles::store(to, tile, result);
     if (!writable.has(tile_row, tile_col)) tiles::store_ends(to, tile);
 }
 
 template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
-void run(const matrix_work& work) {
+void run(const matrix_work& work, const gpu& on) {
     using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     for_each_slab<column_major, slab_order::transposed>(
         work, {tiles::kMoved, tiles::kCols, tiles::kBack}, dim3(kThreads),
         [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
             launch(shape, transpose_ragged_bytes<kElement, kColBytes, kLanes, kThreads, kResident, kShared>, part,
-                   tiles::readable(part), tiles::writable(part));
+                   tiles::readable(part), tiles::writable(part), policy_for(part, on));
         });
 }
 
-template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
-constexpr production_kernel tuned() {
-    using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
-    return {{path::ragged, kElement, tiles::kMoved, tiles::kCols, kThreads},
-            &run<kElement, kColBytes, kLanes, kThreads, kResident, kShared>};
-}
-
-// From narrow and tall tiles, for matrices of few columns, to square ones.
-constexpr production_kernel kKernels[] = {
-    tuned<1, 1024, 2, 256, 1024, false>(), tuned<1, 512, 4, 256, 1536, true>(),   tuned<1, 512, 4, 256, 1024, false>(),
-    tuned<1, 256, 8, 256, 1024, false>(),  tuned<1, 256, 16, 512, 1536, true>(),  tuned<1, 256, 16, 512, 1024, false>(),
-    tuned<1, 160, 32, 256, 768, true>(),   tuned<2, 1024, 4, 256, 1024, false>(), tuned<2, 512, 8, 256, 1536, true>(),
-    tuned<2, 512, 8, 256, 1024, false>(),  tuned<2, 256, 16, 512, 2048, true>(),  tuned<2, 256, 16, 512, 2048, false>(),
-    tuned<2, 160, 32, 256, 1280, true>(),  tuned<2, 160, 32, 256, 1280, false>(),
+struct ragged_bytes_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kRagged[kRow].use;
+        constexpr int kElement = kUse.unit, kCols = kUse.tile_cols, kThreads = kUse.threads;
+        if constexpr (kElement >= 4) {
+            return nullptr;  // ragged.cu has it
+        } else {
+            constexpr bool kShared = (kCols & (kCols - 1)) != 0;
+            constexpr int kColsOfPair = 2 * kElementsPerWord<kElement>,
+                          kLanes = kCols / kColsOfPair + (kShared ? 1 : 0);
+            constexpr int kColBytes = kUse.tile_rows * kElement + kSectorBytes;
+            static_assert(byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>::kCols == kCols);
+            return &run<kElement, kColBytes, kLanes, kThreads, production::kRagged[kRow].resident, kShared>;
+        }
+    }
 };
 
 }  // namespace
 
-production_kernels ragged_bytes_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work ragged_bytes_kernel(int row) { return kernel_of_row<ragged_bytes_rows>(row, production::kRagged); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -1,6 +1,9 @@
 // Idea, contract and so on: the notes below. Here the lab meets the library's kernels; they lie in the files beside.
 #include "ops/transpose/kernels/dispatch.hpp"
 #include "ops/transpose/transpose_rung.hpp"
+#if !defined(CORNERTURN_EMULATED)
+#include "device/cuda_device.hpp"
+#endif
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -16,17 +19,14 @@ constexpr rung_notes kNotes = {
     .source = "docs/experiments.md",
 };
 
-// The emulator stands for the GPU that the kernels are tuned for.
-constexpr int kTunedFor = 90;
-
 void run_production(const matrix_work& work) {
-    const production::tuning use = production::choose(work, kTunedFor);
 #if defined(CORNERTURN_EMULATED)
-    const bool found = production::run_emulated(use, work);
+    const gpu on;  // the one that kernels are tuned for
+    production::run_emulated(production::choose(work, on), work, on);
 #else
-    const bool found = production::run_on_gpu(use, work);
+    const gpu on = device::gpu_of(device::launch_device());
+    production::run_on_gpu(production::choose(work, on), work, on);
 #endif
-    if (!found) decline_element_size(work.element_size);
 }
 
 }  // namespace
@@ -34,6 +34,6 @@ void run_production(const matrix_work& work) {
 CORNERTURN_RUNG(kNotes, transpose_operation(),
                 variant<matrix_work>{{"", "-", kAnyElementSize},
                                      &run_production,
-                                     {.batches = true, .in_place = true, .explain = &production::explain}})
+                                     {.batches = true, .in_place = true, .explain = &production::explain_for}})
 
 }  // namespace CORNERTURN_KERNELS

@@ -9,7 +9,7 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kThreads = production::kSmallThreads;
 constexpr int kRunBytes = 16 << 10;  // that a block moves, about, unless one matrix is larger
 
 // Stages the bytes [begin, end), in whole vectors; of their neighbours only those in [first, last) are read. kInside:
@@ -130,7 +130,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
 }
 
 template <int kElement>
-void run_small(const matrix_work& work) {
+void run_small(const matrix_work& work, const gpu&) {
     constexpr int kPerWord = kElementsPerWord<kElement>;
     const auto size = static_cast<int>(work.rows * work.cols);
     const int matrices = size * kElement < kRunBytes ? kRunBytes / (size * kElement) : 1;
@@ -149,15 +149,15 @@ void run_small(const matrix_work& work) {
     if constexpr (kPerWord > 1) start(transpose_small<kElement, false>, 1);
 }
 
-template <int kElement>
-constexpr production_kernel small() {
-    return {{path::small, kElement, 0, 0, kThreads}, &run_small<kElement>};
-}
-
-constexpr production_kernel kKernels[] = {small<1>(), small<2>(), small<4>(), small<8>(), small<16>()};
+struct small_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        return &run_small<production::kSmall.rows[kRow].unit>;
+    }
+};
 
 }  // namespace
 
-production_kernels small_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work small_kernel(int row) { return kernel_of_row<small_rows>(row, production::kSmall.rows); }
 
 }  // namespace CORNERTURN_KERNELS

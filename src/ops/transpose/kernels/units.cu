@@ -8,7 +8,7 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-constexpr int kThreads = 256, kMostThreads = 512;
+constexpr int kThreads = production::kBlockThreads, kMostThreads = 512;
 
 template <int kUnit, int kUnits, bool kShifted>
 __global__ void CORNERTURN_RESIDENT(kMostThreads, (unit_tile<kUnit, kUnits, kShifted>::kResident))
@@ -29,12 +29,16 @@ template <class Tiles, int kUnit>
 struct unit_cutter {
     static constexpr int kPeriod = Tiles::kPeriod;
     const matrix_work& work;
+    const gpu& on;
     const bool whole_sectors;  // every row of the destination begins at one
     const int element = work.element_size, units = element / kUnit;
     // A tile's columns, where there are many rows, about its bytes, and its threads at most: as measured on an H200.
+    // Where a multiprocessor has less shared memory it holds as many blocks as its registers do, of smaller tiles.
     const int most_cols = !Tiles::kTransposed ? 400 / element : element == 3 && whole_sectors ? 128 : 64;
-    const int tile_bytes = (Tiles::kTransposed ? 24 : kUnit < 4 ? 20 : 13) << 10;
     const int most_threads = kUnit < 4 && !Tiles::kTransposed ? 384 : 256;
+    const int measured_bytes = (Tiles::kTransposed ? 24 : kUnit < 4 ? 20 : 13) << 10;
+    const int fitting_bytes = on.shared_bytes / (Tiles::kResident / most_threads);
+    const int tile_bytes = measured_bytes < fitting_bytes ? measured_bytes : fitting_bytes;
     // Of the matrix; no more than a tile could have.
     const int rows = static_cast<int>(work.rows < tile_bytes ? work.rows : tile_bytes);
 
@@ -118,9 +122,9 @@ bool has_whole_words(const matrix_work& work) {
 }
 
 template <int kUnit, int kUnits, bool kShifted>
-void run_tiles(const matrix_work& work) {
+void run_tiles(const matrix_work& work, const gpu& on) {
     using tiles = unit_tile<kUnit, kUnits, kShifted>;
-    const unit_cut cut = unit_cutter<tiles, kUnit>{work, has_whole_sectors(work)}.cut();
+    const unit_cut cut = unit_cutter<tiles, kUnit>{work, on, has_whole_sectors(work)}.cut();
     for_each_slab<column_major, slab_order::transposed>(
         work, {cut.moved, cut.cols}, dim3(cut.threads), [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = static_cast<std::size_t>(cut.bytes);
@@ -130,16 +134,18 @@ void run_tiles(const matrix_work& work) {
 }
 
 template <int kUnit>
-void run_units(const matrix_work& work) {
+void run_units(const matrix_work& work, const gpu& on) {
     if constexpr (kUnit < 4) {
         switch (work.element_size / kUnit) {
-            case 3: return has_whole_words(work) ? run_tiles<kUnit, 3, false>(work) : run_tiles<kUnit, 3, true>(work);
-            case 5: return run_tiles<kUnit, 5, true>(work);
-            case 7: return run_tiles<kUnit, 7, true>(work);
-            default: return run_tiles<kUnit, 0, true>(work);
+            case 3:
+                return has_whole_words(work) ? run_tiles<kUnit, 3, false>(work, on)
+                                             : run_tiles<kUnit, 3, true>(work, on);
+            case 5: return run_tiles<kUnit, 5, true>(work, on);
+            case 7: return run_tiles<kUnit, 7, true>(work, on);
+            default: return run_tiles<kUnit, 0, true>(work, on);
         }
     } else {
-        return run_tiles<kUnit, 0, false>(work);
+        return run_tiles<kUnit, 0, false>(work, on);
     }
 }
 
@@ -162,7 +168,7 @@ __global__ void __launch_bounds__(kThreads) transpose_blocks(matrix_work work, u
 }
 
 template <int kUnit>
-void run_blocks(const matrix_work& work) {
+void run_blocks(const matrix_work& work, const gpu&) {
     const auto units = static_cast<unsigned>(work.element_size / kUnit);
     const unsigned tile_rows = units < 4 * kThreads ? 4 * kThreads / units : 1;
     for_each_slab<column_major, slab_order::transposed>(
@@ -171,22 +177,22 @@ void run_blocks(const matrix_work& work) {
         });
 }
 
-template <int kUnit>
-constexpr production_kernel units() {
-    return {{path::units, kUnit, 0, 0, 0}, &run_units<kUnit>};
-}
-template <int kUnit>
-constexpr production_kernel blocks() {
-    return {{path::blocks, kUnit, 0, 0, kThreads}, &run_blocks<kUnit>};
-}
-
-constexpr production_kernel kKernels[] = {
-    units<1>(),  units<2>(),  units<4>(),  units<8>(),  units<16>(),
-    blocks<1>(), blocks<2>(), blocks<4>(), blocks<8>(), blocks<16>(),
+struct unit_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        return &run_units<production::kUnits.rows[kRow].unit>;
+    }
+};
+struct block_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        return &run_blocks<production::kBlocks.rows[kRow].unit>;
+    }
 };
 
 }  // namespace
 
-production_kernels unit_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work units_kernel(int row) { return kernel_of_row<unit_rows>(row, production::kUnits.rows); }
+run_work blocks_kernel(int row) { return kernel_of_row<block_rows>(row, production::kBlocks.rows); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -15,20 +15,23 @@ namespace {
 // Threads that a multiprocessor is to hold, by the vectors that each has under way, in registers.
 constexpr int resident(int element, int vectors) {
     if (element == 1) return vectors > 4 ? 1280 : 1024;
-    return vectors > 2 ? 1536 : 2048;
+    return vectors > (element == 2 ? 2 : 4) ? 1536 : 2048;
 }
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
 inline constexpr int kResident = resident(kElement,
                                           vector_tile<kElement, kTileRows, kTileCols, kThreads>::kVectors / kThreads);
 template <>
 inline constexpr int kResident<16, 16, 32, 128> = 2048;  // all blocks of 1024 x 1024 at a time
+// Where each vector has a place of its own, that takes registers too.
+template <int kElement>
+inline constexpr int kResidentStacked = kElement == 1 ? 1024 : 1536;
 
 // Moves the tile that begins at `source`, or the rows x cols of it that are there; offset_of: as for Tile::store().
 // kEdges: there may be less than a tile.
 template <class Tile, bool kEdges, class F>
 __device__ __forceinline__ void move_tile(const matrix_work& work, const byte* source, byte* destination,
-                                          std::int64_t rows, std::int64_t cols, uint4* tile, F offset_of) {
-    const result_policy result = policy_for(work);
+                                          std::int64_t rows, std::int64_t cols, uint4* tile, result_policy result,
+                                          F offset_of) {
     if (!kEdges || (rows >= Tile::kGroups * Tile::kRows && cols >= Tile::kVectorsPerRow * Tile::kRows)) {
         Tile::template load<true>(source, work.source_ld, rows, cols, tile);
         __syncthreads();
@@ -42,7 +45,7 @@ __device__ __forceinline__ void move_tile(const matrix_work& work, const byte* s
 
 template <class Order, int kElement, int kTileRows, int kTileCols, int kThreads, bool kEdges>
 __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kTileCols, kThreads>))
-    transpose_vector(matrix_work work) {
+    transpose_vector(matrix_work work, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tile);
     using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
     const tile_index at = Order::tile_of(blockIdx, gridDim);
@@ -53,14 +56,14 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kT
     byte* const destination = static_cast<byte*>(work.destination) +
                               (matrix * work.destination_stride + col * work.destination_ld + row) * kElement;
     wait_for_work_ahead();
-    move_tile<tiles, kEdges>(work, source, destination, rows, cols, tile,
+    move_tile<tiles, kEdges>(work, source, destination, rows, cols, tile, result,
                              [](int group) { return group * tiles::kRows; });
 }
 
 // work.rows are those of all matrices, groups_of_one groups of them to a matrix.
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
-__global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kTileCols, kThreads>))
-    transpose_vector_stacked(matrix_work work, unsigned groups_of_one) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kResidentStacked<kElement>)
+    transpose_vector_stacked(matrix_work work, unsigned groups_of_one, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tile);
     using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
     const tile_index at = column_major::tile_of(blockIdx, gridDim);
@@ -73,11 +76,11 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kT
         const unsigned g = first + static_cast<unsigned>(group), matrix = g / groups_of_one;
         return matrix * work.destination_stride + static_cast<std::int64_t>(g - matrix * groups_of_one) * tiles::kRows;
     };
-    move_tile<tiles, true>(work, source, destination, rows, cols, tile, offset_of);
+    move_tile<tiles, true>(work, source, destination, rows, cols, tile, result, offset_of);
 }
 
 template <class Order, int kElement, int kTileRows, int kTileCols, int kThreads>
-void run(const matrix_work& work) {
+void run(const matrix_work& work, const gpu& on) {
     using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
     for_each_slab<Order, slab_order::transposed>(
         work, {kTileRows, kTileCols}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
@@ -87,15 +90,16 @@ void run(const matrix_work& work) {
             // registers.
             if constexpr (tiles::kVectors / kThreads > 4) {
                 if (part.rows % kTileRows == 0 && part.cols % kTileCols == 0)
-                    return launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads, false>,
-                                  part);
+                    return launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads, false>, part,
+                                  policy_for(part, on));
             }
-            launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads, true>, part);
+            launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads, true>, part,
+                   policy_for(part, on));
         });
 }
 
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
-void run_stacked(const matrix_work& work) {
+void run_stacked(const matrix_work& work, const gpu& on) {
     using tiles = vector_tile<kElement, kTileRows, kTileCols, kThreads>;
     matrix_work stack = work;
     stack.rows = work.rows * work.count;
@@ -105,93 +109,36 @@ void run_stacked(const matrix_work& work) {
             shape.dynamic_shared_bytes = tiles::kBytes;
             shape.tiles = nullptr;  // where a tile goes depends on its matrix
             launch(shape, transpose_vector_stacked<kElement, kTileRows, kTileCols, kThreads>, part,
-                   static_cast<unsigned>(work.rows / tiles::kRows));
+                   static_cast<unsigned>(work.rows / tiles::kRows), policy_for(part, on));
         });
 }
 
-template <int kElement, int kTileRows, int kTileCols, int kThreads>
-constexpr production_kernel tuned() {
-    return {{path::vector, kElement, kTileRows, kTileCols, kThreads},
-            &run<column_major, kElement, kTileRows, kTileCols, kThreads>};
-}
 // Columns 16 KiB apart: memory deals out addresses by the parity of some of their bits, of which this is one
 // (docs/experiments.md).
-template <int kElement, int kTileRows, int kTileCols, int kThreads>
-constexpr production_kernel apart() {
-    constexpr unsigned kApart = (16 << 10) / (kTileCols * kElement);
-    static_assert(kApart * kTileCols * kElement == 16 << 10);
-    return {{path::vector_apart, kElement, kTileRows, kTileCols, kThreads},
-            &run<columns_apart<kApart>, kElement, kTileRows, kTileCols, kThreads>};
-}
-template <int kElement, int kTileRows, int kTileCols, int kThreads>
-constexpr production_kernel stacked() {
-    return {{path::vector_stacked, kElement, kTileRows, kTileCols, kThreads},
-            &run_stacked<kElement, kTileRows, kTileCols, kThreads>};
+template <int kRowBytes>
+constexpr unsigned apart() {
+    constexpr unsigned kApart = (16 << 10) / kRowBytes;
+    static_assert(kApart * kRowBytes == 16 << 10);
+    return kApart;
 }
 
-constexpr production_kernel kKernels[] = {
-    tuned<1, 256, 256, 512>(),
-    tuned<1, 128, 256, 256>(),
-    tuned<1, 128, 128, 256>(),
-    tuned<1, 64, 128, 128>(),
-    tuned<2, 128, 128, 512>(),
-    tuned<2, 64, 128, 512>(),
-    tuned<2, 64, 64, 256>(),
-    tuned<4, 64, 64, 512>(),
-    tuned<4, 32, 32, 256>(),
-    tuned<8, 64, 32, 512>(),
-    tuned<8, 32, 32, 256>(),
-    tuned<16, 64, 16, 512>(),
-    tuned<16, 32, 16, 256>(),
-    tuned<16, 16, 32, 128>(),
-    apart<1, 256, 256, 512>(),
-    apart<2, 128, 128, 512>(),
-    apart<4, 64, 64, 512>(),
-    apart<8, 64, 32, 512>(),
-    apart<16, 64, 16, 512>(),
-    // Strips: tall ones, low ones, and tall ones for batches.
-    tuned<1, 1024, 16, 256>(),
-    tuned<1, 512, 32, 256>(),
-    tuned<1, 256, 64, 256>(),
-    tuned<2, 512, 16, 256>(),
-    tuned<2, 256, 32, 256>(),
-    tuned<2, 128, 64, 256>(),
-    tuned<4, 256, 16, 256>(),
-    tuned<4, 128, 32, 256>(),
-    tuned<4, 64, 64, 256>(),
-    tuned<8, 128, 16, 256>(),
-    tuned<8, 64, 32, 256>(),
-    tuned<16, 64, 16, 256>(),
-    tuned<16, 32, 32, 256>(),  //
-    tuned<1, 16, 1024, 256>(),
-    tuned<1, 32, 512, 256>(),
-    tuned<1, 64, 256, 256>(),
-    tuned<2, 16, 512, 256>(),
-    tuned<2, 32, 256, 256>(),
-    tuned<2, 64, 128, 256>(),
-    tuned<4, 16, 256, 256>(),
-    tuned<4, 32, 128, 256>(),
-    tuned<8, 16, 128, 256>(),
-    tuned<8, 32, 64, 256>(),
-    tuned<16, 16, 64, 256>(),  //
-    stacked<1, 1024, 16, 256>(),
-    stacked<1, 512, 32, 256>(),
-    stacked<1, 256, 64, 256>(),
-    stacked<1, 128, 128, 256>(),
-    stacked<2, 512, 16, 256>(),
-    stacked<2, 256, 32, 256>(),
-    stacked<2, 128, 64, 256>(),
-    stacked<4, 256, 16, 256>(),
-    stacked<4, 128, 32, 256>(),
-    stacked<4, 64, 64, 256>(),
-    stacked<8, 128, 16, 256>(),
-    stacked<8, 64, 32, 256>(),
-    stacked<16, 64, 16, 256>(),
-    stacked<16, 32, 32, 256>(),
+struct vector_rows {
+    template <int kRow>
+    static constexpr run_work kernel() {
+        constexpr production::tuning kUse = production::kVector.rows[kRow];
+        constexpr int kElement = kUse.unit, kRows = kUse.tile_rows, kCols = kUse.tile_cols, kThreads = kUse.threads;
+        if constexpr (kUse.by == path::vector_stacked) {
+            return &run_stacked<kElement, kRows, kCols, kThreads>;
+        } else if constexpr (kUse.by == path::vector_apart) {
+            return &run<columns_apart<apart<kCols * kElement>()>, kElement, kRows, kCols, kThreads>;
+        } else {
+            return &run<column_major, kElement, kRows, kCols, kThreads>;
+        }
+    }
 };
 
 }  // namespace
 
-production_kernels vector_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+run_work vector_kernel(int row) { return kernel_of_row<vector_rows>(row, production::kVector.rows); }
 
 }  // namespace CORNERTURN_KERNELS
