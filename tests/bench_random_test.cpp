@@ -315,7 +315,7 @@ TEST(regret, is_none_without_a_choice_or_with_a_wrong_one) {
 struct made_up {
     bench_report report;
 
-    made_up() {
+    explicit made_up(bool small = false) {
         bench_request& what = report.what;
         report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
         what.does = &transposes();
@@ -324,11 +324,13 @@ struct made_up {
         what.peers = {&find_kernel("baseline/geam")};
         what.ordered = ordered_copies();
         what.drawn = 100;
+        what.small = small;
         what.regret = true;
         what.seconds = 0.05;
         what.rounds = 10;
         int i = 0;
-        for (const bench_cell& c : transposes().bench_draws(what.drawn, what.seed)) {
+        for (const bench_cell& c : small ? transposes().bench_small_draws(what.drawn, what.seed)
+                                         : transposes().bench_draws(what.drawn, what.seed)) {
             bench_result r = begin_bench(c, what);
             r.method = "by guess";
             for (bench_entry* e : r.entries()) e->time = {1e-3, 1e-3, 1e-3, 10};
@@ -405,9 +407,8 @@ TEST(random_views, tables_have_percentiles_worst_cells_and_regret) {
 
 // Cell i takes i times as long as the copies, of which the second is a quarter faster than memcpy.
 TEST(random_views, small_cells_are_told_as_times_over_the_fastest_copy) {
-    made_up m;
+    made_up m(true);
     bench_request& what = m.report.what;
-    what.small = true;
     what.peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")};
     for (bench_result& r : m.report.results) {
         bench_entry copy = r.yardstick, geam = r.yardstick;
@@ -430,7 +431,8 @@ TEST(random_views, small_cells_are_told_as_times_over_the_fastest_copy) {
         std::snprintf(digits, sizeof digits, "%.3f", percentile(times, share));
         EXPECT_NE(every.find(digits), std::string::npos) << digits << "\n" << text;
     }
-    EXPECT_NE(text.find("above 1.25"), std::string::npos) << text;
+    for (const char* part : {"above 1.25", "below 4 MiB", "4 to 16 MiB", "from 16 MiB"})
+        EXPECT_NE(text.find(part), std::string::npos) << text;
     EXPECT_NE(text.find("way 100"), std::string::npos) << text;
     const auto json = nlohmann::ordered_json::parse(show_bench(m.report, format::json));
     EXPECT_EQ(json["random"]["small"], true);

@@ -105,6 +105,13 @@ std::vector<ratios> all_ratios(const bench_report& report) {
     for (int size : sizes) {
         add(fmt::format("{} bytes", size), [&](const bench_result* r) { return r->cell.work->type().size == size; });
     }
+    if (!report.what.small) return out;
+    const auto mib_of = [](const bench_result* r) {
+        return static_cast<double>(r->cell.work->bytes()) / 2 / (1 << 20);
+    };
+    add("below 4 MiB", [&](const bench_result* r) { return mib_of(r) < 4; });
+    add("4 to 16 MiB", [&](const bench_result* r) { return mib_of(r) >= 4 && mib_of(r) < 16; });
+    add("from 16 MiB", [&](const bench_result* r) { return mib_of(r) >= 16; });
     return out;
 }
 
