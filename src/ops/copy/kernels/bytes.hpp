@@ -51,9 +51,11 @@ __device__ __forceinline__ T value_at(const byte* address) {
     return *reinterpret_cast<const T*>(address);
 }
 
-// Of what one launch writes.
+// Of what one launch writes. By a product, not a condition: that leaves kernels the registers for which they were
+// tuned.
 __device__ __forceinline__ result_policy policy_for(const matrix_work& work) {
-    return result_policy(work.rows * work.cols * work.count * work.element_size);
+    const int kept = work.element_size * static_cast<int>(work.keeps_lines);  // bytes of an element
+    return result_policy(work.rows * work.cols * work.count * kept);
 }
 
 // Transposes a square of as many rows as a word has elements into words of its columns.
