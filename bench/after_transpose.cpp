@@ -2,7 +2,7 @@
 // alone, work that reads its result, work on other memory, and loops of both. memcpy in its place shows what the choice
 // is worth.
 //
-//     build/device/bench/after_transpose [rounds] > results/l2_after.json      needs a GPU and cuBLAS
+//     build/device/bench/after_transpose [rounds] > results/l2/after_transpose.json      needs a GPU and cuBLAS
 //
 // Each sample begins with an L2 that holds nothing of use. The choices are sampled in turn, and all that they write is
 // compared with what a naive transpose gives.
