@@ -48,6 +48,22 @@ TEST(draws, are_the_seeds) {
     EXPECT_EQ(texts(1), texts(1));
     EXPECT_NE(texts(1), texts(2));
     EXPECT_THROW(find_operation("gemm").bench_draws(1, 1), invalid_argument);
+    EXPECT_THROW(find_operation("gemm").bench_small_draws(1, 1), invalid_argument);
+}
+
+TEST(draws, may_be_small) {
+    std::set<std::string> kinds;
+    std::int64_t least = std::int64_t{1} << 40, most = 0;
+    for (const bench_cell& c : transposes().bench_small_draws(600, 7)) {
+        kinds.insert(c.group);
+        least = std::min(least, c.work->bytes() / 2);
+        most = std::max(most, c.work->bytes() / 2);
+    }
+    EXPECT_EQ(kinds, (std::set<std::string>{"packed", "padded", "offset", "batched"}));
+    EXPECT_GE(least, (std::int64_t{1} << 19) - (1 << 14));  // what rows leave over is cut off
+    EXPECT_LT(least, std::int64_t{1} << 20);
+    EXPECT_LE(most, (std::int64_t{64} << 20) + 16);
+    EXPECT_GT(most, std::int64_t{48} << 20);
 }
 
 TEST(draws, are_problems_of_any_kind_and_element) {
@@ -341,7 +357,7 @@ TEST(regret, is_none_where_a_way_fails_after_it_was_timed) {
 struct made_up {
     bench_report report;
 
-    made_up() {
+    explicit made_up(bool small = false) {
         bench_request& what = report.what;
         report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
         what.does = &transposes();
@@ -350,11 +366,13 @@ struct made_up {
         what.peers = {&find_kernel("baseline/geam")};
         what.ordered = ordered_copies();
         what.drawn = 100;
+        what.small = small;
         what.regret = true;
         what.seconds = 0.05;
         what.rounds = 10;
         int i = 0;
-        for (const bench_cell& c : transposes().bench_draws(what.drawn, what.seed)) {
+        for (const bench_cell& c : small ? transposes().bench_small_draws(what.drawn, what.seed)
+                                         : transposes().bench_draws(what.drawn, what.seed)) {
             bench_result r = begin_bench(c, what);
             r.method = "by guess";
             for (bench_entry* e : r.entries()) e->time = {1e-3, 1e-3, 1e-3, 10};
@@ -427,6 +445,45 @@ TEST(random_views, tables_have_percentiles_worst_cells_and_regret) {
     const std::size_t worst = text.find("the worst cells");
     ASSERT_NE(worst, std::string::npos);
     EXPECT_EQ(text.find("way 85\n", worst), std::string::npos);  // ten of the last, by one yardstick or the other
+}
+
+// Cell i takes i times as long as the copies, of which the second is a quarter faster than memcpy.
+TEST(random_views, small_cells_are_told_as_times_over_the_fastest_copy) {
+    made_up m(true);
+    bench_request& what = m.report.what;
+    what.peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")};
+    for (bench_result& r : m.report.results) {
+        bench_entry copy = r.yardstick, geam = r.yardstick;
+        copy.kernel = "baseline/copy";
+        copy.time.median_s = 0.8e-3;
+        geam.kernel = "baseline/geam";
+        geam.time.median_s = 0.1e-3;  // as fast as it may be, it is no copy
+        r.peers = {copy, geam};
+    }
+    const std::string text = show_bench(m.report, format::table);
+    std::vector<double> times;
+    for (std::size_t i = 0; i < 100; ++i) {
+        const bench_result& r = m.report.results[i];
+        EXPECT_EQ(judge_of(m.report, r).kernel, r.ordered.empty() ? "baseline/copy" : "baseline/ordered@4");
+        times.push_back(static_cast<double>(i + 1) / (r.ordered.empty() ? 0.8 : 1.25));
+    }
+    const std::string every = text.substr(text.find("either") + 6, 90);
+    for (const double share : {0.5, 0.9, 0.95, 0.99, 1.0}) {
+        char digits[16];
+        std::snprintf(digits, sizeof digits, "%.3f", percentile(times, share));
+        EXPECT_NE(every.find(digits), std::string::npos) << digits << "\n" << text;
+    }
+    for (const char* part : {"above 1.25", "below 4 MiB", "4 to 16 MiB", "from 16 MiB"})
+        EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_NE(text.find("way 100"), std::string::npos) << text;
+    const auto json = nlohmann::ordered_json::parse(show_bench(m.report, format::json));
+    EXPECT_EQ(json["random"]["small"], true);
+    EXPECT_FALSE(json["random"].contains("ratios"));
+    EXPECT_EQ(json["random"]["times"][0]["yardstick"], "the fastest copy");
+    EXPECT_NEAR(json["random"]["times"][2]["max"], percentile(times, 1), 1e-9);
+    EXPECT_GT(json["random"]["times"][2]["above_1.25"], 0.9);
+    EXPECT_NEAR(json["cells"][99]["figure"], 1 / times[99], 1e-9);
+    EXPECT_EQ(json["cells"][99]["judge"], judge_of(m.report, m.report.results[99]).kernel);
 }
 
 TEST(random_views, csv_is_the_cells) {

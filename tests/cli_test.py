@@ -501,8 +501,11 @@ class Refusals(Case):
         self.refuse(2, ["--random is 'many'", "whole number"], *command, "--random", "many")
         for option, word in (("--shapes", "odd"), ("--sizes", 4)):
             self.refuse(2, ["--random", f"leave out {option}"], *command, "--random", 3, option, word)
-        self.refuse(2, ["--regret", "--random"], *command, "--regret")
+        for option in ("--regret", "--small"):
+            self.refuse(2, [option, "--random"], *command, option)
+        self.refuse(2, ["--small", "--on host"], *command, "--random", 3, "--small")
         self.refuse(2, ["--random", "gemm has no shapes"], "bench", "gemm", "--random", 3)
+        self.refuse(2, ["--small", "gemm has no small shapes"], "bench", "gemm", "--random", 3, "--small")
 
 
 if __name__ == "__main__":

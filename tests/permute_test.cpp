@@ -169,6 +169,16 @@ TEST(permute, bench_draws_the_same_cells_from_a_seed) {
     EXPECT_LT(same, 3);
 }
 
+TEST(permute, bench_draws_small_cells) {
+    int within = 0;
+    for (const bench_cell& c : permute().bench_small_draws(200, 7)) {
+        const std::int64_t bytes = c.work->bytes() / 2;
+        EXPECT_LE(bytes, std::int64_t{1} << 30) << c.work->text();  // extents are rounded, those of eight axes too
+        within += bytes >= 1 << 20 && bytes <= 64 << 20;
+    }
+    EXPECT_GT(within, 150);
+}
+
 // A bench with times made up: shown, stored, and read by reports, named shapes and drawn ones.
 TEST(permute, benches_are_shown_and_read_again) {
     lab::bench_report report;

@@ -136,6 +136,17 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_permute(int rank, const int6
                                                             void* destination, const int64_t* destination_strides,
                                                             int64_t element_size, struct CUstream_st* stream);
 
+/* ---- What stays in a GPU's L2 cache ---- */
+
+typedef enum cornerturn_l2_lines {
+    CORNERTURN_L2_KEPT = 0,    /* some 16 MiB of what was moved, as the last to be evicted: the default */
+    CORNERTURN_L2_ORDINARY = 1 /* as after a copy */
+} cornerturn_l2_lines;
+
+/* For all calls of the calling thread from now on, plans' too. cornerturn/cuda/l2.hpp says which
+ * is faster when. What has been launched or captured stays as it is. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_set_l2_lines(cornerturn_l2_lines lines);
+
 /* ---- Plans, in a GPU's memory ---- */
 
 /* A plan is everything but the addresses, checked once: for many copies of one layout on one device. Making one costs

@@ -124,7 +124,7 @@ __global__ void CORNERTURN_RESIDENT(kOrderedThreads, 1024) ordered_assembled(ord
         const unsigned i = first + static_cast<unsigned>(k) * kOrderedThreads;
         if (i >= w.pieces) break;
         const vector_place place(w, i);
-        if (place.is_whole(w, kAround)) values[k] = load_vector<kApart>(place.from);
+        if (place.is_whole(w, kAround)) values[k] = load_vector<kApart>(place.from, read_policy(true));
     }
     read_rest(w);
     CORNERTURN_UNROLL

@@ -61,7 +61,10 @@ backend read_backend(const std::string& on) {
 // How many cells are drawn; 0: the grid is measured.
 int read_random(const invocation& asked) {
     if (!asked.given.has("--random")) {
-        if (asked.given.has("--regret")) throw invalid_argument("--regret is for cells drawn at random: add --random");
+        for (const char* option : {"--small", "--regret"}) {
+            if (asked.given.has(option))
+                throw invalid_argument(fmt::format("{} is for cells drawn at random: add --random", option));
+        }
         return 0;
     }
     for (const char* option : {"--shapes", "--sizes"}) {
@@ -82,7 +85,9 @@ double read_seconds(const std::string& text) {
 }
 
 std::vector<bench_cell> read_cells(const invocation& asked, const operation& does) {
-    if (const int drawn = read_random(asked); drawn > 0) return does.bench_draws(drawn, asked.seed());
+    if (const int drawn = read_random(asked); drawn > 0)
+        return asked.given.has("--small") ? does.bench_small_draws(drawn, asked.seed())
+                                          : does.bench_draws(drawn, asked.seed());
     const std::vector<int> sizes = read_sizes(does, asked.find("--sizes"));
     const std::vector<std::string> groups = does.bench_groups();
     const auto shapes = asked.find("--shapes");
@@ -94,6 +99,8 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
     constexpr int kRandomRounds = 10;
     const int drawn = read_random(asked);
     const double seconds = read_seconds(asked.given.word("--seconds", drawn > 0 ? "0.05" : "0.5"));
+    if (asked.given.has("--small") && on != backend::cuda)
+        throw invalid_argument("--small times CUDA graphs: leave it out, or --on host");
     const bench_contestants who = does.contestants(on);
     if (who.subject.empty())
         throw invalid_argument(
@@ -106,6 +113,7 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
                             .warm = asked.given.has("--warm"),
                             .placement = read_placement(asked, does, on == backend::cuda),
                             .drawn = drawn,
+                            .small = asked.given.has("--small"),
                             .regret = asked.given.has("--regret")};
     if (drawn > 0) {
         what.rounds = kRandomRounds;
@@ -208,6 +216,8 @@ command bench_command() {
                     {"--shapes",
                      "groups of shapes, with commas between them (all); a name that is wrong gets the list"},
                     {"--random", "draw so many cells from --seed instead, and tell percentiles"},
+                    {"--small", "with --random: draw 1 to 64 MiB, not 64 MiB to 1 GiB, and time them in the L2 cache",
+                     true},
                     {"--regret", "with --random: time every way that the library has to do a cell", true},
                     {"--on", "cuda, or host: in host memory, on all cores (cuda)"},
                     {"--subject", "the kernel to measure, as list shows it (what the library runs)"},

@@ -18,6 +18,7 @@ struct matrix_work {
     std::int64_t rows, cols, source_ld, destination_ld;
     int element_size;
     std::int64_t count = 1, source_stride = 0, destination_stride = 0;
+    bool keeps_lines = true;  // some of what is moved may stay in a GPU's L2 as the last to be evicted
 };
 
 }  // namespace cornerturn

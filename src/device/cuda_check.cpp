@@ -14,6 +14,7 @@ namespace cornerturn::device {
 namespace {
 
 thread_local launch_target target_of_thread;
+thread_local bool thread_keeps_lines = true;
 
 // What has been asked of CUDA for a kernel on a device, or told it.
 struct known_kernel {
@@ -50,6 +51,9 @@ int launch_device() {
 stream_scope::stream_scope(cudaStream_t stream, int device)
     : before_(std::exchange(target_of_thread, {stream, device})) {}
 stream_scope::~stream_scope() { target_of_thread = before_; }
+
+bool keeps_lines() { return thread_keeps_lines; }
+void set_keeps_lines(bool keeps) { thread_keeps_lines = keeps; }
 
 void allow_dynamic_shared(const void* kernel, int bytes, int device) {
     with_known(kernel, device, [&](known_kernel& known) {

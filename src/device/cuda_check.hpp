@@ -36,6 +36,10 @@ private:
     launch_target before_;
 };
 
+// Whether kernels that the calling thread launches may keep lines in the L2: cornerturn/cuda/l2.hpp.
+bool keeps_lines();
+void set_keeps_lines(bool keeps);
+
 // What follows asks CUDA once for each kernel and device; the device has to be the current one.
 
 // Lets the kernel have so many bytes of dynamic shared memory.

@@ -45,45 +45,88 @@ struct launch_shape {
     std::size_t shared_bytes_at_a_time = 0;
 };
 
+// Loads by what the L2 is to do with the lines, which the host decides: those that are kept are the last to be evicted,
+// others are ordinary. For data that is read once this keeps no data: it makes lines that were written leave the L2
+// soon, in the order they came, which memory likes (docs/experiments.md), unless result_policy keeps them, too.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-// How load_kept() and those below want the L2 to treat what they load or store.
 __device__ __forceinline__ std::uint64_t evicted_last() {
     std::uint64_t policy;
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
     return policy;
 }
+__device__ __forceinline__ std::uint64_t evicted_normally() {
+    std::uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+
+class read_policy {
+public:
+    __device__ __forceinline__ explicit read_policy(bool kept) : policy_(kept ? evicted_last() : evicted_normally()) {}
+
+    template <class T>
+    __device__ __forceinline__ T load(const T* address) const {
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+        T value;
+        if constexpr (sizeof(T) == 4) {
+            unsigned v;
+            asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(v) : "l"(address), "l"(policy_));
+            memcpy(&value, &v, sizeof v);
+        } else if constexpr (sizeof(T) == 8) {
+            uint2 v;
+            asm volatile("ld.global.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
+                         : "=r"(v.x), "=r"(v.y)
+                         : "l"(address), "l"(policy_));
+            memcpy(&value, &v, sizeof v);
+        } else {
+            uint4 v;
+            asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                         : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                         : "l"(address), "l"(policy_));
+            memcpy(&value, &v, sizeof v);
+        }
+        return value;
+    }
+    // And the L2 is to fetch the whole line of 128 bytes: for rows that are not aligned, where a block needs lines in
+    // part, and another block the rest, soon.
+    __device__ __forceinline__ uint2 load_line(const uint2* address) const {
+        uint2 value;
+        asm volatile("ld.global.L2::cache_hint.L2::128B.v2.u32 {%0, %1}, [%2], %3;"
+                     : "=r"(value.x), "=r"(value.y)
+                     : "l"(address), "l"(policy_));
+        return value;
+    }
+    // Or 0: without a branch, which nvcc makes of an `if` around such a load.
+    __device__ __forceinline__ unsigned load_if(bool condition, const unsigned* address) const {
+        unsigned value;
+        asm volatile(
+            "{ .reg .pred p; setp.ne.u32 p, %3, 0; mov.u32 %0, 0; @p ld.global.L2::cache_hint.u32 %0, [%1], %2; }"
+            : "=&r"(value)
+            : "l"(address), "l"(policy_), "r"(static_cast<unsigned>(condition)));
+        return value;
+    }
+
+private:
+    std::uint64_t policy_;
+};
+#else
+struct read_policy {
+    __device__ __forceinline__ explicit read_policy(bool) {}
+    template <class T>
+    __device__ __forceinline__ T load(const T* address) const {
+        return *address;
+    }
+    __device__ __forceinline__ uint2 load_line(const uint2* address) const { return *address; }
+    __device__ __forceinline__ unsigned load_if(bool condition, const unsigned* address) const {
+        return condition ? *address : 0;
+    }
+};
 #endif
 
-// Loads through L2 so that the line is the last to be evicted. For data that is read once this keeps no data: it makes
-// lines that were written leave the L2 soon, in the order they came, which memory likes (docs/experiments.md), unless
-// result_policy keeps them, too.
+// Keeps the line.
 template <class T>
 __device__ __forceinline__ T load_kept(const T* address) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
-    T value;
-    const std::uint64_t policy = evicted_last();
-    if constexpr (sizeof(T) == 4) {
-        unsigned v;
-        asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(v) : "l"(address), "l"(policy));
-        memcpy(&value, &v, sizeof v);
-    } else if constexpr (sizeof(T) == 8) {
-        uint2 v;
-        asm volatile("ld.global.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
-                     : "=r"(v.x), "=r"(v.y)
-                     : "l"(address), "l"(policy));
-        memcpy(&value, &v, sizeof v);
-    } else {
-        uint4 v;
-        asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                     : "l"(address), "l"(policy));
-        memcpy(&value, &v, sizeof v);
-    }
-    return value;
-#else
-    return *address;
-#endif
+    return read_policy(true).load(address);
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -107,33 +150,6 @@ __device__ __forceinline__ void store_kept(T* address, T value) {
     }
 }
 #endif
-
-// As load_kept(), and the L2 is to fetch the whole line of 128 bytes: for rows that are not aligned, where a block
-// needs lines in part, and another block the rest, soon.
-__device__ __forceinline__ uint2 load_kept_line(const uint2* address) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    uint2 value;
-    asm volatile("ld.global.L2::cache_hint.L2::128B.v2.u32 {%0, %1}, [%2], %3;"
-                 : "=r"(value.x), "=r"(value.y)
-                 : "l"(address), "l"(evicted_last()));
-    return value;
-#else
-    return *address;
-#endif
-}
-
-// As load_kept(), or 0: without a branch, which nvcc makes of an `if` around such a load.
-__device__ __forceinline__ unsigned load_kept_if(bool condition, const unsigned* address) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    unsigned value;
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; mov.u32 %0, 0; @p ld.global.L2::cache_hint.u32 %0, [%1], %2; }"
-                 : "=&r"(value)
-                 : "l"(address), "l"(evicted_last()), "r"(static_cast<unsigned>(condition)));
-    return value;
-#else
-    return condition ? *address : 0;
-#endif
-}
 
 // Stores by what the L2 is to do with a result of so many bytes (keeps_result()), on Hopper and its successors in data
 // centers. The host makes it, and hands it to the kernel. nvcc splits no such store.

@@ -101,13 +101,16 @@ __forceinline__ unsigned __funnelshift_l(unsigned low, unsigned high, unsigned s
 }
 __forceinline__ int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
 
-// Loads through L2 so that the line is the last to be evicted, and its kin.
-template <class T>
-__forceinline__ T load_kept(const T* address) {
-    return *address;
-}
-__forceinline__ uint2 load_kept_line(const uint2* address) { return *address; }
-__forceinline__ unsigned load_kept_if(bool condition, const unsigned* address) { return condition ? *address : 0; }
+// Loads by what the L2 is to do with the lines: see the GPU's below.
+struct read_policy {
+    __forceinline__ explicit read_policy(bool) {}
+    template <class T>
+    __forceinline__ T load(const T* address) const {
+        return *address;
+    }
+    __forceinline__ uint2 load_line(const uint2* address) const { return *address; }
+    __forceinline__ unsigned load_if(bool condition, const unsigned* address) const { return condition ? *address : 0; }
+};
 
 // Stores by what the L2 is to do with a result of so many bytes.
 struct result_policy {

@@ -241,6 +241,8 @@ public:
                                                const std::vector<std::string>& groups) const;
     // So many cells drawn at random, whose groups are the kinds of a draw. Throws invalid_argument where it has none.
     virtual std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const;
+    // The same, of sizes that are in part or wholly in a GPU's L2 cache.
+    virtual std::vector<bench_cell> bench_small_draws(int count, std::uint64_t seed) const;
     // Nobody where it is not measured there.
     virtual bench_contestants contestants(backend) const { return {}; }
     // What a stored cell is called where those of all element sizes stand in one row: cells of one name are one row.

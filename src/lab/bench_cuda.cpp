@@ -66,8 +66,12 @@ private:
         return {};
     }
 
+    static timing_method method(const workload& work, const bench_request& what) {
+        return what.small ? warm_graph_for(work.bytes()) : method_for(work.bytes(), what.warm);
+    }
+
     void measure(std::vector<contestant>& all, const workload& work, const bench_request& what, bench_result& r) const {
-        const timing_method how = method_for(work.bytes(), what.warm);
+        const timing_method how = method(work, what);
         r.method = how.text();
         std::vector<work_function> prepared;
         for (const contestant& c : all) prepared.push_back(timer_.prepare(c.work(), how));
@@ -87,7 +91,7 @@ private:
             if (const auto all = problem_->candidates(); !all.empty()) r.choice = all.front().name;
             return;
         }
-        const timing_method how = method_for(work.bytes(), what.warm);
+        const timing_method how = method(work, what);
         r.regret = regret_of(*problem_, [&](const std::vector<std::function<void()>>& works, int rounds) {
             std::vector<work_function> prepared;
             for (const auto& one : works) prepared.push_back(timer_.prepare(one, how));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "lab/statistics.hpp"
 
@@ -15,6 +16,8 @@ using cells = std::vector<const bench_result*>;
 
 constexpr std::size_t kWorst = 10;
 constexpr const char* kOrderedCopy = "ordered copy";
+// What a small cell may take of a copy's time.
+constexpr double kMostTimes = 1.25;
 
 struct share_of_cells {
     const char *name, *json;
@@ -35,21 +38,42 @@ cells compared_cells(const bench_report& report) {
     return all;
 }
 
-// ---- Percentiles of the ratio ---------------------------------------------------------------------------------------
+// ---- Percentiles ----------------------------------------------------------------------------------------------------
 
-// Some of the cells, and their ratios to one yardstick.
+// What is told of a cell: the judge's time divided by the entry's, of small ones the entry's divided by the judge's.
+double told_of(const bench_report& report, const bench_result& r, const bench_entry& e) {
+    const double figure = figure_of(report, r, e);
+    return report.what.small ? 1 / figure : figure;
+}
+
+// The percentiles on the bad side.
+std::span<const share_of_cells> shares(const bench_report& report) {
+    if (report.what.small) return kHigh;
+    return kLow;
+}
+
+// Some of the cells, and what is told of them beside one yardstick.
 struct ratios {
     std::string of, yardstick;
     std::vector<double> values;
+
+    double above(double most) const {
+        const auto count = std::count_if(values.begin(), values.end(), [&](double x) { return x > most; });
+        return static_cast<double>(count) / static_cast<double>(values.size());
+    }
 };
+
+std::string yardstick_name(const bench_report& report) {
+    return report.what.small ? "the fastest copy" : short_name(*report.what.yardstick);
+}
 
 // By the yardstick that judges each cell.
 void add_by_yardstick(const bench_report& report, const std::string& name, const cells& some,
                       std::vector<ratios>& out) {
     for (const bool by_order : {false, true}) {
-        ratios found{name, by_order ? kOrderedCopy : short_name(*report.what.yardstick), {}};
+        ratios found{name, by_order ? kOrderedCopy : yardstick_name(report), {}};
         for (const bench_result* r : some) {
-            if (r->is_judged_by_order() == by_order) found.values.push_back(r->figure(r->subject));
+            if (r->is_judged_by_order() == by_order) found.values.push_back(told_of(report, *r, r->subject));
         }
         if (!found.values.empty()) out.push_back(std::move(found));
     }
@@ -59,11 +83,12 @@ std::vector<ratios> all_ratios(const bench_report& report) {
     const cells all = compared_cells(report);
     std::vector<ratios> out;
     add_by_yardstick(report, "all", all, out);
-    const bool two_yardsticks = out.size() > 1;
-    if (two_yardsticks) {
-        ratios either{"all", short_name(*report.what.yardstick) + ", of every cell", {}};
-        for (const bench_result* r : all) either.values.push_back(r->ratio(r->subject));
-        out.push_back(std::move(either));
+    if (out.size() > 1) {
+        const bool small = report.what.small;
+        ratios every{"all", small ? "either" : short_name(*report.what.yardstick) + ", of every cell", {}};
+        for (const bench_result* r : all)
+            every.values.push_back(small ? told_of(report, *r, r->subject) : r->ratio(r->subject));
+        out.push_back(std::move(every));
     }
     std::set<std::string> kinds;
     std::set<int> sizes;
@@ -80,46 +105,54 @@ std::vector<ratios> all_ratios(const bench_report& report) {
     for (int size : sizes) {
         add(fmt::format("{} bytes", size), [&](const bench_result* r) { return r->cell.work->type().size == size; });
     }
+    if (!report.what.small) return out;
+    const auto mib_of = [](const bench_result* r) {
+        return static_cast<double>(r->cell.work->bytes()) / 2 / (1 << 20);
+    };
+    add("below 4 MiB", [&](const bench_result* r) { return mib_of(r) < 4; });
+    add("4 to 16 MiB", [&](const bench_result* r) { return mib_of(r) >= 4 && mib_of(r) < 16; });
+    add("from 16 MiB", [&](const bench_result* r) { return mib_of(r) >= 16; });
     return out;
 }
 
-std::vector<std::string> with_percentiles(std::vector<std::string> row, const std::vector<double>& values) {
-    row.push_back(std::to_string(values.size()));
-    for (const auto& [name, json, share] : kLow) row.push_back(fmt::format("{:.3f}", percentile(values, share)));
-    return row;
-}
-
-table percentiles_table(std::vector<table::column> first) {
-    table t{std::move(first), {}};
-    t.columns.push_back({"cells", true});
-    for (const auto& [name, json, share] : kLow) t.columns.push_back({name, true});
+// Which is named by two columns.
+table percentiles_table(const bench_report& report, const char* first, const char* second,
+                        const std::vector<ratios>& all) {
+    table t{{{first}, {second}, {"cells", true}}, {}};
+    for (const auto& [name, json, share] : shares(report)) t.columns.push_back({name, true});
+    if (report.what.small) t.columns.push_back({fmt::format("above {}", kMostTimes), true});
+    for (const ratios& r : all) {
+        std::vector<std::string> row = {r.of, r.yardstick, std::to_string(r.values.size())};
+        for (const auto& [name, json, share] : shares(report))
+            row.push_back(fmt::format("{:.3f}", percentile(r.values, share)));
+        if (report.what.small) row.push_back(fmt::format("{:.1f} %", 100 * r.above(kMostTimes)));
+        t.rows.push_back(std::move(row));
+    }
     return t;
 }
 
 table ratios_table(const bench_report& report) {
-    table t = percentiles_table({{"of"}, {"yardstick"}});
-    for (const ratios& r : all_ratios(report)) t.rows.push_back(with_percentiles({r.of, r.yardstick}, r.values));
-    return t;
+    return percentiles_table(report, "of", report.what.small ? "time over that of" : "yardstick", all_ratios(report));
 }
 
 // ---- The others -----------------------------------------------------------------------------------------------------
 
 // Each peer on the cells that it takes, and the subject on the same ones.
 table peers_table(const bench_report& report) {
-    table t = percentiles_table({{"peer"}, {"ratio of"}});
+    std::vector<ratios> all;
     for (std::size_t i = 0; i < report.what.peers.size(); ++i) {
         std::vector<double> its, ours;
         for (const bench_result* r : compared_cells(report)) {
             if (!r->compared(r->peers[i])) continue;
-            its.push_back(r->figure(r->peers[i]));
-            ours.push_back(r->figure(r->subject));
+            its.push_back(told_of(report, *r, r->peers[i]));
+            ours.push_back(told_of(report, *r, r->subject));
         }
         if (its.empty()) continue;
         const std::string name = short_name(*report.what.peers[i]);
-        t.rows.push_back(with_percentiles({name, name}, its));
-        t.rows.push_back(with_percentiles({name, report.what.subject->id}, ours));
+        all.push_back({name, name, std::move(its)});
+        all.push_back({name, report.what.subject->id, std::move(ours)});
     }
-    return t;
+    return percentiles_table(report, "peer", report.what.small ? "time of" : "ratio of", all);
 }
 
 table ordered_table(const bench_report& report) {
@@ -139,14 +172,19 @@ table ordered_table(const bench_report& report) {
 
 table worst_table(const bench_report& report) {
     cells worst = compared_cells(report);
-    std::stable_sort(worst.begin(), worst.end(), [](const bench_result* a, const bench_result* b) {
-        return a->figure(a->subject) < b->figure(b->subject);
+    std::stable_sort(worst.begin(), worst.end(), [&](const bench_result* a, const bench_result* b) {
+        return figure_of(report, *a, a->subject) < figure_of(report, *b, b->subject);
     });
     worst.resize(std::min(worst.size(), kWorst));
-    table t{{{"kind"}, {"the worst cells"}, {"ratio", true}, {"to"}, {"how the library does it"}}, {}};
+    table t{{{"kind"},
+             {"the worst cells"},
+             {report.what.small ? "time" : "ratio", true},
+             {report.what.small ? "over that of" : "to"},
+             {"how the library does it"}},
+            {}};
     for (const bench_result* r : worst) {
-        t.rows.push_back({r->cell.group, where_text(report, *r), fmt::format("{:.3f}", r->figure(r->subject)),
-                          r->judge().kernel, r->choice.empty() ? "-" : r->choice});
+        t.rows.push_back({r->cell.group, where_text(report, *r), fmt::format("{:.3f}", told_of(report, *r, r->subject)),
+                          judge_of(report, *r).kernel, r->choice.empty() ? "-" : r->choice});
     }
     return t;
 }
@@ -216,11 +254,13 @@ std::string show_random(const bench_report& report, format as) {
 
 ordered_json random_json(const bench_report& report) {
     ordered_json out = {{"count", report.what.drawn}, {"seed", report.what.seed}, {"rounds", report.what.rounds}};
-    out["ratios"] = ordered_json::array();
+    if (report.what.small) out["small"] = true;
+    ordered_json& told = out[report.what.small ? "times" : "ratios"] = ordered_json::array();
     for (const ratios& r : all_ratios(report)) {
         ordered_json row = {{"of", r.of}, {"yardstick", r.yardstick}, {"cells", r.values.size()}};
-        for (const auto& [name, json, share] : kLow) row[json] = percentile(r.values, share);
-        out["ratios"].push_back(row);
+        for (const auto& [name, json, share] : shares(report)) row[json] = percentile(r.values, share);
+        if (report.what.small) row["above_1.25"] = r.above(kMostTimes);
+        told.push_back(row);
     }
     if (const cells all = with_regret(report); !all.empty()) {
         const regrets found(all);

@@ -12,10 +12,10 @@ namespace cornerturn::lab {
 
 // Percentiles of the ratio by yardstick, over all cells, by kind and by element size; those of the peers; how often
 // which ordered copy was the fastest; the worst cells, and how the library does them; its regret, if that was asked
-// for.
+// for. Of small cells the time over that of the fastest copy, instead of the ratio.
 std::string show_random(const bench_report& report, format as);
 
-// The percentiles of the ratio, and the regret: what is added to a document of cells.
+// The percentiles, and the regret: what is added to a document of cells.
 nlohmann::ordered_json random_json(const bench_report& report);
 
 }  // namespace cornerturn::lab

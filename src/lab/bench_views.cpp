@@ -24,6 +24,21 @@ std::string yardstick_text(const bench_report& report) {
 
 std::string short_name(const kernel& k) { return k.id.substr(k.id.find('/') + 1); }
 
+const bench_entry& judge_of(const bench_report& report, const bench_result& r) {
+    if (!report.what.small || r.is_judged_by_order()) return r.judge();
+    const bench_entry* best = &r.yardstick;
+    for (std::size_t i = 0; i < r.peers.size(); ++i) {
+        const bench_entry& peer = r.peers[i];
+        if (!report.what.does->is_ceiling(*report.what.peers[i]) || !peer.timed()) continue;
+        if (!best->timed() || peer.time.median_s < best->time.median_s) best = &peer;
+    }
+    return *best;
+}
+
+double figure_of(const bench_report& report, const bench_result& r, const bench_entry& e) {
+    return judge_of(report, r).time.median_s / e.time.median_s;
+}
+
 std::string where_text(const bench_report& report, const bench_result& r, const char* unit) {
     const std::string shape = r.cell.work->text();
     return of_sizes(report) ? fmt::format("{} of {}{}", shape, r.cell.work->type().size, unit) : shape;
@@ -82,9 +97,9 @@ table cells_table(const bench_report& report) {
         for (const bench_entry& peer : r.peers) row.push_back(ratio_text(r, peer));
         if (drawn) {
             const bool compared = r.compared(r.subject);
-            row.push_back(compared ? fmt::format("{:.3f}", r.figure(r.subject)) : "-");
+            row.push_back(compared ? fmt::format("{:.3f}", figure_of(report, r, r.subject)) : "-");
             row.push_back(r.regret && r.regret->fault.empty() ? fmt::format("{:.3f}", r.regret->share()) : "-");
-            row.push_back(compared ? r.judge().kernel : "-");
+            row.push_back(compared ? judge_of(report, r).kernel : "-");
             row.push_back(r.choice.empty() ? "-" : r.choice);
         }
         row.push_back(r.skipped.empty() ? r.method : "skipped");
@@ -196,7 +211,8 @@ void add_draw(const bench_report& report, const bench_result& r, ordered_json& o
             ordered["variants"][short_name(*report.what.ordered[i])] = entry_json(report, r, r.ordered[i]);
         }
     }
-    if (r.compared(r.subject)) out["figure"] = r.figure(r.subject);
+    if (r.compared(r.subject)) out["figure"] = figure_of(report, r, r.subject);
+    if (report.what.small && r.compared(r.subject)) out["judge"] = judge_of(report, r).kernel;
     if (!r.choice.empty()) out["choice"] = r.choice;
     if (!r.regret) return;
     ordered_json& regret = out["regret"] = {{"candidates", r.regret->candidates}, {"chosen", r.regret->chosen}};

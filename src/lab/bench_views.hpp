@@ -26,6 +26,12 @@ std::string show_bench(const bench_report& report, format as);
 
 nlohmann::ordered_json to_json(const bench_report& report);
 
+// What a random cell is compared with: bench_result::judge(), or of small cells that write whole sectors the fastest
+// copy.
+const bench_entry& judge_of(const bench_report& report, const bench_result& r);
+// The judge's time divided by the entry's.
+double figure_of(const bench_report& report, const bench_result& r, const bench_entry& e);
+
 // What a peer is called in tables: its id without its family.
 std::string short_name(const kernel& k);
 // "8192 x 8192 of 4 bytes", or without the bytes where all elements are alike.

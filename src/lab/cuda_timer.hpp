@@ -14,13 +14,16 @@ namespace cornerturn::lab {
 
 // What one sample is.
 struct timing_method {
-    int launches = 1;   // in one CUDA graph, if more than one
-    bool flush = true;  // the L2 cache before it
+    int launches = 1;    // in one CUDA graph, if more than one
+    bool flush = true;   // the L2 cache before it
+    bool again = false;  // runs once untimed right before it, with no lines that an earlier sample keeps in the L2
     std::string text() const;
 };
 
 // By the bytes that one launch reads and writes: where it takes longer to start than to run, many warm ones in a graph.
 timing_method method_for(std::int64_t bytes_moved, bool warm);
+// Many warm ones in a graph, whatever one moves.
+timing_method warm_graph_for(std::int64_t bytes_moved);
 
 // Queues work on the timer's stream.
 using work_function = std::function<void()>;
@@ -45,6 +48,7 @@ public:
 
 private:
     void flush(void* memory) const;
+    void make_lines_ordinary() const;
 
     cudaStream_t stream_ = nullptr;
     cudaEvent_t begin_ = nullptr, end_ = nullptr;

@@ -5,11 +5,13 @@
 #include <functional>
 #include <limits>
 #include <random>
+#include <thread>
 
 #include "core/overlap.hpp"
 #include "cornerturn/cornerturn.h"
 #include "cornerturn/cuda/copy.hpp"
 #include "cornerturn/cuda/gemm.hpp"
+#include "cornerturn/cuda/l2.hpp"
 #include "cornerturn/cuda/transpose.hpp"
 #include "ops/gemm/kernels/arguments.hpp"
 
@@ -103,6 +105,17 @@ TEST(arguments, plans) {
     EXPECT_NE(
         refused({.rows = 3, .cols = 2, .source_ld = 1, .destination_ld = 3, .element_size = 4}).find("source.ld is 1"),
         std::string::npos);
+}
+
+TEST(l2_lines, are_set_for_a_thread) {
+    using cuda::l2_lines;
+    EXPECT_EQ(cuda::set_l2_lines(l2_lines::ordinary), l2_lines::kept);
+    std::thread([] { EXPECT_EQ(cuda::set_l2_lines(l2_lines::kept), l2_lines::kept); }).join();
+    EXPECT_EQ(cornerturn_cuda_set_l2_lines(CORNERTURN_L2_KEPT), CORNERTURN_OK);
+    EXPECT_EQ(cornerturn_cuda_set_l2_lines(static_cast<cornerturn_l2_lines>(2)), CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(cornerturn_last_error()).find("2"), std::string::npos);
+    EXPECT_EQ(cornerturn_cuda_set_l2_lines(CORNERTURN_L2_ORDINARY), CORNERTURN_OK);
+    EXPECT_EQ(cuda::set_l2_lines(l2_lines::kept), l2_lines::ordinary);
 }
 
 TEST(arguments, nothing_to_do_needs_no_device) {

@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "cornerturn/cuda/l2.hpp"
 #include "cornerturn/cuda/transpose.hpp"
 #include "cuda/gpu_test.hpp"
 #include "cuda/late_copy.hpp"
@@ -69,6 +70,12 @@ void transpose_untuned(const matrix_work& w) {
 
 void transpose_on_default_stream(const matrix_work& w) { transpose(w, nullptr); }
 
+void transpose_with_ordinary_lines(const matrix_work& w) {
+    ASSERT_EQ(cuda::set_l2_lines(cuda::l2_lines::ordinary), cuda::l2_lines::kept);
+    transpose(w, nullptr);
+    ASSERT_EQ(cuda::set_l2_lines(cuda::l2_lines::kept), cuda::l2_lines::ordinary);
+}
+
 void expect_right(const problem_shape& shape, void (*move)(const matrix_work&) = transpose_on_default_stream) {
     device::cuda_problem problem(shape, nullptr);
     problem.prepare();
@@ -128,6 +135,8 @@ TEST(cuda_transpose, large_tiles) {
                                     {2048, 8192, 16},
                                     {2050, 8192, 16}}) {
         ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
+        ASSERT_NO_FATAL_FAILURE(
+            expect_right({.rows = rows, .cols = cols, .element_size = size}, transpose_with_ordinary_lines));
     }
 }
 
@@ -155,6 +164,9 @@ TEST(cuda_transpose, random_shapes_strides_offsets_and_sizes) {
         ASSERT_NO_FATAL_FAILURE(expect_right(s));
         if (round % 4 == 0) {
             ASSERT_NO_FATAL_FAILURE(expect_right(s, transpose_untuned));
+        }
+        if (round % 4 == 2) {
+            ASSERT_NO_FATAL_FAILURE(expect_right(s, transpose_with_ordinary_lines));
         }
     }
 }

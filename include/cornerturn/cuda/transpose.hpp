@@ -17,9 +17,8 @@
 //  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
 //    that CUDA gave to host and device (pinned, managed).
 //  - Afterwards: some 16 MiB of what was moved stay in the L2 as the last to be evicted, on an H200 for about a
-//    millisecond: what works on 24 to 40 MiB within the L2 meanwhile has 0.8 to 0.9 of its speed, less or more than
-//    that nearly all. cudaCtxResetPersistingL2Cache(), called when the work is done, ends it (docs/experiments.md, 71,
-//    72).
+//    millisecond. What reads the result next is faster for it; kernels with a working set of 24-40 MiB that do not read
+//    it take up to 20 % longer. cornerturn/cuda/l2.hpp has the choice.
 //  - Threads: any number may call at once, on one stream or on several, for one GPU or for several.
 //  - Aliasing: source and destination share no element, with one exception: the same square matrix (or batch) with the
 //    same leading dimension (and stride) as source and destination is transposed in place.

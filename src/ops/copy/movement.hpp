@@ -7,6 +7,7 @@
 
 #include "core/problem.hpp"
 #include "device/operation.hpp"
+#include "ops/copy/strided_shape.hpp"
 #include "ops/copy/work.hpp"
 
 namespace cornerturn {
@@ -55,6 +56,7 @@ public:
     std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
                                        const std::vector<std::string>& groups) const override;
     std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const override;
+    std::vector<bench_cell> bench_small_draws(int count, std::uint64_t seed) const override;
     // Beside memcpy what the library runs, "NAME/production", or else the first of its kernels that is built for it.
     bench_contestants contestants(backend on) const override;
     // Every way in which the library does the work there, as problem::candidates() has them.
@@ -66,6 +68,8 @@ protected:
     virtual std::vector<shape_group> shape_groups() const;
 
 private:
+    std::vector<bench_cell> draws(int count, std::uint64_t seed, const drawn_bytes& bytes) const;
+
     arranged_function arranged_;
 };
 

@@ -94,12 +94,11 @@ std::vector<bench_cell> movement::bench_grid(const std::vector<int>& element_siz
 }
 
 // A gap behind the destination's rows is as long as drawn, however they are arranged.
-std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed) const {
-    constexpr std::int64_t kMiB = 1 << 20;
+std::vector<bench_cell> movement::draws(int count, std::uint64_t seed, const drawn_bytes& bytes) const {
     random_bits random(seed);
     std::vector<bench_cell> cells;
     for (int i = 0; i < count; ++i) {
-        const strided_shape drawn = draw_transpose(random, 64 * kMiB, 1024 * kMiB);
+        const strided_shape drawn = draw_transpose(random, bytes.least, bytes.most);
         problem_shape shape{.arranged = arranged_,
                             .rows = drawn.extents[2],
                             .cols = drawn.extents[1],
@@ -113,6 +112,13 @@ std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed) con
             {drawn.kind, std::make_shared<movement_work>(*this, dtype_of(shape.element_size), shape, true)});
     }
     return cells;
+}
+
+std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed) const {
+    return draws(count, seed, kLargeDraws);
+}
+std::vector<bench_cell> movement::bench_small_draws(int count, std::uint64_t seed) const {
+    return draws(count, seed, kSmallDraws);
 }
 
 }  // namespace cornerturn

@@ -60,4 +60,15 @@ std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes,
     return grid;
 }
 
+std::vector<bench_cell> permutation_draws(int count, std::uint64_t seed, const drawn_bytes& bytes) {
+    random_bits random(seed);
+    std::vector<bench_cell> cells;
+    for (int i = 0; i < count; ++i) {
+        const strided_shape shape = draw_permutation(random, bytes.least, bytes.most);
+        const dtype type = dtype_of(static_cast<int>(shape.element_size));
+        cells.push_back({shape.kind, std::make_shared<permutation_work>(type, shape, seed)});
+    }
+    return cells;
+}
+
 }  // namespace cornerturn

@@ -1,10 +1,11 @@
-// The named permutations of the bench: those that models are made of, and odd ones.
+// The permutations of the bench: named ones, that models are made of, and odd ones; and those that are drawn at random.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "device/operation.hpp"
+#include "ops/copy/strided_shape.hpp"
 
 namespace cornerturn {
 
@@ -14,5 +15,6 @@ std::string permutation_text(const std::vector<std::int64_t>& extents, const std
 std::vector<std::string> permutation_groups();
 // Element sizes outermost.
 std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes, const std::vector<std::string>& groups);
+std::vector<bench_cell> permutation_draws(int count, std::uint64_t seed, const drawn_bytes& bytes);
 
 }  // namespace cornerturn

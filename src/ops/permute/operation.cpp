@@ -157,14 +157,10 @@ public:
         return permutation_grid(element_sizes, groups);
     }
     std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const override {
-        random_bits random(seed);
-        std::vector<bench_cell> cells;
-        for (int i = 0; i < count; ++i) {
-            const strided_shape shape = draw_permutation(random, std::int64_t{64} << 20, std::int64_t{1} << 30);
-            const dtype type = dtype_of(static_cast<int>(shape.element_size));
-            cells.push_back({shape.kind, std::make_shared<permutation_work>(type, shape, seed)});
-        }
-        return cells;
+        return permutation_draws(count, seed, kLargeDraws);
+    }
+    std::vector<bench_cell> bench_small_draws(int count, std::uint64_t seed) const override {
+        return permutation_draws(count, seed, kSmallDraws);
     }
     bench_contestants contestants(backend on) const override {
         if (on != backend::cuda) return {};

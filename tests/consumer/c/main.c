@@ -39,6 +39,8 @@ static void check_errors(void) {
     REQUIRE(cornerturn_cuda_plan_execute(NULL, data, data, NULL) == CORNERTURN_INVALID_ARGUMENT);
     REQUIRE(strstr(cornerturn_last_error(), "plan") != NULL);
     cornerturn_cuda_plan_destroy(NULL);
+    REQUIRE(cornerturn_cuda_set_l2_lines(CORNERTURN_L2_ORDINARY) == CORNERTURN_OK);
+    REQUIRE(cornerturn_cuda_set_l2_lines(CORNERTURN_L2_KEPT) == CORNERTURN_OK);
 
     REQUIRE(strcmp(cornerturn_status_name(CORNERTURN_OK), "ok") == 0);
     REQUIRE(strcmp(cornerturn_status_name(CORNERTURN_CUDA_ERROR), "cuda_error") == 0);

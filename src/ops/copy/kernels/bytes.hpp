@@ -53,7 +53,7 @@ __device__ __forceinline__ T value_at(const byte* address) {
 
 // Of what one launch writes.
 inline result_policy policy_for(const matrix_work& work, const gpu& on) {
-    return {work.rows * work.cols * work.count * work.element_size, on};
+    return {work.keeps_lines ? work.rows * work.cols * work.count * work.element_size : 0, on};
 }
 
 // Transposes a square of as many rows as a word has elements into words of its columns.

@@ -1,18 +1,27 @@
 // From a plan to its kernel.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/policy.hpp"
+#if !defined(CORNERTURN_EMULATED)
+#include "device/cuda_check.hpp"
+#endif
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
 using strided::way;
 
+#if defined(CORNERTURN_EMULATED)
+constexpr bool keeps_lines() { return true; }
+#else
+using device::keeps_lines;
+#endif
+
 void run_plan(const strided::plan& p) {
     if (p.by == way::nothing) return;
     launch_shape shape{dim3(p.blocks), dim3(static_cast<unsigned>(p.threads)),
                        static_cast<std::size_t>(p.shared_bytes)};
     shape.early = true;
-    if (p.by == way::rows) return run_rows(p.rows, p.unit, p.apart, shape);
+    if (p.by == way::rows) return run_rows(p.rows, p.unit, p.apart, keeps_lines(), shape);
     if (p.by == way::units) return run_units(p.units, p.unit, shape);
     if (p.groups) return run_groups(p.tiles, p.unit, p.shifted, p.aligned, shape);
     run_tiles(p.tiles, p.unit, p.gaps, shape);

@@ -19,6 +19,6 @@ void run_units(const strided::units_work& work, int unit, const launch_shape& sh
 
 // `apart`: the largest power of two up to 16 that divides the distance between where a byte comes from and where it
 // goes, for all of them.
-void run_rows(const strided::rows_work& work, int unit, int apart, const launch_shape& shape);
+void run_rows(const strided::rows_work& work, int unit, int apart, bool keeps_lines, const launch_shape& shape);
 
 }  // namespace CORNERTURN_KERNELS

@@ -36,13 +36,14 @@ struct place_of_run {
 };
 
 template <int kUnit, int kApart>
-__global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w) {
+__global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, bool keeps_lines) {
     const unsigned thread = threadIdx.x, threads = blockDim.x;
     const unsigned group = w.by_pieces.quotient(blockIdx.x), piece = blockIdx.x - group * w.by_pieces.d;
     const std::int64_t first_vector = static_cast<std::int64_t>(piece) * w.vectors;
     const unsigned first_row = group * w.rows_of_block;
     const unsigned rows = w.rows - first_row < w.rows_of_block ? w.rows - first_row : w.rows_of_block;
-    const result_policy result(w.run * w.rows);
+    const result_policy result(w.run * w.rows * static_cast<int>(keeps_lines));
+    const read_policy read(keeps_lines);
     wait_for_work_ahead();
     CORNERTURN_UNROLL_BY(1)
     for (unsigned i = thread; i < rows * w.vectors; i += threads) {
@@ -56,7 +57,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w) {
         const byte* const from = w.source + place.source + at;
         constexpr int kAround = kApart < 4 ? 3 : 0;  // bytes that are read beside the vector
         if (kAround == 0 || (from - kAround >= w.first && from + kVectorBytes + kAround <= w.last)) {
-            result.store(reinterpret_cast<uint4*>(run + at), load_vector<kApart>(from));
+            result.store(reinterpret_cast<uint4*>(run + at), load_vector<kApart>(from, read));
         } else {
             move_units<kUnit>(from, run + at);
         }
@@ -81,28 +82,28 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w) {
 }
 
 template <int kUnit>
-void run(const rows_work& w, int apart, const launch_shape& shape) {
+void run(const rows_work& w, int apart, bool keeps_lines, const launch_shape& shape) {
     if constexpr (kUnit <= 16) {
-        if (apart >= 16 || kUnit == 16) return launch(shape, copy_rows<kUnit, 16>, w);
+        if (apart >= 16 || kUnit == 16) return launch(shape, copy_rows<kUnit, 16>, w, keeps_lines);
     }
     if constexpr (kUnit <= 8) {
-        if (apart >= 8 || kUnit == 8) return launch(shape, copy_rows<kUnit, 8>, w);
+        if (apart >= 8 || kUnit == 8) return launch(shape, copy_rows<kUnit, 8>, w, keeps_lines);
     }
     if constexpr (kUnit <= 4) {
-        if (apart >= 4 || kUnit == 4) return launch(shape, copy_rows<kUnit, 4>, w);
+        if (apart >= 4 || kUnit == 4) return launch(shape, copy_rows<kUnit, 4>, w, keeps_lines);
     }
-    if constexpr (kUnit <= 2) launch(shape, copy_rows<kUnit, 1>, w);
+    if constexpr (kUnit <= 2) launch(shape, copy_rows<kUnit, 1>, w, keeps_lines);
 }
 
 }  // namespace
 
-void run_rows(const rows_work& w, int unit, int apart, const launch_shape& shape) {
+void run_rows(const rows_work& w, int unit, int apart, bool keeps_lines, const launch_shape& shape) {
     switch (unit) {
-        case 1: return run<1>(w, apart, shape);
-        case 2: return run<2>(w, apart, shape);
-        case 4: return run<4>(w, apart, shape);
-        case 8: return run<8>(w, apart, shape);
-        default: return run<16>(w, apart, shape);
+        case 1: return run<1>(w, apart, keeps_lines, shape);
+        case 2: return run<2>(w, apart, keeps_lines, shape);
+        case 4: return run<4>(w, apart, keeps_lines, shape);
+        case 8: return run<8>(w, apart, keeps_lines, shape);
+        default: return run<16>(w, apart, keeps_lines, shape);
     }
 }
 

@@ -11,34 +11,34 @@ __device__ __forceinline__ int past_word(const void* address) {
 
 // The word that begins at an element's address. Reads up to 3 bytes before the address and 7 behind.
 template <int kElement>
-__device__ __forceinline__ word_t<kElement> load_word(const byte* address) {
+__device__ __forceinline__ word_t<kElement> load_word(const byte* address, read_policy read) {
     if constexpr (kElement >= 4) {
-        return load_kept(reinterpret_cast<const word_t<kElement>*>(address));
+        return read.load(reinterpret_cast<const word_t<kElement>*>(address));
     } else {
         const int past = past_word(address);
         const unsigned* const aligned = reinterpret_cast<const unsigned*>(address - past);
-        const unsigned low = load_kept(aligned), high = load_kept(aligned + 1);
+        const unsigned low = read.load(aligned), high = read.load(aligned + 1);
         return __funnelshift_r(low, high, 8 * past);
     }
 }
 
 // The 16 bytes at an address that is a multiple of kAligned, or of nothing if that is 1.
 template <int kAligned>
-__device__ __forceinline__ uint4 load_vector(const byte* from) {
+__device__ __forceinline__ uint4 load_vector(const byte* from, read_policy read) {
     if constexpr (kAligned == 16) {
-        return load_kept(reinterpret_cast<const uint4*>(from));
+        return read.load(reinterpret_cast<const uint4*>(from));
     } else if constexpr (kAligned == 8) {
-        const uint2 a = load_kept(reinterpret_cast<const uint2*>(from));
-        const uint2 b = load_kept(reinterpret_cast<const uint2*>(from + 8));
+        const uint2 a = read.load(reinterpret_cast<const uint2*>(from));
+        const uint2 b = read.load(reinterpret_cast<const uint2*>(from + 8));
         return make_uint4(a.x, a.y, b.x, b.y);
     } else {
         const unsigned past = kAligned == 4 ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) & 3);
         const auto* const words = reinterpret_cast<const unsigned*>(from - past);
         unsigned raw[5];
         CORNERTURN_UNROLL
-        for (int k = 0; k < 4; ++k) raw[k] = load_kept(words + k);
+        for (int k = 0; k < 4; ++k) raw[k] = read.load(words + k);
         if constexpr (kAligned == 4) return make_uint4(raw[0], raw[1], raw[2], raw[3]);
-        raw[4] = load_kept(words + (past > 0 ? 4 : 3));
+        raw[4] = read.load(words + (past > 0 ? 4 : 3));
         return make_uint4(__funnelshift_r(raw[0], raw[1], 8 * past), __funnelshift_r(raw[1], raw[2], 8 * past),
                           __funnelshift_r(raw[2], raw[3], 8 * past), __funnelshift_r(raw[3], raw[4], 8 * past));
     }
@@ -59,12 +59,13 @@ __device__ __forceinline__ unsigned load_elements_within(const byte* address, co
 
 // As load_word, reading nothing outside of [begin, end), where the address lies.
 template <int kElement>
-__device__ __forceinline__ word_t<kElement> load_word_within(const byte* address, const byte* begin, const byte* end) {
+__device__ __forceinline__ word_t<kElement> load_word_within(const byte* address, const byte* begin, const byte* end,
+                                                             read_policy read) {
     if constexpr (kElement >= 4) {
-        return load_word<kElement>(address);
+        return load_word<kElement>(address, read);
     } else {
         const byte* const aligned = address - past_word(address);
-        if (aligned >= begin && aligned + 8 <= end) return load_word<kElement>(address);
+        if (aligned >= begin && aligned + 8 <= end) return load_word<kElement>(address, read);
         return load_elements_within<kElement>(address, begin, end);
     }
 }

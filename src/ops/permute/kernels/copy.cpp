@@ -37,7 +37,12 @@ void run(const strided_copy& c, const any_tensor& source, const any_tensor& dest
     device::check_reachable("destination", ".data", destination.data, device);
     if (is_same(c)) return;
     const device::stream_scope launches_go_to(stream, device);
-    routing::run(c, device::gpu_of(device), production::run_on_gpu, strided::run_on_gpu);
+    const auto by_matrices = [](const production::tuning& tuned, const matrix_work& work, const gpu& on) {
+        matrix_work as_set = work;
+        as_set.keeps_lines = device::keeps_lines();
+        production::run_on_gpu(tuned, as_set, on);
+    };
+    routing::run(c, device::gpu_of(device), by_matrices, strided::run_on_gpu);
 }
 
 // Arguments first: what is wrong with them is wrong without a device, too.

@@ -7,7 +7,7 @@ namespace {
 
 // Stages kVectors vectors from an address that is aligned to them.
 template <class Layout, int kVectors>
-__device__ __forceinline__ void stage_vectors(const byte* from, byte* stage) {
+__device__ __forceinline__ void stage_vectors(const byte* from, read_policy read, byte* stage) {
     constexpr int kIterations = (kVectors + kFewThreads - 1) / kFewThreads,
                   kAtOnce = kIterations <= 5 ? kIterations : (kIterations + 1) / 2;
     constexpr unsigned kLast =
@@ -22,7 +22,7 @@ __device__ __forceinline__ void stage_vectors(const byte* from, byte* stage) {
         CORNERTURN_UNROLL
         for (int i = i0; i < i0 + kAtOnce && i < kIterations; ++i) {
             if (has(i))
-                vectors[i - i0] = load_kept(reinterpret_cast<const uint4*>(from + i * (kFewThreads * kVectorBytes)));
+                vectors[i - i0] = read.load(reinterpret_cast<const uint4*>(from + i * (kFewThreads * kVectorBytes)));
         }
         CORNERTURN_UNROLL
         for (int i = i0; i < i0 + kAtOnce && i < kIterations; ++i) {
@@ -34,13 +34,13 @@ __device__ __forceinline__ void stage_vectors(const byte* from, byte* stage) {
 // The same where not all of it lies in [begin, end): what does not is staged as 0.
 template <int kElement, class Layout, int kVectors>
 __device__ __forceinline__ void stage_vectors_within(const byte* from, const byte* begin, const byte* end,
-                                                     byte* stage) {
+                                                     read_policy read, byte* stage) {
     CORNERTURN_UNROLL_BY(1)
     for (unsigned v = threadIdx.x; v < kVectors; v += kFewThreads) {
         const byte* const at = from + v * kVectorBytes;
         uint4 vector{};
         if (at >= begin && at + kVectorBytes <= end) {
-            vector = load_kept(reinterpret_cast<const uint4*>(at));
+            vector = read.load(reinterpret_cast<const uint4*>(at));
         } else if (at + kVectorBytes > begin && at < end) {
             const auto word_at = [&](const byte* address) {
                 if constexpr (kElement < 4) {
@@ -154,16 +154,17 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks) transp
     const unsigned past = few::past_vector(begin);
     const byte* const from = begin - past - few::kBefore;
     const unsigned offset = past + few::kBefore;
+    const read_policy read(work.keeps_lines);
 
     const bool inside =
         (blockIdx.x > 0 || (kAligned && !kShifted)) && row + few::kRows + (kAligned ? 0 : kVectorBytes) <= work.rows;
     if (inside) {
-        stage_vectors<layout, few::kVectors>(from, stage);
+        stage_vectors<layout, few::kVectors>(from, read, stage);
         __syncthreads();
         few::template store<true>(stage, offset, destination, pitch, row, work.rows);
     } else {
         stage_vectors_within<kElement, layout, few::kVectors>(from, source, source + work.rows * (kCount * kElement),
-                                                              stage);
+                                                              read, stage);
         __syncthreads();
         few::template store<false>(stage, offset, destination, pitch, row, work.rows);
     }

@@ -22,7 +22,7 @@ struct few_rows {
     // Stages the groups from column `col` on; not all of them exist if not kWhole.
     template <bool kWhole>
     static __device__ __forceinline__ void load(const byte* source, std::int64_t pitch, std::int64_t col,
-                                                std::int64_t cols, byte* stage) {
+                                                std::int64_t cols, read_policy read, byte* stage) {
         const unsigned first = tile::first_group();
         group groups[kPerThread];
         const byte* line = source + col * kElement + first * kWord;
@@ -35,13 +35,13 @@ struct few_rows {
                 word value{};
                 if constexpr (kWhole) {
                     const auto* const words = reinterpret_cast<const word*>(from + i * tile::kStep);
-                    value = load_kept(words);
-                    if constexpr (!kAligned) value = __funnelshift_r(value, load_kept(words + 1), shift);
+                    value = read.load(words);
+                    if constexpr (!kAligned) value = __funnelshift_r(value, read.load(words + 1), shift);
                 } else {
                     const std::int64_t at = col + (first + static_cast<unsigned>(32 * i)) * kPerWord;
                     const byte* const begin = source + k * pitch;
                     if (at >= 0 && at < cols)
-                        value = load_word_within<kElement>(begin + at * kElement, begin, begin + cols * kElement);
+                        value = load_word_within<kElement>(begin + at * kElement, begin, begin + cols * kElement, read);
                 }
                 groups[i].set(k, value);
             }
@@ -131,16 +131,17 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks)
         kFlat ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(destination)) % kSectorBytes;
     const unsigned offset = few::kBack * few::group::kBytes - past;
     const std::int64_t first = col * kCount - past / kElement, total = work.cols * kCount;
+    const read_policy read(work.keeps_lines);
 
     // What is loaded beyond a row's words must be elements of it too.
     const bool inside = (blockIdx.x > 0 || (kAligned && kFlat)) &&
                         col + few::kMoved * kPerWord + (kAligned ? 0 : 8 / kElement) <= work.cols;
     if (inside) {
-        few::template load<true>(source, pitch, col - few::kBack * kPerWord, work.cols, stage);
+        few::template load<true>(source, pitch, col - few::kBack * kPerWord, work.cols, read, stage);
         __syncthreads();
         few::template store<true>(stage, offset, destination, first, total, result);
     } else {
-        few::template load<false>(source, pitch, col - few::kBack * kPerWord, work.cols, stage);
+        few::template load<false>(source, pitch, col - few::kBack * kPerWord, work.cols, read, stage);
         __syncthreads();
         few::template store<false>(stage, offset, destination, first, total, result);
     }

@@ -40,11 +40,11 @@ void for_each_pair(const matrix_work& work, int tile, int threads, unsigned side
 // The tile below the diagonal, rows x cols of it, and the one above; on the diagonal they are one.
 template <bool kWhole, class Tile>
 __device__ __forceinline__ void exchange(byte* below, byte* above, std::int64_t ld, std::int64_t rows,
-                                         std::int64_t cols, uint4* tiles, result_policy result) {
+                                         std::int64_t cols, uint4* tiles, read_policy read, result_policy result) {
     uint4* const other = tiles + Tile::kVectors;
     const bool mirrored = below != above;
-    Tile::template load<kWhole>(below, ld, rows, cols, tiles);
-    if (mirrored) Tile::template load<kWhole>(above, ld, cols, rows, other);
+    Tile::template load<kWhole>(below, ld, rows, cols, read, tiles);
+    if (mirrored) Tile::template load<kWhole>(above, ld, cols, rows, read, other);
     __syncthreads();
     Tile::template store<kWhole>(above, ld, rows, cols, tiles, result);
     if (mirrored) Tile::template store<kWhole>(below, ld, cols, rows, other, result);
@@ -62,10 +62,11 @@ __global__ void __launch_bounds__(kThreads)
     byte* const data = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
     byte* const below = data + (row * ld + col) * kElement;
     byte* const above = data + (col * ld + row) * kElement;
+    const read_policy read(work.keeps_lines);
     if (rows >= kTile && cols >= kTile) {
-        exchange<true, tile>(below, above, ld, rows, cols, tiles, result);
+        exchange<true, tile>(below, above, ld, rows, cols, tiles, read, result);
     } else {
-        exchange<false, tile>(below, above, ld, rows, cols, tiles, result);
+        exchange<false, tile>(below, above, ld, rows, cols, tiles, read, result);
     }
 }
 

@@ -24,7 +24,8 @@ void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destin
     check_stream(stream, on_device);
     check_reachable("source", ".data", source, on_device);
     check_reachable("destination", ".data", destination, on_device);
-    const matrix_work work = work_of(l, source, destination);
+    matrix_work work = work_of(l, source, destination);
+    work.keeps_lines = device::keeps_lines();
     const device::stream_scope launches_go_to(stream, on_device);
     const gpu on = device::gpu_of(on_device);
     production::run_on_gpu(production::choose(work, on), work, on);

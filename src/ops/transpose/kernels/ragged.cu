@@ -28,7 +28,8 @@ struct ragged_tile {
     // all of it may be read.
     template <bool kInside>
     static __device__ __forceinline__ void load(const byte* matrix, std::int64_t pitch, std::int64_t row,
-                                                std::int64_t col, std::int64_t rows, std::int64_t cols, element* tile) {
+                                                std::int64_t col, std::int64_t rows, std::int64_t cols,
+                                                read_policy read, element* tile) {
         const int c = static_cast<int>(threadIdx.x) % kCols, r = static_cast<int>(threadIdx.x) / kCols;
         if (!kInside && col + c >= cols) return;
         constexpr int kAtOnce = kLoads < 8 ? kLoads : 8;
@@ -43,7 +44,7 @@ struct ragged_tile {
             for (int k = 0; k < kAtOnce; ++k) {
                 const std::int64_t at = row + k * kRowsAtOnce;
                 if (kInside || (at >= 0 && at < rows))
-                    elements[k] = load_kept(reinterpret_cast<const element*>(from + k * (kRowsAtOnce * pitch)));
+                    elements[k] = read.load(reinterpret_cast<const element*>(from + k * (kRowsAtOnce * pitch)));
             }
             CORNERTURN_UNROLL
             for (int k = 0; k < kAtOnce; ++k) tile[k * (kRowsAtOnce * kPitch)] = elements[k];
@@ -96,15 +97,16 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix
     byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
 
     const std::int64_t first_row = row - tiles::kBack;
+    const read_policy read(work.keeps_lines);
     // What lies beyond a row's end may be read: it is the next row, where no gap is between them.
     const bool inside =
         first_row >= 0 && first_row + kRows <= work.rows &&
         (work.source_ld > work.cols ? col + kCols <= work.cols
                                     : (first_row + kRows - 1) * work.cols + col + kCols <= work.rows * work.cols);
     if (inside) {
-        tiles::template load<true>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
+        tiles::template load<true>(source, from_pitch, first_row, col, work.rows, work.cols, read, tile);
     } else {
-        tiles::template load<false>(source, from_pitch, first_row, col, work.rows, work.cols, tile);
+        tiles::template load<false>(source, from_pitch, first_row, col, work.rows, work.cols, read, tile);
     }
     __syncthreads();
     byte* const line = destination + col * to_pitch + row * kElement;

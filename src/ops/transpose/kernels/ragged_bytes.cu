@@ -81,6 +81,7 @@ struct byte_tile {
     struct tile_source {
         const byte* matrix;
         std::int64_t pitch, row, col, rows, cols;
+        read_policy read;
     };
 
     // The words that a thread reads.
@@ -117,14 +118,15 @@ struct byte_tile {
                     const bool there = (i * kGroupsAtOnce + group) * kPerWord + r - first_row < rows;
                     if constexpr (kInside && kShared) {
                         const auto* const address = reinterpret_cast<const uint2*>(words);
-                        const uint2 pair = kLanes == 32 ? load_kept_line(address) : load_kept(address);
+                        const uint2 pair = kLanes == 32 ? from.read.load_line(address) : from.read.load(address);
                         raw[i][r][0] = pair.x;
                         raw[i][r][1] = pair.y;
                     } else {
                         CORNERTURN_UNROLL
                         for (int k = 0; k < kRaw; ++k) {
                             const bool whole = at + k * kWord >= begin && at + (k + 1) * kWord <= end;
-                            raw[i][r][k] = kInside ? load_kept(words + k) : load_kept_if(there && whole, words + k);
+                            raw[i][r][k] =
+                                kInside ? from.read.load(words + k) : from.read.load_if(there && whole, words + k);
                         }
                     }
                     line += kGroupsAtOnce * kPerWord * from.pitch;
@@ -332,8 +334,8 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
     const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
 
-    tiles::load({source, from_pitch, row - tiles::kBack, col, work.rows, work.cols}, readable.has(tile_row, tile_col),
-                tile);
+    tiles::load({source, from_pitch, row - tiles::kBack, col, work.rows, work.cols, read_policy(work.keeps_lines)},
+                readable.has(tile_row, tile_col), tile);
     __syncthreads();
     const typename tiles::target to{destination + col * to_pitch + row * kElement, to_pitch, row, work.rows,
                                     work.cols - col};

@@ -16,7 +16,7 @@ constexpr int kRunBytes = 16 << 10;  // that a block moves, about, unless one ma
 // all are there. Returns where `begin` lies.
 template <int kElement, bool kInside>
 __device__ __forceinline__ int load_run(const byte* begin, const byte* end, const byte* first, const byte* last,
-                                        word_t<kElement>* run) {
+                                        read_policy read, word_t<kElement>* run) {
     using stage = staged<kElement>;
     using word = word_t<kElement>;
     constexpr int kWord = stage::kWord, kWords = kVectorBytes / kWord, kAtOnce = kInside ? 4 : 1;
@@ -35,7 +35,7 @@ __device__ __forceinline__ int load_run(const byte* begin, const byte* end, cons
             if (v0 + k * kThreads >= count) continue;
             const byte* const at = from + k * (kThreads * kVectorBytes);
             if (kInside || (at >= first && at + kVectorBytes <= last)) {
-                vectors[k].whole = load_kept(reinterpret_cast<const uint4*>(at));
+                vectors[k].whole = read.load(reinterpret_cast<const uint4*>(at));
             } else {
                 CORNERTURN_UNROLL
                 for (int w = 0; w < kWords; ++w) {
@@ -94,10 +94,11 @@ __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
     const byte* const begin = source + first * size * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + first * size * kElement;
     const byte *const end = begin + count * kElement, *const last = source + work.count * size * kElement;
+    const read_policy read(work.keeps_lines);
     // Vectors at both ends may reach as far as one vector.
     const bool inside = begin - source >= kVectorBytes && last - end >= kVectorBytes;
-    const int past = inside ? load_run<kElement, true>(begin, end, source, last, run)
-                            : load_run<kElement, false>(begin, end, source, last, run);
+    const int past = inside ? load_run<kElement, true>(begin, end, source, last, read, run)
+                            : load_run<kElement, false>(begin, end, source, last, read, run);
     __syncthreads();
     if constexpr (kSquares) {
         const auto down = static_cast<int>(by_rows.d), across = cols / kPerWord, squares = here * (across * down);

@@ -39,6 +39,7 @@ struct unit_work {
     std::int64_t to_step;         // from one row that a thread writes to the next
     int length;                   // of its rows
     bool dense;                   // without gaps behind them
+    bool keeps_lines;
 };
 
 constexpr int round_up(int value, int step) { return (value + step - 1) / step * step; }
@@ -100,7 +101,8 @@ struct unit_tile {
                 (kRows - 1) * pitch + kThrough,
                 (std::int64_t{32} >> cut.lanes_log << cut.warps_log) * work.destination_ld * element,
                 static_cast<int>(length),
-                pitch == length};
+                pitch == length,
+                work.keeps_lines};
     }
 
     // Column `c` of a tile begins `address(c)` bytes into shared memory: columns that a thread transposes lie a stride
@@ -215,9 +217,9 @@ struct unit_tile {
             past = kShifted ? static_cast<unsigned>(past_word(address)) : 0;
             from = kept_pointer(address - past);
         }
-        __device__ __forceinline__ void load(word (&raw)[kRaw]) const {
+        __device__ __forceinline__ void load(word (&raw)[kRaw], read_policy read) const {
             CORNERTURN_UNROLL
-            for (int k = 0; k < kRaw; ++k) raw[k] = load_kept(reinterpret_cast<const word*>(from) + k);
+            for (int k = 0; k < kRaw; ++k) raw[k] = read.load(reinterpret_cast<const word*>(from) + k);
         }
         __device__ __forceinline__ word shifted(const word (&raw)[kRaw], int k) const {
             if constexpr (kShifted) {
@@ -246,20 +248,21 @@ struct unit_tile {
         const auto is_inside = [&](std::int64_t reach) {
             return first >= kBefore && first + reach <= work.size && !in_gaps;
         };
+        const read_policy read(work.keeps_lines);
         part_of_row parts[kRows];
         if (is_inside(work.reach)) {
             CORNERTURN_UNROLL
             for (int r = 0; r < kRows; ++r) parts[r].begin_at(matrix + first + r * work.from_pitch);
             CORNERTURN_UNROLL_BY(1)
-            for (int i = kAtOnce; i <= cut.iterations; i += kAtOnce) move<kAtOnce>(parts, work.step, slots, down);
+            for (int i = kAtOnce; i <= cut.iterations; i += kAtOnce) move<kAtOnce>(parts, work.step, slots, down, read);
             if constexpr (kAtOnce > 4) {
-                if ((cut.iterations & 4) != 0) move<4>(parts, work.step, slots, down);
+                if ((cut.iterations & 4) != 0) move<4>(parts, work.step, slots, down, read);
             }
             if constexpr (kAtOnce > 2) {
-                if ((cut.iterations & 2) != 0) move<2>(parts, work.step, slots, down);
+                if ((cut.iterations & 2) != 0) move<2>(parts, work.step, slots, down, read);
             }
             if constexpr (kAtOnce > 1) {
-                if ((cut.iterations & 1) != 0) move<1>(parts, work.step, slots, down);
+                if ((cut.iterations & 1) != 0) move<1>(parts, work.step, slots, down, read);
             }
             return;
         }
@@ -268,9 +271,9 @@ struct unit_tile {
             if (is_inside(work.reach_of_group)) {
                 CORNERTURN_UNROLL
                 for (int r = 0; r < kRows; ++r) parts[r].begin_at(matrix + first + r * work.from_pitch);
-                move<1>(parts, work.step, slots, down);
+                move<1>(parts, work.step, slots, down, read);
             } else {
-                load_within(work, matrix, row, in_row, slots);
+                load_within(work, matrix, row, in_row, slots, read);
                 slots.step(down);
             }
             first += work.step;
@@ -280,7 +283,7 @@ struct unit_tile {
 
     // Stages what of a group is there, and 0 for the rest.
     static __device__ __forceinline__ void load_within(const unit_work& work, const byte* matrix, std::int64_t row,
-                                                       int in_row, const stage_slots& slots) {
+                                                       int in_row, const stage_slots& slots, read_policy read) {
         CORNERTURN_UNROLL_BY(1)
         for (int r = 0; r < kRows; ++r) {
             const bool there = row + r >= 0 && row + r < work.rows;
@@ -290,7 +293,7 @@ struct unit_tile {
             for (int k = 0; k < kWords; ++k) {
                 words[k] = {};
                 if (there && in_row + k * kWord < work.length)
-                    words[k] = load_word_within<kUnit>(line + in_row + k * kWord, line, line + work.length);
+                    words[k] = load_word_within<kUnit>(line + in_row + k * kWord, line, line + work.length, read);
             }
             slots.stage_row(words, r * kUnit * kUnits);
         }
@@ -299,13 +302,13 @@ struct unit_tile {
     // Loads so many groups, and stages them.
     template <int kGroups>
     static __device__ __forceinline__ void move(part_of_row (&parts)[kRows], std::int64_t step, stage_slots& slots,
-                                                int down) {
+                                                int down, read_policy read) {
         word raw[kGroups][kRows][kRaw];
         CORNERTURN_UNROLL
         for (int g = 0; g < kGroups; ++g) {
             CORNERTURN_UNROLL
             for (int r = 0; r < kRows; ++r) {
-                parts[r].load(raw[g][r]);
+                parts[r].load(raw[g][r], read);
                 parts[r].from = kept_pointer(parts[r].from + step);
             }
         }

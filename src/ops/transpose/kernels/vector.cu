@@ -32,12 +32,13 @@ template <class Tile, bool kEdges, class F>
 __device__ __forceinline__ void move_tile(const matrix_work& work, const byte* source, byte* destination,
                                           std::int64_t rows, std::int64_t cols, uint4* tile, result_policy result,
                                           F offset_of) {
+    const read_policy read(work.keeps_lines);
     if (!kEdges || (rows >= Tile::kGroups * Tile::kRows && cols >= Tile::kVectorsPerRow * Tile::kRows)) {
-        Tile::template load<true>(source, work.source_ld, rows, cols, tile);
+        Tile::template load<true>(source, work.source_ld, rows, cols, read, tile);
         __syncthreads();
         Tile::template store<true>(destination, work.destination_ld, rows, cols, tile, result, offset_of);
     } else {
-        Tile::template load<false>(source, work.source_ld, rows, cols, tile);
+        Tile::template load<false>(source, work.source_ld, rows, cols, read, tile);
         __syncthreads();
         Tile::template store<false>(destination, work.destination_ld, rows, cols, tile, result, offset_of);
     }

@@ -37,7 +37,7 @@ struct vector_tile {
     // rows x cols elements of the tile are valid, all of it if kWhole; `source` is where it begins.
     template <bool kWhole>
     static __device__ __forceinline__ void load(const byte* source, std::int64_t ld, std::int64_t rows,
-                                                std::int64_t cols, uint4* tile) {
+                                                std::int64_t cols, read_policy read, uint4* tile) {
         // Constant distances: the compiler would work out each row's address anew.
         const int thread = static_cast<int>(threadIdx.x);
         const int row0 = thread / kVectorsPerRow, col = thread % kVectorsPerRow * kRows;
@@ -49,7 +49,7 @@ struct vector_tile {
             const int row = row0 + i * kRowsAtOnce;
             const byte* const from = from0 + i * step;
             if (kWhole || (row < rows && col + kRows <= cols)) {
-                vectors[i] = load_kept(reinterpret_cast<const uint4*>(from));
+                vectors[i] = read.load(reinterpret_cast<const uint4*>(from));
             } else if (row < rows && col < cols) {
                 vectors[i] = load_first(from, static_cast<int>(cols - col));
             }
