@@ -18,30 +18,37 @@ inline constexpr int kMostShared = 80 << 10;      // bytes of a block
 
 // What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for
 // shapes drawn at random (docs/experiments.md).
-inline constexpr double kDramBytesPerUs = 2.95e4;                 // a multiprocessor's share
-inline constexpr double kOverread = 0.608, kPart = 8.36;          // bytes that are read beside, sectors written in part
-inline constexpr double kShortLine = 0.566, kShortSpan = 5.91;    // what short pieces lose
+inline constexpr double kDramBytesPerUs = 2.95e4;  // a multiprocessor's share
+inline constexpr double kCacheBytesPerUs = 95300;
+inline constexpr double kOverread = 0.553, kPart = 8.33;          // bytes that are read beside, sectors written in part
+inline constexpr double kShortLine = 0.762, kShortSpan = 16.9;    // what short pieces lose
 inline constexpr double kInstructionsPerUs = 4500;                // of warps
-inline constexpr double kWavefrontsPerUs = 2760;                  // of shared memory
+inline constexpr double kWavefrontsPerUs = 2420;                  // of shared memory
 inline constexpr double kFewConflicts = 1.6;                      // not worth looking for other places
 inline constexpr double kManyConflicts = 3, kManyForShifted = 5;  // worth moving groups of lines
 inline constexpr int kNoSkew = 30;
-inline constexpr double kSetup = 137, kSetupOfAxis = 15.5;  // instructions of a block's warp
-inline constexpr double kReused = 28.7, kOfUnits = 6.01;    // of a vector written, whose places are known
-inline constexpr double kOfCopy = 19.8;                     // of one that was gathered before
-inline constexpr double kLooked = 11.3, kOfLooked = 4.63;   // whose places are looked up
-inline constexpr double kOfGap = 66.6, kOfEnd = 85.5;       // of units between gaps, of the ends of a line
+inline constexpr double kSetup = 113, kSetupOfAxis = 18.9;  // instructions of a block's warp
+inline constexpr double kReused = 27.5, kOfUnits = 6.03;    // of a vector written, whose places are known
+inline constexpr double kOfCopy = 19.4;                     // of one that was gathered before
+inline constexpr double kLooked = 12, kOfLooked = 1.85;     // whose places are looked up
+inline constexpr double kOfGap = 65.3, kOfEnd = 82.2;       // of units between gaps, of the ends of a line
 inline constexpr std::int64_t kLeastOfGroup = 8;            // bytes of a vector that a group of lines has
-inline constexpr double kOfGroup = 65.7, kOfVector = 16.1,
-                        kOfShifted = 33;                      // of a group's word, of each of its units
-inline constexpr double kOfWord = 12, kOfAlignedWord = 4.91;  // of each of its lines
-inline constexpr double kWait = 3.57, kWaitOfVector = 0.215;  // microseconds of a block
-inline constexpr double kAlone = 0.518;                       // of its other times, which follow each other
-inline constexpr double kTail = 0.0651;                       // of what the last wave leaves idle
-inline constexpr double kRunOfAxis = 39.8,
-                        kRunEnd = 36.3;                          // instructions of a vector of a run, and of its ends
-inline constexpr double kOfDirect = 27.7, kOfDirectAxis = 14.9;  // instructions of a unit that is moved by itself
+inline constexpr double kOfGroup = 65.2, kOfVector = 15.8,
+                        kOfShifted = 31.3;                     // of a group's word, of each of its units
+inline constexpr double kOfWord = 11.9, kOfAlignedWord = 4.9;  // of each of its lines
+inline constexpr double kWait = 4.02, kWaitOfVector = 0.245;   // microseconds of a block
+inline constexpr double kAlone = 0.32;                         // of its other times, which follow each other
+inline constexpr double kFirst = 0.372;                        // of a block's time, before memory is busy
+inline constexpr double kTail = 0.071;                         // of what the last wave leaves idle
+inline constexpr double kRunOfAxis = 42.4,
+                        kRunEnd = 29;                            // instructions of a vector of a run, and of its ends
+inline constexpr double kOfDirect = 43.7, kOfDirectAxis = 14.6;  // instructions of a unit that is moved by itself
 inline constexpr double kLaunchUs = 2;
+
+// A multiprocessor's bytes a microsecond, of memory, or of the L2 where source and destination fit in there.
+inline double bytes_per_us(const strided_copy& c, const gpu& on) {
+    return 2 * c.bytes() <= on.l2_bytes * 3 / 4 ? kCacheBytesPerUs : kDramBytesPerUs;
+}
 
 // (a^6 + b^6 + c^6)^(1/6): the largest, and some more where others are nearly as large. Without the mathematical
 // library, which programs in C would have to link.

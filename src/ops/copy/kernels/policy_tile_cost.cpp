@@ -70,17 +70,18 @@ double tile_cut::cost(const gpu& on) const {
     const double before = warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies());
     const auto [instructions, wavefronts] = group >= 0 ? work_of_groups() : work_of_lines(along_tiles);
 
+    const int resident_threads = group >= 0    ? kResidentThreadsOfGroups
+                                 : u.unit == 1 ? kResidentBytes
+                                               : kResidentThreads;
     const std::int64_t resident = std::max<std::int64_t>(
-        1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024),
-                                   (group >= 0 ? kResidentThreadsOfGroups : kResidentThreads) / threads(), 32}));
-    const double memory = bytes / kDramBytesPerUs, issue = (before + instructions) / kInstructionsPerUs;
+        1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024), resident_threads / threads(), 32}));
+    const double memory = bytes / bytes_per_us(u.c, on), issue = (before + instructions) / kInstructionsPerUs;
     const double of_shared = (wavefronts + f(spans * chunks) / (128 / kVector)) / kWavefrontsPerUs;
-    const double wait =
-        (kWait + kWaitOfVector * useful / kVector / threads() + kAlone * (memory + issue + of_shared)) / f(resident);
-    const double each = norm(memory, norm(issue, of_shared, 0), wait);
+    const double alone = kWait + kWaitOfVector * useful / kVector / threads() + kAlone * (memory + issue + of_shared);
+    const double each = norm(memory, norm(issue, of_shared, 0), alone / f(resident));
     const std::int64_t at_once = on.multiprocessors * resident, waves = up(tiles, at_once);
     const double tail = waves < 9 ? 1 + kTail * (f(waves * at_once) / f(tiles) - 1) : 1;
-    return kLaunchUs + each * f(tiles) / on.multiprocessors * tail;
+    return kLaunchUs + kFirst * alone + each * f(tiles) / on.multiprocessors * tail;
 }
 
 }  // namespace cornerturn::strided

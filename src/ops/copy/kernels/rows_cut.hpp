@@ -50,7 +50,7 @@ struct rows_cut {
         const double instructions = items * (kRunOfAxis * c.rank + move) / 32 + ends * (kRunEnd + kRunOfAxis * c.rank);
         const double sectors = whole / 2 + (alignment_of_run < kSector ? 1 : 0);
         const double bytes = f(rows) * (2 * f(c.run) + (sectors * kSector - f(c.run)) * 0.8);
-        const double memory = bytes / kDramBytesPerUs, issue = instructions / kInstructionsPerUs;
+        const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;
         return kLaunchUs + (std::max(memory, issue) + 0.25 * std::min(memory, issue)) / on.multiprocessors;
     }
 

@@ -51,7 +51,7 @@ struct units_cut {
         const double parts = std::max(0.0, lines * touched(to, line, kSector) - f(c.bytes()));
         const double bytes = f(c.bytes()) + read + kPart / 2 * parts;
         const double instructions = f(units) / kWarp * (kOfDirect + kOfDirectAxis * rank());
-        const double memory = bytes / kDramBytesPerUs, issue = instructions / kInstructionsPerUs;
+        const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;
         return kLaunchUs + norm(memory, issue, 0) / on.multiprocessors;
     }
 
