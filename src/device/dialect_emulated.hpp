@@ -112,6 +112,12 @@ struct read_policy {
     __forceinline__ unsigned load_if(bool condition, const unsigned* address) const { return condition ? *address : 0; }
 };
 
+// Keeps the line.
+template <class T>
+__forceinline__ T load_kept(const T* address) {
+    return *address;
+}
+
 // Stores by what the L2 is to do with a result of so many bytes.
 struct result_policy {
     __forceinline__ explicit result_policy(std::int64_t) {}
