@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "cornerturn/error.hpp"
 #include "emulator/session.hpp"
-#include "ops/copy/kernels/policy.hpp"
+#include "ops/permute/kernels/policy.hpp"
+#include "ops/transpose/kernels/dispatch.hpp"
 #include "strided_problems.hpp"
 
 namespace cornerturn::tests {
@@ -43,12 +45,21 @@ public:
     strided_copy copy() { return p_.canonical(source_.data(), destination_.data()); }
 
     std::string run(const strided::plan& plan) {
+        return run([&] { strided::run_emulated(plan); });
+    }
+    // What the library does.
+    std::string run(const gpu& on) {
+        return run([&] { routing::run(copy(), on, production::run_emulated, strided::run_emulated); });
+    }
+
+private:
+    std::string run(const std::function<void()>& launch) {
         std::copy(before_.begin(), before_.end(), destination_.data());
         emulator::session session({.workers = 1});
         session.add_buffer("source", source_.data(), static_cast<std::size_t>(p_.source_bytes), false);
         session.add_buffer("destination", destination_.data(), static_cast<std::size_t>(p_.destination_bytes), true);
         try {
-            strided::run_emulated(plan);
+            launch();
         } catch (const error& e) {
             return e.what();
         }
@@ -61,7 +72,6 @@ public:
         return {};
     }
 
-private:
     const strided_problem& p_;
     std::mt19937_64 random_;
     buffer source_, destination_;

@@ -102,6 +102,32 @@ struct strided_problem {
     }
 };
 
+// A batch of matrices, one behind the other, to be transposed.
+inline strided_problem draw_batch(std::mt19937_64& random) {
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    const auto one_in = [&](int n) { return up_to(n - 1) == 0; };
+    const auto extent = [&] { return 1 + up_to(one_in(3) ? 9 : one_in(2) ? 70 : 600); };
+    strided_problem p;
+    p.element_size = one_in(8) ? 1 + up_to(15) : 1 << up_to(4);
+    std::int64_t rows, cols, size;
+    do {
+        rows = one_in(12) ? 4096 + up_to(200) : extent();
+        cols = rows > 4095 ? 1 + up_to(8) : extent();
+        size = rows * cols * p.element_size;
+    } while (size > 1 << 20);
+    const std::int64_t count = one_in(2) ? 1 : 1 + up_to(std::max<std::int64_t>(0, (1 << 18) / size));
+    const std::int64_t unit = std::max<std::int64_t>(1, 32 / p.element_size);
+    const auto pitch = [&](std::int64_t least) {
+        return one_in(3) ? least : one_in(2) ? (least + unit - 1) / unit * unit : least + up_to(7);
+    };
+    const std::int64_t from = pitch(cols), to = pitch(rows);
+    p.extents = {count, cols, rows};
+    p.source_strides = {rows * from + (one_in(3) ? up_to(9) : 0), 1, from};
+    p.destination_strides = {cols * to + (one_in(3) ? up_to(9) : 0), to, 1};
+    p.lay_out(64, one_in(2) ? 0 : up_to(31), one_in(2) ? 0 : up_to(31));
+    return p;
+}
+
 // Matrices of bytes or pairs of bytes to be transposed, their rows in two axes: what kernels take by groups of lines.
 inline strided_problem draw_matrices(std::mt19937_64& random) {
     const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
@@ -129,7 +155,7 @@ inline strided_problem draw_strided(std::mt19937_64& random, std::int64_t most_b
     const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
     const auto one_in = [&](int n) { return up_to(n - 1) == 0; };
     constexpr std::int64_t kSizes[] = {1, 1, 2, 2, 4, 4, 8, 16, 3, 6, 12, 5, 7, 24, 40, 100};
-    if (most_bytes > 1 << 14 && one_in(6)) return draw_matrices(random);
+    if (most_bytes > 1 << 14 && one_in(6)) return one_in(2) ? draw_matrices(random) : draw_batch(random);
     strided_problem p;
     p.element_size = kSizes[up_to(15)];
     const std::int64_t rank = one_in(20) ? up_to(32) : up_to(6);

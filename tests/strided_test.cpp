@@ -59,6 +59,22 @@ TEST(strided, random_copies_by_every_choice_of_every_gpu) {
     }
 }
 
+TEST(strided, random_matrices_as_the_library_moves_them) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 1500; ++round) {
+        const tests::strided_problem p = tests::draw_batch(random);
+        const gpu& on = tests::kGpus[random() % std::size(tests::kGpus)];
+        tests::copier with(p, seed);
+        const auto work = routing::matrices_for(with.copy(), on);
+        if (!work) continue;
+        ASSERT_EQ(with.run(on), "") << "seed " << seed << ", round " << round << ": " << p.text() << "\n"
+                                    << routing::explain(with.copy(), on);
+        ++runs["transposes, " + std::string(production::name(production::choose(*work, on).by))];
+    }
+}
+
 // Matrices whose rows of 16 bytes follow each other: lines find their units in few banks, and are moved by groups.
 TEST(strided, narrow_matrices_by_groups) {
     for (std::int64_t size : {1, 2}) {
@@ -187,6 +203,8 @@ TEST(strided, every_kernel_was_tried) {
             }
         }
     }
+    for (const char* kernels : {"vector", "ragged", "small", "tall"})
+        EXPECT_GT(runs["transposes, " + std::string(kernels)], 0) << kernels;
     for (const auto& [name, count] : runs) std::printf("%6d runs of %s\n", count, name.c_str());
 }
 

@@ -9,7 +9,7 @@
 #include "cornerturn/cuda/copy.hpp"
 #include "cuda/gpu_test.hpp"
 #include "device/cuda_device.hpp"
-#include "ops/copy/kernels/policy.hpp"
+#include "ops/permute/kernels/policy.hpp"
 #include "strided_problems.hpp"
 
 using namespace cornerturn;
@@ -24,7 +24,12 @@ std::map<std::string, int> launches;  // by kernel
 
 void count(const strided::plan& p) { ++launches[tests::name_of(p)]; }
 void count(const strided_copy& c) {
-    strided::for_each_plan(c, device::gpu_of(device::current_device()), [](const strided::plan& p) { count(p); });
+    const gpu on = device::gpu_of(device::current_device());
+    if (const auto work = routing::matrices_for(c, on)) {
+        ++launches["transposes, " + std::string(production::name(production::choose(*work, on).by))];
+        return;
+    }
+    strided::for_each_plan(c, on, [](const strided::plan& p) { count(p); });
 }
 
 // Runs problems in memory of its own, and compares what they leave, to the byte, with the reference.
