@@ -27,7 +27,7 @@ constexpr rung_notes kNotes = {
 void run_production(const strided_work& work) {
     decline_what_takes_long(work);
 #if defined(CORNERTURN_EMULATED)
-    run_library(work, kH200, production::run_emulated, strided::run_emulated);
+    run_library(work, gpu{}, production::run_emulated, strided::run_emulated);  // the GPU that kernels are tuned for
 #else
     run_library(work, device::gpu_of(device::current_device()), production::run_on_gpu, strided::run_on_gpu);
 #endif
