@@ -3,6 +3,7 @@
 // A thread writes a vector of 16 bytes of the destination; what it reads for that may lie at any distance from a vector
 // of the source. What limits: DRAM, and where runs are short and begin anywhere, the vectors that they fill in part.
 #include "ops/copy/kernels/kernels.hpp"
+#include "ops/copy/kernels/places.hpp"
 #include "ops/copy/kernels/words.hpp"
 
 namespace CORNERTURN_KERNELS {
@@ -19,22 +20,6 @@ __device__ __forceinline__ void move_units(const byte* from, byte* to) {
     for (int u = 0; u < kVectorBytes; u += kUnit) *reinterpret_cast<unit*>(to + u) = value_at<unit>(from + u);
 }
 
-// Where a run of this number lies.
-struct place_of_run {
-    std::int64_t source = 0, destination = 0;
-
-    __device__ __forceinline__ place_of_run(const rows_work& w, unsigned row) {
-        CORNERTURN_UNROLL_BY(1)
-        for (int a = 0; a < w.runs.rank; ++a) {
-            const strided::digit& axis = w.runs.axes[a];
-            const unsigned next = axis.by.quotient(row), at = row - next * axis.by.d;
-            row = next;
-            source += at * axis.source;
-            destination += at * axis.destination;
-        }
-    }
-};
-
 template <int kUnit, int kApart>
 __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, bool keeps_lines) {
     const unsigned thread = threadIdx.x, threads = blockDim.x;
@@ -48,7 +33,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, b
     CORNERTURN_UNROLL_BY(1)
     for (unsigned i = thread; i < rows * w.vectors; i += threads) {
         const unsigned in_block = w.by_vectors.quotient(i), vector = i - in_block * w.vectors;
-        const place_of_run place(w, first_row + in_block);
+        const place_of_index place(w.runs, first_row + in_block);
         byte* const run = w.destination + place.destination;
         const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(run) % kVectorBytes);
         const std::int64_t at = (first_vector + vector) * kVectorBytes - past;
@@ -67,7 +52,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, b
     constexpr unsigned kPerVector = kVectorBytes / kUnit, kEnds = 2 * kPerVector;
     CORNERTURN_UNROLL_BY(1)
     for (unsigned i = thread; i < rows * kEnds; i += threads) {
-        const place_of_run place(w, first_row + i / kEnds);
+        const place_of_index place(w.runs, first_row + i / kEnds);
         const bool at_end = i % kEnds >= kPerVector;
         if (at_end ? piece + 1 < w.by_pieces.d : piece > 0) continue;
         byte* const run = w.destination + place.destination;

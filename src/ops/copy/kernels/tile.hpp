@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/copy/kernels/gather.hpp"
+#include "ops/copy/kernels/places.hpp"
 #include "ops/copy/kernels/works.hpp"
 
 namespace CORNERTURN_KERNELS {
@@ -123,17 +124,10 @@ struct tile_here {
 
     __device__ __forceinline__ tile_here(const tile_work& t, unsigned index) {
         unsigned cut[2] = {};
-        std::int64_t source = 0, destination = 0;
-        CORNERTURN_UNROLL_BY(1)
-        for (int a = 0; a < t.tiles.rank; ++a) {
-            const strided::digit& axis = t.tiles.axes[a];
-            const unsigned next = axis.by.quotient(index), at = index - next * axis.by.d;
-            index = next;
-            source += at * axis.source;
-            destination += at * axis.destination;
-            if (a == 0) cut[0] = at;
-            if (a == 1) cut[1] = at;
-        }
+        const place_of_index place(t.tiles, index, [&](int axis, unsigned at) {
+            if (axis == 0) cut[0] = at;
+            if (axis == 1) cut[1] = at;
+        });
         const std::int64_t along_left = t.along_extent - static_cast<std::int64_t>(cut[0]) * t.along_steps;
         const std::int64_t across_left = t.across_extent - static_cast<std::int64_t>(cut[1]) * t.across_steps;
         last = along_left <= t.along_steps;
@@ -148,8 +142,8 @@ struct tile_here {
         spans = t.along_in_span ? t.spans : t.spans * along;
         lines = t.across_in_group ? t.lines : t.lines * across;
         line_units = t.line_units * along;
-        span0 = t.source + (source - before * t.along_source) - origin;
-        line0 = t.destination + (destination - before * t.along_destination);
+        span0 = t.source + (place.source - before * t.along_source) - origin;
+        line0 = t.destination + (place.destination - before * t.along_destination);
     }
 
 private:

@@ -2,8 +2,8 @@
 //
 // What limits: sectors of the source, of which neighbours in a warp share few; then instructions, of which an axis
 // takes about 10 for each unit.
-#include "ops/copy/kernels/bytes.hpp"
 #include "ops/copy/kernels/kernels.hpp"
+#include "ops/copy/kernels/places.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -22,20 +22,12 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w)
     wait_for_work_ahead();
     CORNERTURN_UNROLL
     for (int n = 0; n < kEach; ++n) {
-        unsigned index = first + static_cast<unsigned>(n * kMostThreads);
+        const unsigned index = first + static_cast<unsigned>(n * kMostThreads);
         to[n] = nullptr;
         if (index >= w.units) continue;
-        std::int64_t source = 0, destination = 0;
-        CORNERTURN_UNROLL_BY(1)
-        for (int a = 0; a < w.of_units.rank; ++a) {
-            const strided::digit& axis = w.of_units.axes[a];
-            const unsigned next = axis.by.quotient(index), at = index - next * axis.by.d;
-            index = next;
-            source += at * axis.source;
-            destination += at * axis.destination;
-        }
-        values[n] = value_at<unit>(w.source + source);
-        to[n] = w.destination + destination;
+        const place_of_index place(w.of_units, index);
+        values[n] = value_at<unit>(w.source + place.source);
+        to[n] = w.destination + place.destination;
     }
     CORNERTURN_UNROLL
     for (int n = 0; n < kEach; ++n) {

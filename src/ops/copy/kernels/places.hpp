@@ -1,0 +1,30 @@
+// An index that counts several axes, taken apart.
+#pragma once
+
+#include "ops/copy/kernels/bytes.hpp"
+#include "ops/copy/kernels/works.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+// How far the place of this index lies from that of index 0, on both sides, in bytes.
+struct place_of_index {
+    std::int64_t source = 0, destination = 0;
+
+    // Calls each(which axis, how far along it).
+    template <class Each>
+    __device__ __forceinline__ place_of_index(const strided::places& all, unsigned index, Each each) {
+        CORNERTURN_UNROLL_BY(1)
+        for (int a = 0; a < all.rank; ++a) {
+            const strided::digit& axis = all.axes[a];
+            const unsigned next = axis.by.quotient(index), at = index - next * axis.by.d;
+            index = next;
+            source += at * axis.source;
+            destination += at * axis.destination;
+            each(a, at);
+        }
+    }
+    __device__ __forceinline__ place_of_index(const strided::places& all, unsigned index)
+        : place_of_index(all, index, [](int, unsigned) {}) {}
+};
+
+}  // namespace CORNERTURN_KERNELS
