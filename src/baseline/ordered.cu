@@ -6,6 +6,9 @@
 #include "ops/copy/kernels/words.hpp"
 #include "ops/copy/kernels/works.hpp"
 #include "ops/transpose/transpose_rung.hpp"
+#if !defined(CORNERTURN_EMULATED)
+#include "device/cuda_device.hpp"
+#endif
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -32,7 +35,7 @@ struct ordered_work {
     const byte *source, *last;  // the first byte, and the one behind all that may be read
     byte* destination;
     std::int64_t row, pitch;  // bytes of a row, and between rows of the destination
-    std::int64_t bytes;       // of all rows
+    bool keeps_result;        // in the L2
     unsigned pieces;          // in all
     strided::divider of_row;  // how many a row has
     const uint4* rest;        // what is read and dropped,
@@ -117,7 +120,7 @@ __global__ void CORNERTURN_RESIDENT(kOrderedThreads, 1024) ordered_assembled(ord
     using unit = storage_t<kUnit>;
     constexpr int kAround = kApart < 4 ? 3 : 0;
     const unsigned first = blockIdx.x * (kOrderedThreads * kAssembled) + threadIdx.x;
-    const result_policy result(w.bytes);
+    const result_policy result(w.keeps_result);
     uint4 values[kAssembled];
     CORNERTURN_UNROLL
     for (int k = 0; k < kAssembled; ++k) {
@@ -141,6 +144,12 @@ __global__ void CORNERTURN_RESIDENT(kOrderedThreads, 1024) ordered_assembled(ord
             *reinterpret_cast<unit*>(place.to + u) = value_at<unit>(place.from + u);
     }
 }
+
+#if defined(CORNERTURN_EMULATED)
+constexpr gpu this_gpu() { return {}; }
+#else
+gpu this_gpu() { return device::gpu_of(device::launch_device()); }
+#endif
 
 // Rows of one matrix, and what is read behind them.
 struct ordered_rows {
@@ -177,7 +186,7 @@ void for_each_launch(const ordered_rows& all, std::int64_t pieces_of_row, std::i
         w.destination = all.destination + first * all.pitch;
         w.row = all.row;
         w.pitch = all.pitch;
-        w.bytes = all.rows * all.row;
+        w.keeps_result = keeps_result(all.rows * all.row, this_gpu().l2_bytes);
         w.pieces = static_cast<unsigned>(pieces);
         w.of_row = strided::divider(static_cast<unsigned>(pieces_of_row));
         if (first == 0) {  // there is hardly ever another launch

@@ -151,16 +151,11 @@ __device__ __forceinline__ void store_kept(T* address, T value) {
 }
 #endif
 
-// Stores by what the L2 is to do with a result of so many bytes (keeps_result()), on Hopper and its successors in data
-// centers. The host makes it, and hands it to the kernel. nvcc splits no such store.
+// Stores what the L2 is to keep (keeps_result()), on Hopper and its successors in data centers, or what it is not. nvcc
+// splits no such store.
 class result_policy {
 public:
-    result_policy(std::int64_t bytes, const gpu& on) : kept_(keeps_result(bytes, on.l2_bytes)) {}
-    // On the GPU that kernels are tuned for: what a kernel makes that is handed none.
-    __device__ __forceinline__ explicit result_policy(std::int64_t bytes) {
-        constexpr std::int64_t kL2 = kH200.l2_bytes;
-        kept_ = keeps_result(bytes, kL2);
-    }
+    CORNERTURN_HOST_DEVICE constexpr explicit result_policy(bool kept) : kept_(kept) {}
 
     template <class T>
     __device__ __forceinline__ void store(T* address, T value) const {

@@ -118,10 +118,9 @@ __forceinline__ T load_kept(const T* address) {
     return *address;
 }
 
-// Stores by what the L2 is to do with a result of so many bytes.
+// Stores what the L2 is to keep, or what it is not.
 struct result_policy {
-    __forceinline__ explicit result_policy(std::int64_t) {}
-    __forceinline__ result_policy(std::int64_t, const gpu&) {}
+    __forceinline__ explicit result_policy(bool) {}
     template <class T>
     __forceinline__ void store(T* address, T value) const {
         *address = value;

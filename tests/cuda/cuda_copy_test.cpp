@@ -7,6 +7,7 @@
 
 #include "cornerturn/cornerturn.h"
 #include "cornerturn/cuda/copy.hpp"
+#include "cornerturn/cuda/l2.hpp"
 #include "cuda/gpu_test.hpp"
 #include "device/cuda_device.hpp"
 #include "ops/permute/kernels/policy.hpp"
@@ -104,6 +105,22 @@ TEST(cuda_copy, random_problems) {
         const strided_problem p = tests::draw_strided(random, round % 50 == 0 ? 1 << 20 : 1 << 16);
         if (!with.fits(p)) continue;
         ASSERT_EQ(with.run(p, round % 3), "") << "seed " << seed << ", round " << round << ": " << p.text();
+    }
+}
+
+// Whatever stays in the L2: of a result of this size some does, where it may.
+TEST(cuda_copy, moves_rows_whatever_the_l2_keeps) {
+    strided_problem p;
+    p.extents = {4001, 7919};
+    p.source_strides = {8003, 1};
+    p.destination_strides = {7920, 1};
+    p.lay_out(8, 0, 0);
+    copier with(p.source_bytes);
+    const gpu on = device::gpu_of(device::current_device());
+    ASSERT_EQ(strided::choose(with.copy_of(p), on).by, strided::way::rows);
+    for (const auto lines : {cuda::l2_lines::ordinary, cuda::l2_lines::kept}) {
+        cuda::set_l2_lines(lines);
+        EXPECT_EQ(with.run(p, 1), "");
     }
 }
 

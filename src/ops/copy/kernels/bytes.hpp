@@ -53,7 +53,8 @@ __device__ __forceinline__ T value_at(const byte* address) {
 
 // Of what one launch writes.
 inline result_policy policy_for(const matrix_work& work, const gpu& on) {
-    return {work.keeps_lines ? work.rows * work.cols * work.count * work.element_size : 0, on};
+    const std::int64_t bytes = work.rows * work.cols * work.count * work.element_size;
+    return result_policy(work.keeps_lines && keeps_result(bytes, on.l2_bytes));
 }
 
 // Transposes a square of as many rows as a word has elements into words of its columns.

@@ -85,7 +85,7 @@ plan work_out(const choice& chosen, const strided_copy& c, const gpu& on) {
     plan p;
     p.by = chosen.by;
     p.unit = c.unit();
-    if (chosen.by == way::rows) rows_cut(c).fill(p);
+    if (chosen.by == way::rows) rows_cut(c).fill(p, on);
     if (chosen.by == way::units) units_cut(c).fill(p);
     if (chosen.by == way::tiles) {
         const copy_of_units units(c);

@@ -27,7 +27,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, b
     const std::int64_t first_vector = static_cast<std::int64_t>(piece) * w.vectors;
     const unsigned first_row = group * w.rows_of_block;
     const unsigned rows = w.rows - first_row < w.rows_of_block ? w.rows - first_row : w.rows_of_block;
-    const result_policy result(w.run * w.rows * static_cast<int>(keeps_lines));
+    const result_policy result(w.keeps_result && keeps_lines);
     const read_policy read(keeps_lines);
     wait_for_work_ahead();
     CORNERTURN_UNROLL_BY(1)

@@ -54,7 +54,7 @@ struct rows_cut {
         return kLaunchUs + (std::max(memory, issue) + 0.25 * std::min(memory, issue)) / on.multiprocessors;
     }
 
-    void fill(plan& p) const {
+    void fill(plan& p, const gpu& on) const {
         rows_work& w = p.rows;
         w = {};
         w.source = reinterpret_cast<const unsigned char*>(c.source);
@@ -62,6 +62,7 @@ struct rows_cut {
         w.last = reinterpret_cast<const unsigned char*>(c.source_end());
         w.destination = reinterpret_cast<unsigned char*>(c.destination);
         w.run = c.run;
+        w.keeps_result = keeps_result(c.run * rows, on.l2_bytes);
         w.rows = static_cast<unsigned>(rows);
         w.rows_of_block = static_cast<unsigned>(rows_of_block);
         w.vectors = static_cast<unsigned>(vectors);

@@ -62,6 +62,7 @@ struct rows_work {
     const unsigned char *source, *first, *last;  // from first to last: what may be read
     unsigned char* destination;
     std::int64_t run;               // bytes
+    bool keeps_result;              // if lines are to be kept in the L2 at all
     unsigned rows, rows_of_block;   // runs
     unsigned vectors;               // of a run, or of a piece of it: that a block moves
     divider by_vectors, by_pieces;  // pieces of a run
