@@ -43,7 +43,7 @@ inline constexpr double kTail = 0.071;                         // of what the la
 inline constexpr double kRunOfAxis = 42.4,
                         kRunEnd = 29;                            // instructions of a vector of a run, and of its ends
 inline constexpr double kOfDirect = 43.7, kOfDirectAxis = 14.6;  // instructions of a unit that is moved by itself
-inline constexpr double kLaunchUs = 2;
+inline constexpr double kLaunchUs = 2, kLaunchOfFewUs = 1.1;     // the second where a thread moves one unit
 
 // A multiprocessor's bytes a microsecond, of memory, or of the L2 where source and destination fit in there.
 inline double bytes_per_us(const strided_copy& c, const gpu& on) {

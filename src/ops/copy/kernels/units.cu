@@ -9,23 +9,21 @@ namespace CORNERTURN_KERNELS {
 namespace {
 
 using strided::kMostThreads;
-using strided::kUnitsOfBlock;
 using strided::units_work;
 
-template <int kUnit>
+template <int kUnit, int kEach>
 __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w) {
     using unit = storage_t<kUnit>;
-    constexpr int kEach = kUnitsOfBlock / kMostThreads;
-    const unsigned first = blockIdx.x * kUnitsOfBlock + threadIdx.x;
+    const unsigned first = blockIdx.x * (kEach * kMostThreads) + threadIdx.x;
     unit values[kEach];
     byte* to[kEach];
-    wait_for_work_ahead();
     CORNERTURN_UNROLL
     for (int n = 0; n < kEach; ++n) {
         const unsigned index = first + static_cast<unsigned>(n * kMostThreads);
         to[n] = nullptr;
         if (index >= w.units) continue;
         const place_of_index place(w.of_units, index);
+        if (n == 0) wait_for_work_ahead();
         values[n] = value_at<unit>(w.source + place.source);
         to[n] = w.destination + place.destination;
     }
@@ -35,14 +33,20 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w)
     }
 }
 
+template <int kUnit>
+void run(const units_work& w, const launch_shape& shape) {
+    if (strided::units_of_thread(w.units) == 1) return launch(shape, copy_units<kUnit, 1>, w);
+    launch(shape, copy_units<kUnit, strided::kUnitsOfThread>, w);
+}
+
 }  // namespace
 
 void run_units(const units_work& w, int unit, const launch_shape& shape) {
     switch (unit) {
-        case 2: return launch(shape, copy_units<2>, w);
-        case 4: return launch(shape, copy_units<4>, w);
-        case 8: return launch(shape, copy_units<8>, w);
-        default: return launch(shape, copy_units<16>, w);
+        case 2: return run<2>(w, shape);
+        case 4: return run<4>(w, shape);
+        case 8: return run<8>(w, shape);
+        default: return run<16>(w, shape);
     }
 }
 

@@ -19,7 +19,7 @@ struct units_cut {
 
     // Narrower ones take too many instructions.
     bool possible() const { return unit >= 2 && units <= kMostRuns; }
-    std::int64_t blocks() const { return up<std::int64_t>(units, kUnitsOfBlock); }
+    std::int64_t blocks() const { return up<std::int64_t>(units, units_of_thread(units) * kMostThreads); }
     int rank() const { return c.rank + (c.run > unit ? 1 : 0); }
 
     // Memory is read in pieces of two sectors, each once for runs that are near each other in the destination, and
@@ -52,7 +52,7 @@ struct units_cut {
         const double bytes = f(c.bytes()) + read + kPart / 2 * parts;
         const double instructions = f(units) / kWarp * (kOfDirect + kOfDirectAxis * rank());
         const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;
-        return kLaunchUs + norm(memory, issue, 0) / on.multiprocessors;
+        return (units_of_thread(units) == 1 ? kLaunchOfFewUs : kLaunchUs) + norm(memory, issue, 0) / on.multiprocessors;
     }
 
     void fill(plan& p) const {

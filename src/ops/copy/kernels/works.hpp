@@ -35,8 +35,10 @@ inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
 // The second where more registers are needed: for units of 1 byte, and for groups of lines.
 inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
 
-// Units that a block of `copy_units` moves.
-inline constexpr int kUnitsOfBlock = 4 * kMostThreads;
+// Units that a thread of `copy_units` moves: of few in all one, which is over sooner.
+inline constexpr int kUnitsOfThread = 4;
+inline constexpr std::int64_t kFewUnits = 2 << 20;
+constexpr int units_of_thread(std::int64_t units) { return units <= kFewUnits ? 1 : kUnitsOfThread; }
 
 // One axis of an index that counts several of them.
 struct digit {
