@@ -67,6 +67,19 @@ constexpr int kBlocksFrom = 128;                     // bytes of an element that
 constexpr int kManyUnits = 32;                       // of an element: a tile of them in place would be small
 constexpr int kVectorBytes = 16, kSectorBytes = 32;  // bytes
 
+// Where rows begin, of all matrices: they are aligned to the lowest bit that is set here.
+std::uint64_t starts_of_rows(const matrix_work& w, const void* data, std::int64_t rows, std::int64_t ld,
+                             std::int64_t stride) {
+    const std::int64_t between = (rows > 1 ? ld * w.element_size : 0) | (w.count > 1 ? stride * w.element_size : 0);
+    return reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uint64_t>(between);
+}
+std::uint64_t starts_of_source_rows(const matrix_work& w) {
+    return starts_of_rows(w, w.source, w.rows, w.source_ld, w.source_stride);
+}
+std::uint64_t starts_of_destination_rows(const matrix_work& w) {
+    return starts_of_rows(w, w.destination, w.cols, w.destination_ld, w.destination_stride);
+}
+
 // What the choice hangs on, taken apart once.
 struct view_of_work {
     int unit;
@@ -85,16 +98,9 @@ struct view_of_work {
         const std::int64_t e = w.element_size;
         unit = unit_of(w);
         whole_elements = unit == e;
-        const auto address = [](const void* p) {
-            return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p));
-        };
-        const auto bits = [&](const void* data, std::int64_t rows, std::int64_t ld, std::int64_t stride) {
-            return address(data) | (rows > 1 ? ld * e : 0) | (w.count > 1 ? stride * e : 0);
-        };
-        const std::int64_t from = bits(w.source, w.rows, w.source_ld, w.source_stride);
-        const std::int64_t to = bits(w.destination, w.cols, w.destination_ld, w.destination_stride);
-        const int line = e < 4 ? kVectorBytes : kSectorBytes;
-        aligned_to = from | to;
+        const std::uint64_t from = starts_of_source_rows(w), to = starts_of_destination_rows(w);
+        const unsigned line = e < 4 ? kVectorBytes : kSectorBytes;
+        aligned_to = static_cast<std::int64_t>(from | to);
         vectors = aligned_to % kVectorBytes == 0;
         whole_source = from % line == 0;
         whole_destination = to % line == 0;
@@ -120,11 +126,27 @@ struct decision {
 bool always(const matrix_work&) { return true; }
 bool is_batch(const matrix_work& w) { return w.count > 1; }
 bool has_source_gaps(const matrix_work& w) { return w.source_ld != w.cols; }
-bool has_even_rows(const matrix_work& w) { return w.rows % 2 == 0; }
+template <int kBytes>
+bool is_batch_of_less(const matrix_work& w) {
+    return is_batch(w) && w.rows * w.cols * w.element_size < kBytes;
+}
+// A row of the source begins within a word, so that all of it is shifted as it is read.
+bool is_shifted(const matrix_work& w) { return starts_of_source_rows(w) % 4 != 0; }
+// What is soon over is sooner over by the simpler kernel.
+bool is_large(const matrix_work& w) { return w.rows * w.cols * w.count * w.element_size >= 32 << 20; }
+bool is_large_and_shifted(const matrix_work& w) { return is_large(w) && is_shifted(w); }
+bool is_large_and_shifted_or_odd(const matrix_work& w) { return is_large(w) && (is_shifted(w) || w.rows % 2 != 0); }
 bool has_16_kib(const matrix_work& w) { return w.rows * w.cols * w.element_size >= 16 << 10; }
-// The kernel for small matrices moves whole words by words. The copy finds columns of eight times any in few banks.
+// Elements of 3 bytes are moved by whole words where the longer rows begin at words.
+bool is_not_of_words(const matrix_work& w) {
+    const bool of_words = w.rows < w.cols ? w.rows >= 128 && starts_of_destination_rows(w) % 4 == 0
+                                          : w.rows >= 200 && starts_of_source_rows(w) % 4 == 0;
+    return w.element_size != 3 || !of_words;
+}
+bool is_batch_not_of_words(const matrix_work& w) { return is_batch(w) && is_not_of_words(w); }
+// The kernel for small matrices moves whole words by words.
 bool has_odd_rows_or_columns(const matrix_work& w) {
-    return (w.rows * w.element_size % 4 != 0 || w.cols * w.element_size % 4 != 0) && w.cols % 8 != 0;
+    return w.rows * w.element_size % 4 != 0 || w.cols * w.element_size % 4 != 0;
 }
 
 // The side of a matrix that a limit is about: the rows of one that has fewer rows than columns, the columns of any
@@ -143,13 +165,21 @@ struct copies_tuning {
     bool (*if_it)(const matrix_work&);
 };
 constexpr copies_tuning kCopies[] = {
-    {path::wide, 1, 16, side::narrower, 0, kAny, is_batch},                 // 82
-    {path::wide, 2, 2, side::narrower, 0, kAny, has_even_rows},             // 89
-    {path::small, 1, 2, side::narrower, 0, kAny, has_odd_rows_or_columns},  // 89
+    {path::wide, 1, 1, side::rows, 2, 4, is_batch_of_less<1 << 20>},        // 98
+    {path::wide, 1, 1, side::rows, 5, 7, is_batch_of_less<200 << 10>},      // 98
+    {path::wide, 1, 1, side::rows, 8, 8, is_batch_of_less<1 << 20>},        // 98
+    {path::wide, 1, 1, side::rows, 2, 2, is_large_and_shifted},             // 98
+    {path::wide, 1, 1, side::rows, 4, 4, is_large_and_shifted},             // 98
+    {path::wide, 1, 1, side::rows, 8, 8, is_large_and_shifted},             // 98
+    {path::wide, 2, 2, side::rows, 2, 8, is_batch_of_less<1 << 20>},        // 98
+    {path::wide, 2, 2, side::rows, 2, 8, is_large_and_shifted_or_odd},      // 98
+    {path::wide, 4, 4, side::rows, 2, 8, is_batch_of_less<128 << 10>},      // 98
+    {path::small, 1, 2, side::narrower, 0, kAny, has_odd_rows_or_columns},  // 98
     {path::small, 4, 16, side::narrower, 0, kAny, has_16_kib},              // 82
-    {path::units, 1, 16, side::narrower, 0, kAny, is_batch},                // 82
-    {path::units, 1, 1, side::of_low, 0, 170, always},                      // 89
-    {path::units, 1, 1, side::of_tall, 5, 160, always},                     // 82
+    {path::units, 1, 1, side::narrower, 0, kAny, is_batch_not_of_words},    // 98
+    {path::units, 2, 16, side::narrower, 0, kAny, is_batch},                // 82
+    {path::units, 1, 1, side::of_low, 0, 170, is_not_of_words},             // 98
+    {path::units, 1, 1, side::of_tall, 5, 160, is_not_of_words},            // 98
     {path::units, 2, 2, side::of_low, 0, 160, always},                      // 82
     {path::units, 2, 2, side::of_tall, 0, 500, always},                     // 89
     {path::units, 4, 16, side::narrower, 0, 500, always},                   // 89

@@ -16,9 +16,10 @@ constexpr int kRunBytes = 16 << 10;  // that a block moves, about, unless one ma
 // all are there. Returns where `begin` lies.
 template <int kElement, bool kInside>
 __device__ __forceinline__ int load_run(const byte* begin, const byte* end, const byte* first, const byte* last,
-                                        read_policy read, word_t<kElement>* run) {
+                                        bool keeps_lines, word_t<kElement>* run) {
     using stage = staged<kElement>;
     using word = word_t<kElement>;
+    const read_policy read(keeps_lines);
     constexpr int kWord = stage::kWord, kWords = kVectorBytes / kWord, kAtOnce = kInside ? 4 : 1;
     union vector {
         uint4 whole;
@@ -94,15 +95,16 @@ __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
     const byte* const begin = source + first * size * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + first * size * kElement;
     const byte *const end = begin + count * kElement, *const last = source + work.count * size * kElement;
-    const read_policy read(work.keeps_lines);
     // Vectors at both ends may reach as far as one vector.
     const bool inside = begin - source >= kVectorBytes && last - end >= kVectorBytes;
-    const int past = inside ? load_run<kElement, true>(begin, end, source, last, read, run)
-                            : load_run<kElement, false>(begin, end, source, last, read, run);
+    const int past = inside ? load_run<kElement, true>(begin, end, source, last, work.keeps_lines, run)
+                            : load_run<kElement, false>(begin, end, source, last, work.keeps_lines, run);
     __syncthreads();
     if constexpr (kSquares) {
         const auto down = static_cast<int>(by_rows.d), across = cols / kPerWord, squares = here * (across * down);
-        CORNERTURN_UNROLL_BY(4)
+        // Narrow elements take so many registers that more at a time is slower (docs/experiments.md).
+        [[maybe_unused]] constexpr int kAtOnce = kPerWord == 1 ? 4 : 1;
+        CORNERTURN_UNROLL_BY(kAtOnce)
         for (int s = static_cast<int>(threadIdx.x); s < squares; s += kThreads) {
             const int m = by_matrix.quotient(s), within = s - m * (across * down);
             const int c = by_rows.quotient(within), r = within - c * down, matrix = m * (across * down * kPerWord);
