@@ -112,9 +112,17 @@ class Layout:
             self.extents = [count, cols, rows]
             self.source_strides = [rows * source_ld, 1, source_ld]
             self.destination_strides = [cols * destination_ld, destination_ld, 1]
+        elif "axes" in cell:
+            self.shape, self.axes = list(cell["source_extents"]), list(cell["axes"])
+            strides = packed(self.shape)
+            self.extents, self.source_strides = ([each[axis] for axis in self.axes] for each in (self.shape, strides))
+            self.destination_strides = packed(self.extents)
         else:
-            self.shape, self.axes, self.extents, self.source_strides, self.destination_strides = (
-                list(cell[key]) for key in ("shape", "axes", "extents", "source_strides", "destination_strides"))
+            self.extents, self.source_strides, self.destination_strides = (
+                list(cell[key]) for key in ("extents", "source_strides", "destination_strides"))
+            # The axes as they follow each other in the source, if it is packed.
+            order = sorted(range(len(self.extents)), key=lambda axis: (self.extents[axis] > 1, -self.source_strides[axis]))
+            self.shape, self.axes = [self.extents[axis] for axis in order], [order.index(axis) for axis in range(len(order))]
         self.source_offset, self.destination_offset = cell.get("source_offset", 0), cell.get("destination_offset", 0)
         source = packed(self.shape)
         same = lambda strides, others: all(n == 1 or a == b for n, a, b in zip(self.extents, strides, others))

@@ -2,6 +2,8 @@
 
 import importlib.util
 import itertools
+import json
+import math
 import os
 import random
 import subprocess
@@ -9,7 +11,8 @@ import sys
 import unittest
 from pathlib import Path
 
-PEERS = Path(os.environ["CORNERTURN_SOURCE_DIR"], "bench", "peers.py")
+SOURCE = Path(os.environ["CORNERTURN_SOURCE_DIR"])
+PEERS, RESULTS = SOURCE / "bench" / "peers.py", SOURCE / "results"
 
 spec = importlib.util.spec_from_file_location("peers", PEERS)
 peers = importlib.util.module_from_spec(spec)
@@ -48,18 +51,30 @@ class Cells(unittest.TestCase):
         for _ in range(200):
             rank = rng.randint(2, 5)
             shape, axes = [rng.randint(1, 3) for _ in range(rank)], rng.sample(range(rank), rank)
-            strides, extents = peers.packed(shape), [shape[axis] for axis in axes]
-            cell = {"shape": shape, "axes": axes, "element_size": rng.choice([1, 3, 12]), "extents": extents,
-                    "source_strides": [strides[axis] for axis in axes], "destination_strides": peers.packed(extents)}
-            layout = peers.Layout(cell)
-            self.assertFalse(layout.has_gaps)
+            strides, extents, size = peers.packed(shape), [shape[axis] for axis in axes], rng.choice([1, 3, 12])
+            named = {"source_extents": shape, "axes": axes, "element_size": size}
+            drawn = {"extents": extents, "source_strides": [strides[axis] for axis in axes],
+                     "destination_strides": peers.packed(extents), "element_size": size}
             # Destination: one value behind the other; source: where numpy.transpose would find them.
-            found = list(places(layout))
+            found = list(places(peers.Layout(named)))
             self.assertEqual([to for _, to in found], list(range(len(found))))
             self.assertEqual(sorted(source for source, _ in found), list(range(len(found))))
-            self.assertEqual([layout.shape[axis] for axis in layout.axes], layout.extents)
-            cell["source_strides"] = [stride + 1 for stride in cell["source_strides"]]
-            self.assertEqual(peers.Layout(cell).has_gaps, max(shape) > 1)
+            self.assertEqual(list(places(peers.Layout(drawn))), found)
+            for layout in peers.Layout(named), peers.Layout(drawn):
+                self.assertFalse(layout.has_gaps)
+                self.assertEqual([layout.shape[axis] for axis in layout.axes], layout.extents)
+            drawn["source_strides"] = [stride + 1 for stride in drawn["source_strides"]]
+            self.assertEqual(peers.Layout(drawn).has_gaps, max(shape) > 1)
+
+    def test_what_the_program_stored(self):
+        for path in RESULTS.glob("bench_*.json"):
+            document = json.loads(path.read_text())
+            if document["bench"] == "gemm":
+                continue
+            for cell in document["cells"]:
+                layout, (_, parts) = peers.Layout(cell), peers.DTYPES[cell["element_size"]]
+                self.assertEqual(2 * math.prod(layout.extents) * cell["element_size"] // parts, cell["bytes"], (path, cell["shape"]))
+                self.assertEqual([layout.shape[axis] for axis in layout.axes], layout.extents)
 
 
 class Arguments(unittest.TestCase):

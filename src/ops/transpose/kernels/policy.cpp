@@ -135,14 +135,17 @@ bool is_shifted(const matrix_work& w) { return starts_of_source_rows(w) % 4 != 0
 // What is soon over is sooner over by the simpler kernel.
 bool is_large(const matrix_work& w) { return w.rows * w.cols * w.count * w.element_size >= 32 << 20; }
 bool is_large_and_shifted(const matrix_work& w) { return is_large(w) && is_shifted(w); }
-bool is_large_and_shifted_or_odd(const matrix_work& w) { return is_large(w) && (is_shifted(w) || w.rows % 2 != 0); }
+bool is_large_and_odd(const matrix_work& w) { return is_large(w) && w.rows % 2 != 0; }
 bool has_16_kib(const matrix_work& w) { return w.rows * w.cols * w.element_size >= 16 << 10; }
-// Elements of 3 bytes are moved by whole words where the longer rows begin at words.
-bool is_not_of_words(const matrix_work& w) {
-    const bool of_words = w.rows < w.cols ? w.rows >= 128 && starts_of_destination_rows(w) % 4 == 0
-                                          : w.rows >= 200 && starts_of_source_rows(w) % 4 == 0;
-    return w.element_size != 3 || !of_words;
+// Elements of 3 bytes are moved by whole words where rows begin at words, or, without gaps, all at the same place in
+// one.
+bool is_of_words(const matrix_work& w) {
+    if (w.element_size != 3) return false;
+    if (w.rows < w.cols) return w.rows >= 128 && starts_of_destination_rows(w) % 4 == 0;
+    if (starts_of_source_rows(w) % 4 == 0) return w.rows >= 200;
+    return !has_source_gaps(w) && w.cols % 4 == 0 && w.rows >= 1000;
 }
+bool is_not_of_words(const matrix_work& w) { return !is_of_words(w); }
 bool is_batch_not_of_words(const matrix_work& w) { return is_batch(w) && is_not_of_words(w); }
 // The kernel for small matrices moves whole words by words.
 bool has_odd_rows_or_columns(const matrix_work& w) {
@@ -172,7 +175,8 @@ constexpr copies_tuning kCopies[] = {
     {path::wide, 1, 1, side::rows, 4, 4, is_large_and_shifted},             // 98
     {path::wide, 1, 1, side::rows, 8, 8, is_large_and_shifted},             // 98
     {path::wide, 2, 2, side::rows, 2, 8, is_batch_of_less<1 << 20>},        // 98
-    {path::wide, 2, 2, side::rows, 2, 8, is_large_and_shifted_or_odd},      // 98
+    {path::wide, 2, 2, side::rows, 3, 5, is_large_and_odd},                 // 98
+    {path::wide, 2, 2, side::rows, 2, 8, is_large_and_shifted},             // 98
     {path::wide, 4, 4, side::rows, 2, 8, is_batch_of_less<128 << 10>},      // 98
     {path::small, 1, 2, side::narrower, 0, kAny, has_odd_rows_or_columns},  // 98
     {path::small, 4, 16, side::narrower, 0, kAny, has_16_kib},              // 82
