@@ -67,7 +67,9 @@ class Cells(unittest.TestCase):
             self.assertEqual(peers.Layout(drawn).has_gaps, max(shape) > 1)
 
     def test_what_the_program_stored(self):
-        for path in RESULTS.glob("bench_*.json"):
+        paths = list(RESULTS.glob("bench_*.json"))
+        self.assertTrue(paths)
+        for path in paths:
             document = json.loads(path.read_text())
             if document["bench"] == "gemm":
                 continue
@@ -75,6 +77,8 @@ class Cells(unittest.TestCase):
                 layout, (_, parts) = peers.Layout(cell), peers.DTYPES[cell["element_size"]]
                 self.assertEqual(2 * math.prod(layout.extents) * cell["element_size"] // parts, cell["bytes"], (path, cell["shape"]))
                 self.assertEqual([layout.shape[axis] for axis in layout.axes], layout.extents)
+                if "axes" in cell:
+                    self.assertFalse(layout.has_gaps)
 
 
 class Arguments(unittest.TestCase):

@@ -214,6 +214,58 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
     }
 }
 
+// On both sides of the limits of the table that gives some matrices to the copy between tensors (experiment 98).
+TEST(production, choices_beside_limits) {
+    const struct {
+        std::int64_t rows, cols, count;
+        int size;
+        std::int64_t source_ld, source_offset;  // ld 0: packed
+        const char* way;
+    } kCases[] = {
+        // 3 bytes: rows that begin at words, of a tall matrix in the source, of a low one in the destination.
+        {1000, 4, 50, 3, 0, 0, "units"},
+        {199, 4, 50, 3, 0, 0, "strided"},
+        {200, 4, 50, 3, 0, 0, "units"},
+        {200, 12, 1, 3, 13, 0, "strided"},
+        {200, 12, 1, 3, 16, 0, "units"},
+        {1000, 12, 1, 3, 0, 1, "units"},
+        {999, 12, 1, 3, 0, 1, "strided"},
+        {1000, 2, 50, 3, 4, 0, "strided"},
+        {128, 1000, 9, 3, 0, 0, "units"},
+        {124, 1000, 9, 3, 0, 0, "strided"},
+        {130, 1000, 9, 3, 0, 0, "strided"},
+        // Few rows of bytes: large batches, and what begins within words.
+        {4, 1 << 18, 2, 1, 0, 0, "wide"},
+        {4, (1 << 18) - 16, 2, 1, 0, 0, "strided"},
+        {6, 40000, 9, 1, 0, 0, "wide"},
+        {6, 30000, 9, 1, 0, 0, "strided"},
+        {2, 1 << 24, 1, 1, 0, 1, "strided"},
+        {2, 1 << 23, 1, 1, 0, 1, "wide"},
+        {3, 1 << 24, 1, 1, 0, 1, "wide"},
+        {2, 1 << 24, 1, 1, 0, 0, "wide"},
+        // And of 2, 4 and 8 bytes.
+        {2, 1 << 23, 1, 2, 0, 0, "wide"},
+        {3, 1 << 23, 1, 2, 0, 0, "strided"},
+        {7, 1 << 23, 1, 2, 0, 0, "wide"},
+        {6, 1 << 23, 1, 2, 0, 1, "strided"},
+        {3, 20000, 9, 4, 0, 0, "wide"},
+        {3, 10000, 9, 4, 0, 0, "strided"},
+        {3, 10000, 9, 8, 0, 0, "wide"},
+        // Small matrices of whole words, and of parts of words.
+        {100, 100, 50, 1, 0, 0, "small"},
+        {15, 24, 50, 1, 0, 0, "strided"},
+    };
+    for (const auto& c : kCases) {
+        const problem_shape shape{.rows = c.rows,
+                                  .cols = c.cols,
+                                  .element_size = c.size,
+                                  .source_ld = c.source_ld,
+                                  .source_offset = c.source_offset,
+                                  .count = c.count};
+        EXPECT_EQ(way_of(shape), c.way) << tests::describe(shape.checked());
+    }
+}
+
 TEST(production, every_way_of_moving_was_tried) {
     for (const char* path : {"direct", "vector", "vector_apart", "vector_stacked", "ragged", "tall", "wide", "small",
                              "units", "blocks", "strided", "vector_in_place", "units_in_place", "blocks_in_place"})

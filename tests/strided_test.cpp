@@ -49,12 +49,13 @@ TEST(strided, random_copies_by_every_choice_of_every_gpu) {
         tests::copier with(p, seed);
         const strided_copy c = with.copy();
         for (const strided::choice& one : strided::choices(c, on)) {
-            const strided::plan plan = strided::work_out(one, c, on);
             const std::string about = "seed " + std::to_string(seed) + ", round " + std::to_string(round) + ": " +
                                       p.text() + "\n" + strided::explain(one, c, on);
-            ASSERT_LE(plan.shared_bytes, on.shared_bytes_of_block) << about;
-            ASSERT_EQ(with.run(plan), "") << about;
-            if (plan.by != strided::way::nothing) ++runs[tests::name_of(plan)];
+            for (const strided::plan& plan : tests::also_as_if_large(strided::work_out(one, c, on))) {
+                ASSERT_LE(plan.shared_bytes, on.shared_bytes_of_block) << about;
+                ASSERT_EQ(with.run(plan), "") << about;
+                if (plan.by != strided::way::nothing) ++runs[tests::name_of(plan)];
+            }
         }
     }
 }
@@ -192,7 +193,10 @@ TEST(strided, every_kernel_was_tried) {
         const std::string rows = "copy_rows of " + std::to_string(unit) + " bytes, " + std::to_string(unit) + " apart";
         EXPECT_GT(runs[rows], 0) << unit;
         if (unit > 1) {
-            EXPECT_GT(runs["copy_units of " + std::to_string(unit) + " bytes"], 0) << unit;
+            for (int each : {1, strided::kUnitsOfThread}) {
+                const std::string units = std::to_string(unit) + " bytes, " + std::to_string(each) + " a thread";
+                EXPECT_GT(runs["copy_units of " + units], 0) << units;
+            }
         }
     }
     for (int unit : {1, 2}) {

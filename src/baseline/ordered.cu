@@ -3,6 +3,7 @@
 //
 // As much is read as the work that is compared reads: what lies between the source's last element and its stride is
 // read, too, and dropped. All blocks share in that.
+#include "core/gpu.hpp"
 #include "ops/copy/kernels/words.hpp"
 #include "ops/copy/kernels/works.hpp"
 #include "ops/transpose/transpose_rung.hpp"
@@ -146,7 +147,7 @@ __global__ void CORNERTURN_RESIDENT(kOrderedThreads, 1024) ordered_assembled(ord
 }
 
 #if defined(CORNERTURN_EMULATED)
-constexpr gpu this_gpu() { return {}; }
+constexpr gpu this_gpu() { return gpu{}; }
 #else
 gpu this_gpu() { return device::gpu_of(device::launch_device()); }
 #endif

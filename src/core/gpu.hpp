@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include "core/host_device.hpp"
-
 namespace cornerturn {
 
 struct gpu {
@@ -23,7 +21,7 @@ inline constexpr gpu kH200{};
 // Whether the L2 is to keep the last part of a result of so many bytes as long as it can, for what follows. Half of the
 // L2 stays there anyway; what is ten times as large leaves it fastest in the order it was written. On an H200: more
 // than 24 MiB, up to 512 MiB (docs/experiments.md).
-CORNERTURN_HOST_DEVICE constexpr bool keeps_result(std::int64_t bytes, std::int64_t l2_bytes) {
+constexpr bool keeps_result(std::int64_t bytes, std::int64_t l2_bytes) {
     return bytes > l2_bytes * 12 / 25 && bytes <= l2_bytes * 256 / 25;
 }
 static_assert(!keeps_result(24 << 20, kH200.l2_bytes) && keeps_result((24 << 20) + 1, kH200.l2_bytes));

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/gpu.hpp"
+#include "core/host_device.hpp"
 #include "device/cuda_check.hpp"
 #include "emulator/launch.hpp"
 
@@ -151,8 +151,8 @@ __device__ __forceinline__ void store_kept(T* address, T value) {
 }
 #endif
 
-// Stores what the L2 is to keep (keeps_result()), on Hopper and its successors in data centers, or what it is not. nvcc
-// splits no such store.
+// Stores a result, with the hint that the L2 keep it (keeps_result()) or without. The hint is for Hopper and its
+// successors in data centers. nvcc splits no such store.
 class result_policy {
 public:
     CORNERTURN_HOST_DEVICE constexpr explicit result_policy(bool kept) : kept_(kept) {}

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/gpu.hpp"
 #include "emulator/launch.hpp"
 
 #ifndef CORNERTURN_BUILD
@@ -118,7 +117,7 @@ __forceinline__ T load_kept(const T* address) {
     return *address;
 }
 
-// Stores what the L2 is to keep, or what it is not.
+// Stores a result; there is no L2 here.
 struct result_policy {
     __forceinline__ explicit result_policy(bool) {}
     template <class T>

@@ -1,6 +1,7 @@
 // What the production kernels share: storage of so many bytes, and elements packed into wider words.
 #pragma once
 
+#include "core/gpu.hpp"
 #include "core/work.hpp"
 #include "device/device.hpp"
 #include "ops/copy/slabs.hpp"

@@ -23,6 +23,8 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w)
         to[n] = nullptr;
         if (index >= w.units) continue;
         const place_of_index place(w.of_units, index);
+        // The first place is worked out while the kernel ahead ends. Who has no unit touches no memory, and need not
+        // wait.
         if (n == 0) wait_for_work_ahead();
         values[n] = value_at<unit>(w.source + place.source);
         to[n] = w.destination + place.destination;
@@ -34,19 +36,19 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w)
 }
 
 template <int kUnit>
-void run(const units_work& w, const launch_shape& shape) {
-    if (strided::units_of_thread(w.units) == 1) return launch(shape, copy_units<kUnit, 1>, w);
+void run(const units_work& w, int each, const launch_shape& shape) {
+    if (each == 1) return launch(shape, copy_units<kUnit, 1>, w);
     launch(shape, copy_units<kUnit, strided::kUnitsOfThread>, w);
 }
 
 }  // namespace
 
-void run_units(const units_work& w, int unit, const launch_shape& shape) {
+void run_units(const units_work& w, int unit, int each, const launch_shape& shape) {
     switch (unit) {
-        case 2: return run<2>(w, shape);
-        case 4: return run<4>(w, shape);
-        case 8: return run<8>(w, shape);
-        default: return run<16>(w, shape);
+        case 2: return run<2>(w, each, shape);
+        case 4: return run<4>(w, each, shape);
+        case 8: return run<8>(w, each, shape);
+        default: return run<16>(w, each, shape);
     }
 }
 

@@ -9,7 +9,7 @@
 
 namespace cornerturn::strided {
 
-// Units, a thread each.
+// Units, one or several a thread.
 struct units_cut {
     const strided_copy& c;
     int unit;
@@ -19,7 +19,11 @@ struct units_cut {
 
     // Narrower ones take too many instructions.
     bool possible() const { return unit >= 2 && units <= kMostRuns; }
-    std::int64_t blocks() const { return up<std::int64_t>(units, units_of_thread(units) * kMostThreads); }
+    int each() const {
+        constexpr std::int64_t kFew = 2 << 20;
+        return units <= kFew ? 1 : kUnitsOfThread;
+    }
+    std::int64_t blocks() const { return up<std::int64_t>(units, each() * kMostThreads); }
     int rank() const { return c.rank + (c.run > unit ? 1 : 0); }
 
     // Memory is read in pieces of two sectors, each once for runs that are near each other in the destination, and
@@ -52,7 +56,7 @@ struct units_cut {
         const double bytes = f(c.bytes()) + read + kPart / 2 * parts;
         const double instructions = f(units) / kWarp * (kOfDirect + kOfDirectAxis * rank());
         const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;
-        return (units_of_thread(units) == 1 ? kLaunchOfFewUs : kLaunchUs) + norm(memory, issue, 0) / on.multiprocessors;
+        return (each() == 1 ? kLaunchOfFewUs : kLaunchUs) + norm(memory, issue, 0) / on.multiprocessors;
     }
 
     void fill(plan& p) const {
@@ -69,6 +73,7 @@ struct units_cut {
         }
         p.threads = kMostThreads;
         p.shared_bytes = 0;
+        p.each = each();
         p.blocks = static_cast<unsigned>(blocks());
     }
 };

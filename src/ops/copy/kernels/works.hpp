@@ -35,10 +35,8 @@ inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
 // The second where more registers are needed: for units of 1 byte, and for groups of lines.
 inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
 
-// Units that a thread of `copy_units` moves: of few in all one, which is over sooner.
+// Units that a thread of `copy_units` moves; of few in all one, which is over sooner.
 inline constexpr int kUnitsOfThread = 4;
-inline constexpr std::int64_t kFewUnits = 2 << 20;
-constexpr int units_of_thread(std::int64_t units) { return units <= kFewUnits ? 1 : kUnitsOfThread; }
 
 // One axis of an index that counts several of them.
 struct digit {
@@ -64,7 +62,7 @@ struct rows_work {
     const unsigned char *source, *first, *last;  // from first to last: what may be read
     unsigned char* destination;
     std::int64_t run;               // bytes
-    bool keeps_result;              // if lines are to be kept in the L2 at all
+    bool keeps_result;              // in the L2, where the caller lets lines be kept
     unsigned rows, rows_of_block;   // runs
     unsigned vectors;               // of a run, or of a piece of it: that a block moves
     divider by_vectors, by_pieces;  // pieces of a run

@@ -132,18 +132,20 @@ bool is_batch_of_less(const matrix_work& w) {
 }
 // A row of the source begins within a word, so that all of it is shifted as it is read.
 bool is_shifted(const matrix_work& w) { return starts_of_source_rows(w) % 4 != 0; }
-// What is soon over is sooner over by the simpler kernel.
+// Smaller work is sooner over by the simpler kernel.
 bool is_large(const matrix_work& w) { return w.rows * w.cols * w.count * w.element_size >= 32 << 20; }
 bool is_large_and_shifted(const matrix_work& w) { return is_large(w) && is_shifted(w); }
 bool is_large_and_odd(const matrix_work& w) { return is_large(w) && w.rows % 2 != 0; }
 bool has_16_kib(const matrix_work& w) { return w.rows * w.cols * w.element_size >= 16 << 10; }
-// Elements of 3 bytes are moved by whole words where rows begin at words, or, without gaps, all at the same place in
-// one.
+// Of 3 bytes, path::units moves whole words where the longer rows begin at words: the destination's of a low matrix,
+// else the source's. Or, without gaps, where all rows of the source begin at the same place in a word.
 bool is_of_words(const matrix_work& w) {
     if (w.element_size != 3) return false;
     if (w.rows < w.cols) return w.rows >= 128 && starts_of_destination_rows(w) % 4 == 0;
+    if (w.cols < 4) return false;
     if (starts_of_source_rows(w) % 4 == 0) return w.rows >= 200;
-    return !has_source_gaps(w) && w.cols % 4 == 0 && w.rows >= 1000;
+    const bool alike = !has_source_gaps(w) && w.cols % 4 == 0 && (w.count == 1 || w.source_stride % 4 == 0);
+    return alike && w.rows >= 1000;
 }
 bool is_not_of_words(const matrix_work& w) { return !is_of_words(w); }
 bool is_batch_not_of_words(const matrix_work& w) { return is_batch(w) && is_not_of_words(w); }
@@ -158,8 +160,8 @@ enum class side { of_low, of_tall, narrower, rows };
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 // The matrices that the copy between tensors moves faster than the kernel that is made for them: most leave its tiles
-// half empty. All were compared on an H200, for shapes drawn at random; beside each limit is the experiment that it
-// comes from (docs/experiments.md).
+// half empty. All were compared on an H200; beside each limit is the experiment that it comes from
+// (docs/experiments.md).
 struct copies_tuning {
     path instead_of;
     int least_unit, most_unit;
@@ -226,8 +228,8 @@ double fill_of(const tuning& tile, const matrix_work& w) {
 }
 constexpr double kMostlyFull = 0.5;
 
-// The tables' sizes of matrices are an H200's: what gives each of its multiprocessors work. On other GPUs, which nobody
-// has measured, they are as many times larger as there are multiprocessors.
+// The sizes of matrices in kTiles and kDirect are an H200's: what gives each of its multiprocessors work. On other
+// GPUs, which nobody has measured, they are as many times larger as there are multiprocessors.
 std::int64_t scaled(std::int64_t bytes, const gpu& on) { return bytes * on.multiprocessors / kH200.multiprocessors; }
 
 // Tiles of vectors for what is neither narrow nor low: the first that is mostly full, or the fullest. No choice: .by is
