@@ -192,10 +192,12 @@ TEST(strided, every_kernel_was_tried) {
         EXPECT_GT(runs["copy_tiles of " + std::to_string(unit) + " bytes"], 0) << unit;
         const std::string rows = "copy_rows of " + std::to_string(unit) + " bytes, " + std::to_string(unit) + " apart";
         EXPECT_GT(runs[rows], 0) << unit;
-        if (unit > 1) {
-            for (int each : {1, strided::kUnitsOfThread}) {
-                const std::string units = std::to_string(unit) + " bytes, " + std::to_string(each) + " a thread";
-                EXPECT_GT(runs["copy_units of " + units], 0) << units;
+        for (int units : {1, 3}) {
+            for (int each : {1, strided::kPiecesOfThread}) {
+                if (unit * units == 1 || unit * units == 48 || (units > 1 && each > 1)) continue;
+                const std::string pieces = "copy_units of " + std::to_string(unit) + " bytes x " +
+                                           std::to_string(units) + ", " + std::to_string(each) + " a thread";
+                EXPECT_GT(runs[pieces], 0) << pieces;
             }
         }
     }

@@ -1,6 +1,7 @@
 // What the cuts of strided copies share: sizes, and what the predicted cost is made of.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -8,42 +9,49 @@
 
 namespace cornerturn::strided {
 
-inline constexpr int kVector = 16, kSector = 32;  // bytes
-inline constexpr int kMostTable = 2048;           // units
-inline constexpr int kWarp = 32;                  // threads
-inline constexpr int kLongSpan = 128;             // bytes
-inline constexpr int kWorthALine = 96;            // of a span, for 128 bytes to be fetched with each of its vectors
-inline constexpr int kVectorsOfThread = 8;        // about
-inline constexpr int kMostShared = 80 << 10;      // bytes of a block
+inline constexpr int kVector = 16, kSector = 32, kFetched = 64;  // bytes; the last: what memory is read by
+inline constexpr int kMostTable = 2048;                          // units
+inline constexpr int kWarp = 32;                                 // threads
+inline constexpr int kLongSpan = 128;                            // bytes
+inline constexpr int kWorthALine = 96;        // of a span, for 128 bytes to be fetched with each of its vectors
+inline constexpr int kVectorsOfThread = 8;    // about
+inline constexpr int kLooksForCopies = 32;    // at each entry of a table, for copies of it to be made
+inline constexpr int kMostShared = 80 << 10;  // bytes of a block
 
 // What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for
 // shapes drawn at random (docs/experiments.md).
-inline constexpr double kDramBytesPerUs = 2.95e4;  // a multiprocessor's share
+inline constexpr double kDramBytesPerUs = 3.5e4;  // a multiprocessor's share
 inline constexpr double kCacheBytesPerUs = 95300;
-inline constexpr double kOverread = 0.553, kPart = 8.33;          // bytes that are read beside, sectors written in part
-inline constexpr double kShortLine = 0.762, kShortSpan = 16.9;    // what short pieces lose
-inline constexpr double kInstructionsPerUs = 4500;                // of warps
-inline constexpr double kWavefrontsPerUs = 2420;                  // of shared memory
+inline constexpr double kOverread = 0.909;                        // bytes that are read beside
+inline constexpr double kPart = 11.2, kGapPart = 3.18;            // of sectors that tiles share, and that gaps cut
+inline constexpr double kShortLine = 0.775, kShortSpan = 16.6;    // what short pieces lose
+inline constexpr double kInstructionsPerUs = 3680;                // of warps
+inline constexpr double kWavefrontsPerUs = 2150;                  // of shared memory
 inline constexpr double kFewConflicts = 1.6;                      // not worth looking for other places
 inline constexpr double kManyConflicts = 3, kManyForShifted = 5;  // worth moving groups of lines
 inline constexpr int kNoSkew = 30;
-inline constexpr double kSetup = 113, kSetupOfAxis = 18.9;  // instructions of a block's warp
-inline constexpr double kReused = 27.5, kOfUnits = 6.03;    // of a vector written, whose places are known
-inline constexpr double kOfCopy = 19.4;                     // of one that was gathered before
-inline constexpr double kLooked = 12, kOfLooked = 1.85;     // whose places are looked up
-inline constexpr double kOfGap = 65.3, kOfEnd = 82.2;       // of units between gaps, of the ends of a line
-inline constexpr std::int64_t kLeastOfGroup = 8;            // bytes of a vector that a group of lines has
-inline constexpr double kOfGroup = 65.2, kOfVector = 15.8,
-                        kOfShifted = 31.3;                     // of a group's word, of each of its units
-inline constexpr double kOfWord = 11.9, kOfAlignedWord = 4.9;  // of each of its lines
-inline constexpr double kWait = 4.02, kWaitOfVector = 0.245;   // microseconds of a block
-inline constexpr double kAlone = 0.32;                         // of its other times, which follow each other
-inline constexpr double kFirst = 0.372;                        // of a block's time, before memory is busy
-inline constexpr double kTail = 0.071;                         // of what the last wave leaves idle
-inline constexpr double kRunOfAxis = 42.4,
-                        kRunEnd = 29;                            // instructions of a vector of a run, and of its ends
-inline constexpr double kOfDirect = 43.7, kOfDirectAxis = 14.6;  // instructions of a unit that is moved by itself
-inline constexpr double kLaunchUs = 2, kLaunchOfFewUs = 1.1;     // the second where a thread moves one unit
+inline constexpr double kSetup = 79.5, kSetupOfAxis = 12.6;  // instructions of a block's warp
+inline constexpr double kOfChunk = 24.3;                     // of a vector read
+inline constexpr double kOfSpan = 1.52;                      // wavefronts of each 128 bytes of a span that are touched
+inline constexpr double kReused = 31.2, kOfUnits = 3.8;      // instructions of a vector written, whose places are known
+inline constexpr double kOfCopy = 19.4;                      // of one that was gathered before
+inline constexpr double kLooked = 12, kOfLooked = 3.58;      // whose places are looked up
+inline constexpr double kOfSingleLook = 1.3;                 // more, of each, where a table has one copy
+inline constexpr double kOfGap = 68.5, kOfEnd = 332;         // of units between gaps, of the ends of a line
+inline constexpr std::int64_t kLeastOfGroup = 8;             // bytes of a vector that a group of lines has
+inline constexpr double kOfGroup = 64.8, kOfVector = 15.8,
+                        kOfShifted = 31.1;                      // of a group's word, of each of its units
+inline constexpr double kOfWord = 11.5, kOfAlignedWord = 5.04;  // of each of its lines
+inline constexpr double kWait = 4.02, kWaitOfVector = 0.245;    // microseconds of a block
+inline constexpr double kAlone = 0.32;                          // of its other times, which follow each other
+inline constexpr double kFirst = 0.372;                         // of a block's time, before memory is busy
+inline constexpr double kTail = 0.071;                          // of what the last wave leaves idle
+inline constexpr double kRunOfAxis = 22.6,
+                        kRunEnd = 28.2;                          // instructions of a vector of a run, and of its ends
+inline constexpr double kOfDirect = 25.7, kOfDirectAxis = 14.8;  // instructions of a piece that is moved by itself
+inline constexpr double kOfDirectUnit = 6.1;                     // of each of its units but the first
+inline constexpr std::int64_t kMostStreams = 16;                 // of the source, that neighbours' runs come from
+inline constexpr double kLaunchUs = 2, kLaunchOfFewUs = 1.1;     // the second where a thread moves one piece
 
 // A multiprocessor's bytes a microsecond, of memory, or of the L2 where source and destination fit in there.
 inline double bytes_per_us(const strided_copy& c, const gpu& on) {
@@ -72,5 +80,22 @@ inline std::int64_t alignment(std::uint64_t bits, std::uint64_t most) {
     return static_cast<std::int64_t>(std::uint64_t{1} << std::countr_zero(bits | most));
 }
 inline std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
+
+// Bytes of sectors of the destination that are written in part, because there are gaps between its lines.
+inline double bytes_cut_by_gaps(const strided_copy& c) {
+    const auto axis = [&](int i) -> const strided_axis& { return c.axes[static_cast<std::size_t>(i)]; };
+    std::int64_t line = c.run;
+    int next = 0;
+    for (; next < c.rank && axis(next).destination == line; ++next) line *= axis(next).extent;
+    if (next == c.rank) return 0;
+    std::uint64_t begins = c.destination;
+    for (int i = next; i < c.rank; ++i) begins |= bits(axis(i).destination);
+    const std::int64_t pitch = axis(next).destination, lines = c.bytes() / line;
+    const bool begin_at_sectors = alignment(begins, kSector) == kSector;
+    const std::int64_t cut = !begin_at_sectors     ? kSector + std::min<std::int64_t>(pitch - line, kSector)
+                             : line % kSector != 0 ? kSector
+                                                   : 0;
+    return static_cast<double>(lines) * static_cast<double>(std::min(pitch, cut));  // neighbours share sectors
+}
 
 }  // namespace cornerturn::strided

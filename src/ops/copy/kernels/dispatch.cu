@@ -22,7 +22,7 @@ void run_plan(const strided::plan& p) {
                        static_cast<std::size_t>(p.shared_bytes)};
     shape.early = true;
     if (p.by == way::rows) return run_rows(p.rows, p.unit, p.apart, keeps_lines(), shape);
-    if (p.by == way::units) return run_units(p.units, p.unit, p.each, shape);
+    if (p.by == way::units) return run_units(p.pieces, p.unit, p.units, p.each, shape);
     if (p.groups) return run_groups(p.tiles, p.unit, p.shifted, p.aligned, shape);
     run_tiles(p.tiles, p.unit, p.gaps, shape);
 }

@@ -9,23 +9,32 @@ template <int kUnit>
 struct tile_of_units {
     using unit = storage_t<kUnit>;
     static constexpr int kPerVector = kVectorBytes / kUnit;
-    // Copies of the table, each a unit further on, so that any vector's entries begin at a group of entries of some
-    // copy.
-    static constexpr int kCopies = kPerVector < 4 ? kPerVector : 4, kGroup = kCopies;
+    // Copies of the table at most, each a unit further on, so that any vector's entries begin at a group of entries of
+    // some copy. Making them pays where a table is looked at often; else there is one, whose entries are read singly.
+    static constexpr int kMostCopies = kPerVector < 4 ? kPerVector : 4;
 
     struct entries {
         unsigned at[kPerVector];
     };
-    // Where in a copy an entry lies. Behind each vector's entries a group is left out: the lanes of a warp read entries
-    // of vectors that follow each other, in different banks.
-    static __device__ __forceinline__ unsigned place_of(unsigned entry) { return entry + entry / kPerVector * kGroup; }
+    // Where in a copy an entry lies. Behind each vector's entries a group is left out, or one where there is one copy:
+    // the lanes of a warp read entries of vectors that follow each other, in different banks.
+    static __device__ __forceinline__ unsigned place_of(unsigned entry, unsigned copies) {
+        return entry + entry / kPerVector * copies;
+    }
+    static __device__ __forceinline__ entries load_single_entries(const unsigned* table, unsigned from) {
+        entries e;
+        CORNERTURN_UNROLL
+        for (unsigned i = 0; i < kPerVector; ++i) e.at[i] = table[place_of(from + i, 1)];
+        return e;
+    }
     static __device__ __forceinline__ entries load_entries(const unsigned* table, int stride, unsigned from) {
-        const unsigned copy = from % kCopies, first = from - copy;
+        constexpr int kGroup = kMostCopies;
+        const unsigned copy = from % kMostCopies, first = from - copy;
         const unsigned* const in_copy = table + copy * stride;
         entries e;
         CORNERTURN_UNROLL
         for (int i = 0; i < kPerVector; i += kGroup) {
-            const unsigned* const group = in_copy + place_of(first + i);
+            const unsigned* const group = in_copy + place_of(first + i, kGroup);
             if constexpr (kGroup == 4) {
                 const uint4 four = *reinterpret_cast<const uint4*>(group);
                 e.at[i] = four.x, e.at[i + 1] = four.y, e.at[i + 2] = four.z, e.at[i + 3] = four.w;

@@ -89,7 +89,7 @@ struct group_writer {
     static constexpr int kLines = kVectorBytes / kUnit, kUnits = 4 / kUnit;
     const tile_work& t;
     const tile_here& here;
-    const loaded_tile<kUnit, false, 1>& tile;
+    const loaded_tile<kUnit, false>& tile;
     int lines_along;  // of the groups' axis
 
     __device__ __forceinline__ int count() const { return here.lines * static_cast<int>(t.by_groups.d) * kLines; }
@@ -120,7 +120,7 @@ struct group_writer {
     // Where in the image a unit of a line lies, but for what the line adds.
     __device__ __forceinline__ unsigned place_of(int unit) const {
         const unsigned period = t.by_period.quotient(static_cast<unsigned>(unit));
-        return tile.table[tile_of_units<kUnit>::place_of(static_cast<unsigned>(unit) - period * t.by_period.d)] +
+        return tile.table[tile_of_units<kUnit>::place_of(static_cast<unsigned>(unit) - period * t.by_period.d, 1)] +
                period * static_cast<unsigned>(t.period_bytes);
     }
 
@@ -155,7 +155,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, kResidentThreadsOfGroups) copy
     using group = group_words<kUnit, kShifted>;
     constexpr int kUnits = group::kUnits, kLines = group::kLines;
     const int lines_along = t.across_in_group ? here.across : t.group_steps;
-    const loaded_tile<kUnit, false, 1> tile(t, here, shared, [&](const loaded_tile<kUnit, false, 1>& loading) {
+    const loaded_tile<kUnit, false> tile(t, here, shared, [&](const loaded_tile<kUnit, false>& loading) {
         group_writer<kUnit>{t, here, loading, lines_along}.make_lines(lines);
     });
     const group_writer<kUnit> writer{t, here, tile, lines_along};

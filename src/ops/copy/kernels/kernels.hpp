@@ -14,8 +14,8 @@ void run_tiles(const strided::tile_work& work, int unit, bool gaps, const launch
 // bytes, and none is cut at a sector. `unit` is 1 or 2.
 void run_groups(const strided::tile_work& work, int unit, bool shifted, bool aligned, const launch_shape& shape);
 
-// `unit` is 2, 4, 8 or 16, `each` 1 or kUnitsOfThread.
-void run_units(const strided::units_work& work, int unit, int each, const launch_shape& shape);
+// `units` of a piece: 1 or 3, of 1 byte always 3, of 16 bytes 1. `each`: 1 or kPiecesOfThread, of three units always 1.
+void run_units(const strided::units_work& work, int unit, int units, int each, const launch_shape& shape);
 
 // `apart`: the largest power of two up to 16 that divides the distance between where a byte comes from and where it
 // goes, for all of them.

@@ -142,7 +142,7 @@ const plan& plan_for(const strided_copy& c, const gpu& on) {
     const auto last = reinterpret_cast<const unsigned char*>(c.source_end());
     const auto destination = reinterpret_cast<unsigned char*>(c.destination);
     rows_work& w = r.made.rows;
-    units_work& u = r.made.units;
+    units_work& u = r.made.pieces;
     tile_work& t = r.made.tiles;
     if (r.made.by == way::rows) w.source = source, w.first = first, w.last = last, w.destination = destination;
     if (r.made.by == way::units) u.source = source, u.destination = destination;
@@ -170,7 +170,7 @@ std::string explain(const choice& chosen, const strided_copy& c, const gpu& on) 
         }
         case way::units: {
             const units_cut u(c);
-            return "units: " + std::to_string(u.units) + " of " + std::to_string(u.unit) + " bytes one by one, " +
+            return "units: " + std::to_string(u.pieces) + " of " + std::to_string(u.piece) + " bytes one by one, " +
                    std::to_string(u.blocks()) + " blocks" + predicted;
         }
         case way::tiles: break;

@@ -36,11 +36,11 @@ struct plan {
     bool gaps = false, groups = false;      // of tiles
     bool shifted = false, aligned = false;  // of groups: see kernels.hpp
     int apart = 0;                          // of rows
-    int each = 0;                           // of units: how many a thread moves, 1 or kUnitsOfThread
+    int units = 0, each = 0;                // of pieces: units of one; how many a thread moves, 1 or kPiecesOfThread
     unsigned blocks = 0;
     int threads = 0, shared_bytes = 0;
     rows_work rows;
-    units_work units;
+    units_work pieces;
     tile_work tiles;
 };
 

@@ -28,10 +28,11 @@ double tile_cut::rounds_of(std::int64_t items, std::int64_t count, int most_log)
 tile_cut::warp_work tile_cut::work_of_lines(double along_tiles) const {
     const int per_vector = kVector / u.unit, lanes = 1 << lanes_log();
     const std::int64_t vectors = halo > 0 ? up<std::int64_t>(line, kVector) : vectors_of_line();
-    const bool reused = lines > threads() / lanes;
+    const bool reused = keeps_places();
     const double rounds = reused ? rounds_of(vectors, lines, lanes_log())
                                  : static_cast<double>(up<std::int64_t>(vectors, lanes) * (threads() / kWarp));
-    const double gather = u.gaps ? kOfGap : reused ? kReused + kOfUnits * per_vector : kLooked + kOfLooked * per_vector;
+    const double looked = kLooked + (kOfLooked + (copies() == 1 ? kOfSingleLook : 0)) * per_vector;
+    const double gather = u.gaps ? kOfGap : reused ? kReused + kOfUnits * per_vector : looked;
     const double ends = u.gaps || whole_lines()
                             ? 0
                             : static_cast<double>(lines) / (kSector / u.unit) * kOfEnd / (halo > 0 ? along_tiles : 1);
@@ -57,17 +58,22 @@ tile_cut::warp_work tile_cut::work_of_groups() const {
 double tile_cut::cost(const gpu& on) const {
     const auto f = [](std::int64_t x) { return static_cast<double>(x); };
     const double useful = f(area);
-    const double touched = f(spans) * (f(span - std::min<std::int64_t>(span_alignment, span)) / kSector + 1) * kSector;
+    const double touched =
+        f(spans) * (f(span - std::min<std::int64_t>(span_alignment, span)) / kFetched + 1) * kFetched;
     const double read = std::min(touched, useful), over = touched - read;  // less where the source is repeated
     // Sectors that lines share with those of other tiles: where they are not cut at sectors, and where an axis
-    // ends.
+    // ends without a gap.
     const double along_tiles = along >= 0 ? f(up(ax(along).extent, step(along))) : 1;
-    const double parts = u.gaps || line_alignment >= kSector ? 0 : f(lines) * kSector / (halo > 0 ? along_tiles : 1);
+    const double gap_parts = bytes_cut_by_gaps(u.c) * useful / f(u.c.bytes());
+    const bool ends_at_gap = gap_parts > 0 && (along < 0 || step(along) == ax(along).extent);
+    const bool shares = !u.gaps && line_alignment < kSector && !ends_at_gap;
+    const double parts = shares ? f(lines) * kSector / (halo > 0 ? along_tiles : 1) : 0;
     const double short_pieces = useful * (kShortLine / f(line + kSector) + kShortSpan / f(span + kSector));
-    const double bytes = useful + read + kOverread * over + kPart * parts + short_pieces;
+    const double bytes = useful + read + kOverread * over + kPart * parts + kGapPart * gap_parts + short_pieces;
 
     const double warps = threads() / 32.0;
-    const double before = warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies());
+    const double before = warps * (kSetup + kSetupOfAxis * u.rank) + f(table) / 32 * (40 + 12 * copies()) +
+                          f(spans * chunks) / 32 * kOfChunk;
     const auto [instructions, wavefronts] = group >= 0 ? work_of_groups() : work_of_lines(along_tiles);
 
     const int resident_threads = group >= 0    ? kResidentThreadsOfGroups
@@ -76,7 +82,8 @@ double tile_cut::cost(const gpu& on) const {
     const std::int64_t resident = std::max<std::int64_t>(
         1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024), resident_threads / threads(), 32}));
     const double memory = bytes / bytes_per_us(u.c, on), issue = (before + instructions) / kInstructionsPerUs;
-    const double of_shared = (wavefronts + f(spans * chunks) / (128 / kVector)) / kWavefrontsPerUs;
+    const double of_spans = f(spans * chunks) / (128 / kVector) + kOfSpan * f(spans) * (f(span) / 128 + 1);
+    const double of_shared = (wavefronts + of_spans) / kWavefrontsPerUs;
     const double alone = kWait + kWaitOfVector * useful / kVector / threads() + kAlone * (memory + issue + of_shared);
     const double each = norm(memory, norm(issue, of_shared, 0), alone / f(resident));
     const std::int64_t at_once = on.multiprocessors * resident, waves = up(tiles, at_once);

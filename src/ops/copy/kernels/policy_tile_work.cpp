@@ -95,6 +95,7 @@ void tile_cut::fill(plan& p) const {
     t.skew = skew;
     t.table_units = whole(table);
     t.table_stride = whole(table_stride());
+    t.copies = static_cast<unsigned>(copies());
     const bool repeats = t.along_in_span;
     t.by_period = extent(repeats ? line_step : table);
     t.period_bytes = repeats ? whole(t.along_source) : 0;

@@ -49,7 +49,8 @@ struct rows_cut {
         const double ends = unit < kVector ? f(rows) / unit : 0;  // warps: a unit a thread
         const double instructions = items * (kRunOfAxis * c.rank + move) / 32 + ends * (kRunEnd + kRunOfAxis * c.rank);
         const double sectors = whole / 2 + (alignment_of_run < kSector ? 1 : 0);
-        const double bytes = f(rows) * (2 * f(c.run) + (sectors * kSector - f(c.run)) * 0.8);
+        const double bytes =
+            f(rows) * (2 * f(c.run) + (sectors * kSector - f(c.run)) * 0.8) + kGapPart * bytes_cut_by_gaps(c);
         const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;
         return kLaunchUs + (std::max(memory, issue) + 0.25 * std::min(memory, issue)) / on.multiprocessors;
     }

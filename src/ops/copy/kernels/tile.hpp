@@ -166,7 +166,7 @@ __device__ __forceinline__ void end_at_sectors(const byte* line, bool cut_before
 
 // The table of where in shared memory a line's units lie, in as many copies as there are; with gaps one, and one of
 // where they go.
-template <int kUnit, bool kGaps, int kCopies>
+template <int kUnit, bool kGaps>
 __device__ __forceinline__ void make_table(const tile_work& t, const tile_here& here, unsigned* table) {
     using tile = tile_of_units<kUnit>;
     const auto phase0 = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(here.span0) % kVectorBytes);
@@ -185,8 +185,9 @@ __device__ __forceinline__ void make_table(const tile_work& t, const tile_here& 
             table[t.table_stride + static_cast<int>(j)] = to;
         } else {
             CORNERTURN_UNROLL
-            for (unsigned k = 0; k < kCopies; ++k) {
-                if (j >= k) table[k * static_cast<unsigned>(t.table_stride) + tile::place_of(j - k)] = entry;
+            for (unsigned k = 0; k < tile::kMostCopies; ++k) {
+                if (k < t.copies && j >= k)
+                    table[k * static_cast<unsigned>(t.table_stride) + tile::place_of(j - k, t.copies)] = entry;
             }
         }
     }
@@ -230,7 +231,7 @@ __device__ __forceinline__ void load_spans(const tile_work& t, const tile_here& 
 }
 
 // A tile in shared memory, with its tables.
-template <int kUnit, bool kGaps, int kCopies = tile_of_units<kUnit>::kCopies>
+template <int kUnit, bool kGaps>
 struct loaded_tile {
     const unsigned* table;
     const place_of_line* places;  // of lines, where these are of several axes
@@ -248,7 +249,7 @@ struct loaded_tile {
         load_spans<kUnit>(t, here, span_table, shared + t.image_at);
         end_of_copies();
         // Other tables are made while the spans are on their way.
-        make_table<kUnit, kGaps, kCopies>(t, here, reinterpret_cast<unsigned*>(shared));
+        make_table<kUnit, kGaps>(t, here, reinterpret_cast<unsigned*>(shared));
         make_line_table(t, here, reinterpret_cast<place_of_line*>(shared + t.line_table_at));
         meanwhile(*this);
         wait_for_copies<0>();

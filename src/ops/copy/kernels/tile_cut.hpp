@@ -378,12 +378,19 @@ struct tile_cut {
         return (of_span * pitch_tried + (of_span >> skew_tried)) * kVector + (phase & (kVector - 1)) + within;
     }
 
-    // With a group of entries left out behind each vector's.
+    // With entries left out behind each vector's.
     std::int64_t table_stride() const {
-        const std::int64_t group = std::min(4, kVector / u.unit), of_vector = kVector / u.unit;
-        return u.gaps ? table : up(table + up(table, of_vector) * group, std::int64_t{4}) * 4;
+        const std::int64_t of_vector = kVector / u.unit;
+        return u.gaps ? table : up(table + up(table, of_vector) * copies(), std::int64_t{4}) * 4;
     }
-    int copies() const { return u.gaps ? 2 : group >= 0 ? 1 : std::min(4, kVector / u.unit); }
+    // Of the table; with gaps there are two tables instead. Several are worth making where it is looked at often.
+    int copies() const {
+        if (u.gaps) return 2;
+        if (group >= 0 || (!keeps_places() && lines * line / u.unit < kLooksForCopies * table)) return 1;
+        return std::min(4, kVector / u.unit);
+    }
+    // Whether threads write the same vector of several lines, whose places they look up once.
+    bool keeps_places() const { return lines > threads() >> lanes_log(); }
     int rank_of(const std::array<bool, kMostAxes + 1>& in) const {
         int count = 0;
         for (int i = 0; i < u.rank; ++i) count += step(i) > 1 && !in[static_cast<std::size_t>(i)];

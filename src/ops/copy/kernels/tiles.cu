@@ -46,9 +46,11 @@ struct line_writer {
              at += static_cast<int>(lanes) * kVectorBytes) {
             if (at < part.begin || at + kVectorBytes > part.end) continue;
             const auto j = static_cast<unsigned>(at) / kUnit, period = t.by_period.quotient(j);
+            const unsigned from = j - period * t.by_period.d;
             __stwb(reinterpret_cast<uint4*>(to + at),
                    tile::gather(image + row + static_cast<int>(period) * t.period_bytes,
-                                tile::load_entries(table, t.table_stride, j - period * t.by_period.d)));
+                                t.copies == 1 ? tile::load_single_entries(table, from)
+                                              : tile::load_entries(table, t.table_stride, from)));
         }
     }
     // Writes a unit of a line, if it lies in a vector that is filled in part: at its beginning, or at its end.
@@ -64,7 +66,7 @@ struct line_writer {
         if (u >= part.end || (!at_end && u >= whole) || (at_end && behind < whole)) return;
         const auto j = static_cast<unsigned>(u) / kUnit, period = t.by_period.quotient(j);
         *reinterpret_cast<unit*>(to + u) = value_at<unit>(image + row + static_cast<int>(period) * t.period_bytes +
-                                                          table[tile::place_of(j - period * t.by_period.d)]);
+                                                          table[tile::place_of(j - period * t.by_period.d, t.copies)]);
     }
 };
 

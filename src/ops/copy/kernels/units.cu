@@ -1,7 +1,7 @@
-// Strided copies unit by unit: see works.hpp.
+// Strided copies piece by piece, of a unit or three: see works.hpp.
 //
 // What limits: sectors of the source, of which neighbours in a warp share few; then instructions, of which an axis
-// takes about 10 for each unit.
+// takes about 10 for each piece.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/places.hpp"
 
@@ -11,44 +11,53 @@ namespace {
 using strided::kMostThreads;
 using strided::units_work;
 
-template <int kUnit, int kEach>
+template <int kUnit, int kUnits, int kEach>
 __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w) {
     using unit = storage_t<kUnit>;
     const unsigned first = blockIdx.x * (kEach * kMostThreads) + threadIdx.x;
-    unit values[kEach];
+    unit values[kEach][kUnits];
     byte* to[kEach];
     CORNERTURN_UNROLL
     for (int n = 0; n < kEach; ++n) {
         const unsigned index = first + static_cast<unsigned>(n * kMostThreads);
         to[n] = nullptr;
-        if (index >= w.units) continue;
-        const place_of_index place(w.of_units, index);
-        // The first place is worked out while the kernel ahead ends. Who has no unit touches no memory, and need not
+        if (index >= w.pieces) continue;
+        const place_of_index place(w.of_pieces, index);
+        // The first place is worked out while the kernel ahead ends. Who has no piece touches no memory, and need not
         // wait.
         if (n == 0) wait_for_work_ahead();
-        values[n] = value_at<unit>(w.source + place.source);
+        CORNERTURN_UNROLL
+        for (int u = 0; u < kUnits; ++u) values[n][u] = value_at<unit>(w.source + (place.source + u * kUnit));
         to[n] = w.destination + place.destination;
     }
     CORNERTURN_UNROLL
     for (int n = 0; n < kEach; ++n) {
-        if (to[n] != nullptr) __stwb(reinterpret_cast<unit*>(to[n]), values[n]);
+        if (to[n] == nullptr) continue;
+        CORNERTURN_UNROLL
+        for (int u = 0; u < kUnits; ++u) __stwb(reinterpret_cast<unit*>(to[n] + u * kUnit), values[n][u]);
     }
 }
 
 template <int kUnit>
-void run(const units_work& w, int each, const launch_shape& shape) {
-    if (each == 1) return launch(shape, copy_units<kUnit, 1>, w);
-    launch(shape, copy_units<kUnit, strided::kUnitsOfThread>, w);
+void run(const units_work& w, int units, int each, const launch_shape& shape) {
+    if constexpr (kUnit < kVectorBytes) {
+        if (units == 3) return launch(shape, copy_units<kUnit, 3, 1>, w);
+    }
+    if constexpr (kUnit > 1) {
+        if (each == 1) return launch(shape, copy_units<kUnit, 1, 1>, w);
+        launch(shape, copy_units<kUnit, 1, strided::kPiecesOfThread>, w);
+    }
 }
 
 }  // namespace
 
-void run_units(const units_work& w, int unit, int each, const launch_shape& shape) {
+void run_units(const units_work& w, int unit, int units, int each, const launch_shape& shape) {
     switch (unit) {
-        case 2: return run<2>(w, each, shape);
-        case 4: return run<4>(w, each, shape);
-        case 8: return run<8>(w, each, shape);
-        default: return run<16>(w, each, shape);
+        case 1: return run<1>(w, units, each, shape);
+        case 2: return run<2>(w, units, each, shape);
+        case 4: return run<4>(w, units, each, shape);
+        case 8: return run<8>(w, units, each, shape);
+        default: return run<16>(w, units, each, shape);
     }
 }
 

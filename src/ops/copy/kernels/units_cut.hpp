@@ -9,70 +9,70 @@
 
 namespace cornerturn::strided {
 
-// Units, one or several a thread.
+// Pieces, one or several a thread.
 struct units_cut {
     const strided_copy& c;
-    int unit;
-    std::int64_t units;
+    int unit, units, piece;  // units of a piece; bytes
+    std::int64_t pieces;
 
-    explicit units_cut(const strided_copy& copy) : c(copy), unit(copy.unit()), units(copy.runs() * (copy.run / unit)) {}
+    explicit units_cut(const strided_copy& copy)
+        : c(copy),
+          unit(copy.unit()),
+          units(unit < kVector && copy.run / unit % 3 == 0 ? 3 : 1),
+          piece(units * unit),
+          pieces(copy.runs() * (copy.run / piece)) {}
 
-    // Narrower ones take too many instructions.
-    bool possible() const { return unit >= 2 && units <= kMostRuns; }
+    // Bytes by themselves take too many instructions.
+    bool possible() const { return piece >= 2 && pieces <= kMostRuns; }
     int each() const {
         constexpr std::int64_t kFew = 2 << 20;
-        return units <= kFew ? 1 : kUnitsOfThread;
+        return pieces <= kFew || units > 1 ? 1 : kPiecesOfThread;
     }
-    std::int64_t blocks() const { return up<std::int64_t>(units, each() * kMostThreads); }
-    int rank() const { return c.rank + (c.run > unit ? 1 : 0); }
+    std::int64_t blocks() const { return up<std::int64_t>(pieces, each() * kMostThreads); }
+    int rank() const { return c.rank + (c.run > piece ? 1 : 0); }
 
-    // Memory is read in pieces of two sectors, each once for runs that are near each other in the destination, and
-    // again for others.
+    // Memory is read once for runs that are near each other in the destination, and again for others. Runs may follow
+    // each other in several streams, between which the destination goes to and fro.
     double cost(const gpu& on) const {
         const auto f = [](std::int64_t x) { return static_cast<double>(x); };
-        std::uint64_t from = c.source, to = c.destination;
-        for (int i = 0; i < c.rank; ++i) {
-            from |= bits(c.axes[static_cast<std::size_t>(i)].source);
-            to |= bits(c.axes[static_cast<std::size_t>(i)].destination);
-        }
-        const auto touched = [&](std::uint64_t at, std::int64_t length, std::int64_t piece) {
-            return (f(length - std::min(alignment(at, static_cast<std::uint64_t>(piece)), length)) / f(piece) + 1) *
-                   f(piece);
-        };
-        std::int64_t line = c.run;
-        for (int i = 0; i < c.rank && c.axes[static_cast<std::size_t>(i)].destination == line; ++i)
-            line *= c.axes[static_cast<std::size_t>(i)].extent;
-        std::int64_t length = c.run, pieces = c.runs();
+        std::uint64_t from = c.source;
+        for (int i = 0; i < c.rank; ++i) from |= bits(c.axes[static_cast<std::size_t>(i)].source);
+        std::int64_t length = c.run, reads = c.runs(), moved = c.run, streams = 1;
         constexpr std::int64_t kNear = 4 << 20;  // bytes
-        for (int i = 0; i < c.rank && c.bytes() / pieces < kNear; ++i) {
+        for (int i = 0; i < c.rank && moved < kNear; ++i) {
             const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
-            if (std::abs(a.source) > length + 2 * kSector) break;
-            length += (a.extent - 1) * std::abs(a.source);
-            pieces /= a.extent;
+            if (std::abs(a.source) <= length + kFetched) {
+                length += (a.extent - 1) * std::abs(a.source);
+                reads /= a.extent;
+            } else if ((streams *= a.extent) > kMostStreams) {
+                break;
+            }
+            moved *= a.extent;
         }
-        const double read = f(pieces) * touched(from, length, 2 * kSector);
-        const double lines = f(c.bytes() / line);
-        const double parts = std::max(0.0, lines * touched(to, line, kSector) - f(c.bytes()));
-        const double bytes = f(c.bytes()) + read + kPart / 2 * parts;
-        const double instructions = f(units) / kWarp * (kOfDirect + kOfDirectAxis * rank());
+        const double touched = f(length - std::min(alignment(from, kFetched), length)) / kFetched + 1;
+        const double read = f(reads) * touched * kFetched;
+        const double bytes = f(c.bytes()) + read + kGapPart * bytes_cut_by_gaps(c);
+        const double instructions =
+            f(pieces) / kWarp * (kOfDirect + kOfDirectAxis * rank() + kOfDirectUnit * (units - 1));
         const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;
         return (each() == 1 ? kLaunchOfFewUs : kLaunchUs) + norm(memory, issue, 0) / on.multiprocessors;
     }
 
     void fill(plan& p) const {
-        units_work& w = p.units;
+        units_work& w = p.pieces;
         w = {};
         w.source = reinterpret_cast<const unsigned char*>(c.source);
         w.destination = reinterpret_cast<unsigned char*>(c.destination);
-        w.units = static_cast<unsigned>(units);
-        if (c.run > unit)
-            w.of_units.axes[w.of_units.rank++] = {divider(static_cast<unsigned>(c.run / unit)), unit, unit};
+        w.pieces = static_cast<unsigned>(pieces);
+        if (c.run > piece)
+            w.of_pieces.axes[w.of_pieces.rank++] = {divider(static_cast<unsigned>(c.run / piece)), piece, piece};
         for (int i = 0; i < c.rank; ++i) {
             const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
-            w.of_units.axes[w.of_units.rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
+            w.of_pieces.axes[w.of_pieces.rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
         }
         p.threads = kMostThreads;
         p.shared_bytes = 0;
+        p.units = units;
         p.each = each();
         p.blocks = static_cast<unsigned>(blocks());
     }

@@ -17,8 +17,8 @@
 // So each axis of a tile runs within spans, within lines, or both: an axis that did neither would need a table for each
 // line. At most two are cut: `along`, the outermost of the lines' axes, and `across`, the outermost of the spans'.
 //
-// `copy_units` moves each unit by itself, in the destination's order: where pieces are so short that a tile takes
-// longer to be described than to be moved.
+// `copy_units` moves each unit by itself, in the destination's order, or three of them where runs are of as many, as
+// those of elements of 3, 6, 12 and 24 bytes are: where a tile takes longer to be described than to be moved.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
 // The second where more registers are needed: for units of 1 byte, and for groups of lines.
 inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
 
-// Units that a thread of `copy_units` moves; of few in all one, which is over sooner.
-inline constexpr int kUnitsOfThread = 4;
+// Pieces that a thread of `copy_units` moves: one of few in all, which are over sooner, and of those of three units.
+inline constexpr int kPiecesOfThread = 4;
 
 // One axis of an index that counts several of them.
 struct digit {
@@ -54,8 +54,8 @@ struct places {
 struct units_work {
     const unsigned char* source;
     unsigned char* destination;
-    unsigned units;
-    places of_units;
+    unsigned pieces;
+    places of_pieces;
 };
 
 struct rows_work {
@@ -111,6 +111,7 @@ struct tile_work {
     int span_vectors;               // from span to span in shared memory
     int skew;                       // after 2^skew spans comes another vector, so that they lie in different banks
     int table_units, table_stride;  // the second in words, from copy to copy
+    unsigned copies;                // of the table: see gather.hpp
     divider by_period;              // units, behind which the table repeats
     int period_bytes;               // from one to the next, within a span; where it does not repeat: 0
     int span_table_at, line_table_at, image_at;  // in shared memory; the first two where there are several axes
