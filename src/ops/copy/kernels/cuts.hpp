@@ -20,38 +20,39 @@ inline constexpr int kMostShared = 80 << 10;  // bytes of a block
 
 // What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for
 // shapes drawn at random (docs/experiments.md).
-inline constexpr double kDramBytesPerUs = 3.5e4;  // a multiprocessor's share
-inline constexpr double kCacheBytesPerUs = 95300;
-inline constexpr double kOverread = 0.909;                        // bytes that are read beside
-inline constexpr double kPart = 11.2, kGapPart = 3.18;            // of sectors that tiles share, and that gaps cut
-inline constexpr double kShortLine = 0.775, kShortSpan = 16.6;    // what short pieces lose
-inline constexpr double kInstructionsPerUs = 3680;                // of warps
-inline constexpr double kWavefrontsPerUs = 2150;                  // of shared memory
+inline constexpr double kDramBytesPerUs = 34300;  // a multiprocessor's share
+inline constexpr double kCacheBytesPerUs = 81100;
+inline constexpr double kOverread = 0.897;                        // bytes that are read beside
+inline constexpr double kPart = 10.1, kGapPart = 2.44;            // of sectors that tiles share, and that gaps cut
+inline constexpr double kShortLine = 0.781, kShortSpan = 15.7;    // what short pieces lose
+inline constexpr double kInstructionsPerUs = 3340;                // of warps
+inline constexpr double kWavefrontsPerUs = 2390;                  // of shared memory
 inline constexpr double kFewConflicts = 1.6;                      // not worth looking for other places
 inline constexpr double kManyConflicts = 3, kManyForShifted = 5;  // worth moving groups of lines
 inline constexpr int kNoSkew = 30;
-inline constexpr double kSetup = 79.5, kSetupOfAxis = 12.6;  // instructions of a block's warp
-inline constexpr double kOfChunk = 24.3;                     // of a vector read
-inline constexpr double kOfSpan = 1.52;                      // wavefronts of each 128 bytes of a span that are touched
-inline constexpr double kReused = 31.2, kOfUnits = 3.8;      // instructions of a vector written, whose places are known
-inline constexpr double kOfCopy = 19.4;                      // of one that was gathered before
-inline constexpr double kLooked = 12, kOfLooked = 3.58;      // whose places are looked up
-inline constexpr double kOfSingleLook = 1.3;                 // more, of each, where a table has one copy
-inline constexpr double kOfGap = 68.5, kOfEnd = 332;         // of units between gaps, of the ends of a line
+inline constexpr double kSetup = 49.3, kSetupOfAxis = 8.32;  // instructions of a block's warp
+inline constexpr double kOfChunk = 31.9;                     // of a vector read
+inline constexpr double kOfSpan = 1.22;                      // wavefronts of each 128 bytes of a span that are touched
+inline constexpr double kReused = 32.9, kOfUnits = 2.82;     // instructions of a vector written, whose places are known
+inline constexpr double kOfCopy = 19.3;                      // of one that was gathered before
+inline constexpr double kLooked = 9.28, kOfLooked = 2.61;    // whose places are looked up
+inline constexpr double kOfSingleLook = 1.23;                // more, of each, where a table has one copy
+inline constexpr double kOfGap = 58.9, kOfEnd = 465;         // of units between gaps, of the ends of a line
 inline constexpr std::int64_t kLeastOfGroup = 8;             // bytes of a vector that a group of lines has
-inline constexpr double kOfGroup = 64.8, kOfVector = 15.8,
-                        kOfShifted = 31.1;                      // of a group's word, of each of its units
-inline constexpr double kOfWord = 11.5, kOfAlignedWord = 5.04;  // of each of its lines
-inline constexpr double kWait = 4.02, kWaitOfVector = 0.245;    // microseconds of a block
-inline constexpr double kAlone = 0.32;                          // of its other times, which follow each other
-inline constexpr double kFirst = 0.372;                         // of a block's time, before memory is busy
-inline constexpr double kTail = 0.071;                          // of what the last wave leaves idle
-inline constexpr double kRunOfAxis = 22.6,
-                        kRunEnd = 28.2;                          // instructions of a vector of a run, and of its ends
-inline constexpr double kOfDirect = 25.7, kOfDirectAxis = 14.8;  // instructions of a piece that is moved by itself
-inline constexpr double kOfDirectUnit = 6.1;                     // of each of its units but the first
+inline constexpr double kOfGroup = 72.2, kOfVector = 18.4,
+                        kOfShifted = 28.1;                      // of a group's word, of each of its units
+inline constexpr double kOfWord = 11.4, kOfAlignedWord = 5.97;  // of each of its lines
+inline constexpr double kWait = 2, kWaitOfVector = 0.441;       // microseconds of a block
+inline constexpr double kAlone = 0.43;                          // of its other times, which follow each other
+inline constexpr double kFirst = 0.256;                         // of a block's time, before memory is busy
+inline constexpr double kTail = 0.125;                          // of what the last wave leaves idle
+inline constexpr double kRunOfAxis = 28.1,
+                        kRunEnd = 32.6;                          // instructions of a vector of a run, and of its ends
+inline constexpr double kOfDirect = 22.1, kOfDirectAxis = 13.9;  // instructions of a piece that is moved by itself
+inline constexpr double kOfDirectUnit = 5.62;                    // of each of its units but the first
+inline constexpr double kOfDirectBytes = 0.383;                  // of the L2's time, for bytes that a warp asks it for
 inline constexpr std::int64_t kMostStreams = 16;                 // of the source, that neighbours' runs come from
-inline constexpr double kLaunchUs = 2, kLaunchOfFewUs = 1.1;     // the second where a thread moves one piece
+inline constexpr double kLaunchUs = 1.21, kLaunchOfFewUs = 0.764;  // the second where a thread moves one piece
 
 // A multiprocessor's bytes a microsecond, of memory, or of the L2 where source and destination fit in there.
 inline double bytes_per_us(const strided_copy& c, const gpu& on) {

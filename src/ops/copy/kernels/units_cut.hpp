@@ -54,8 +54,12 @@ struct units_cut {
         const double bytes = f(c.bytes()) + read + kGapPart * bytes_cut_by_gaps(c);
         const double instructions =
             f(pieces) / kWarp * (kOfDirect + kOfDirectAxis * rank() + kOfDirectUnit * (units - 1));
+        // Each of a piece's units asks the L2 again for the sectors that neighbours' units lie in.
+        const std::int64_t apart = c.rank == 0 ? piece : std::abs(c.axes[0].source);
+        const double asked = (f(c.bytes()) + f(pieces * std::clamp<std::int64_t>(apart, piece, kSector))) * units;
         const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;
-        return (each() == 1 ? kLaunchOfFewUs : kLaunchUs) + norm(memory, issue, 0) / on.multiprocessors;
+        const double cache = kOfDirectBytes * asked / kCacheBytesPerUs;
+        return (each() == 1 ? kLaunchOfFewUs : kLaunchUs) + norm(memory, issue, cache) / on.multiprocessors;
     }
 
     void fill(plan& p) const {
