@@ -232,8 +232,19 @@ TEST(production, choices_beside_limits) {
         {999, 12, 1, 3, 0, 1, "strided"},
         {1000, 2, 50, 3, 4, 0, "strided"},
         {128, 1000, 9, 3, 0, 0, "units"},
-        {124, 1000, 9, 3, 0, 0, "strided"},
+        {124, 1000, 1, 3, 0, 0, "strided"},
+        {124, 1000, 9, 3, 0, 0, "units"},
+        {28, 1000, 9, 3, 0, 0, "strided"},
+        {32, 12, 50, 3, 0, 0, "units"},
+        {32, 8, 50, 3, 0, 0, "strided"},
         {130, 1000, 9, 3, 0, 0, "strided"},
+        {251, 251, 9, 3, 0, 0, "units"},
+        {249, 249, 9, 3, 0, 0, "strided"},
+        {1000, 7, 1, 3, 8, 0, "strided"},
+        {1000, 8, 1, 3, 12, 0, "units"},
+        {1000, 3, 1, 3, 0, 0, "strided"},
+        // Few columns with gaps behind them.
+        {100000, 8, 1, 8, 9, 0, "ragged"},
         // Few rows of bytes: large batches, and what begins within words.
         {4, 1 << 18, 2, 1, 0, 0, "wide"},
         {4, (1 << 18) - 16, 2, 1, 0, 0, "strided"},
@@ -254,6 +265,8 @@ TEST(production, choices_beside_limits) {
         // Small matrices of whole words, and of parts of words.
         {100, 100, 50, 1, 0, 0, "small"},
         {15, 24, 50, 1, 0, 0, "strided"},
+        {311, 4, 50, 1, 0, 0, "small"},
+        {299, 4, 50, 1, 0, 0, "strided"},
     };
     for (const auto& c : kCases) {
         const problem_shape shape{.rows = c.rows,

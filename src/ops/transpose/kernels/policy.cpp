@@ -126,6 +126,7 @@ struct decision {
 bool always(const matrix_work&) { return true; }
 bool is_batch(const matrix_work& w) { return w.count > 1; }
 bool has_source_gaps(const matrix_work& w) { return w.source_ld != w.cols; }
+bool has_no_source_gaps(const matrix_work& w) { return !has_source_gaps(w); }
 template <int kBytes>
 bool is_batch_of_less(const matrix_work& w) {
     return is_batch(w) && w.rows * w.cols * w.element_size < kBytes;
@@ -137,20 +138,26 @@ bool is_large(const matrix_work& w) { return w.rows * w.cols * w.count * w.eleme
 bool is_large_and_shifted(const matrix_work& w) { return is_large(w) && is_shifted(w); }
 bool is_large_and_odd(const matrix_work& w) { return is_large(w) && w.rows % 2 != 0; }
 bool has_16_kib(const matrix_work& w) { return w.rows * w.cols * w.element_size >= 16 << 10; }
+// Rows of the source that all begin at the same place in a word of four.
+bool has_alike_rows(const matrix_work& w) {
+    return has_no_source_gaps(w) && w.cols % 4 == 0 && (w.count == 1 || w.source_stride % 4 == 0);
+}
 // Of 3 bytes, path::units moves whole words where the longer rows begin at words: the destination's of a low matrix,
-// else the source's. Or, without gaps, where all rows of the source begin at the same place in a word.
+// else the source's. Or where rows begin alike.
 bool is_of_words(const matrix_work& w) {
     if (w.element_size != 3) return false;
+    if (is_batch(w) && has_alike_rows(w) && w.rows % 4 == 0 && w.rows >= 32 && w.rows * w.cols >= 384) return true;
     if (w.rows < w.cols) return w.rows >= 128 && starts_of_destination_rows(w) % 4 == 0;
     if (w.cols < 4) return false;
     if (starts_of_source_rows(w) % 4 == 0) return w.rows >= 200;
-    const bool alike = !has_source_gaps(w) && w.cols % 4 == 0 && (w.count == 1 || w.source_stride % 4 == 0);
-    return alike && w.rows >= 1000;
+    return has_alike_rows(w) && w.rows >= 1000;
 }
 bool is_not_of_words(const matrix_work& w) { return !is_of_words(w); }
 bool is_batch_not_of_words(const matrix_work& w) { return is_batch(w) && is_not_of_words(w); }
-// The kernel for small matrices moves whole words by words.
-bool has_odd_rows_or_columns(const matrix_work& w) {
+// The kernel for small matrices moves words where both sides have whole ones. Where not, it is still the faster one for
+// many rows of 2 or 4.
+bool has_no_words_when_small(const matrix_work& w) {
+    if (w.rows >= 300 && (w.cols == 2 || w.cols == 4)) return false;
     return w.rows * w.element_size % 4 != 0 || w.cols * w.element_size % 4 != 0;
 }
 
@@ -180,11 +187,13 @@ constexpr copies_tuning kCopies[] = {
     {path::wide, 2, 2, side::rows, 3, 5, is_large_and_odd},                 // 98
     {path::wide, 2, 2, side::rows, 2, 8, is_large_and_shifted},             // 98
     {path::wide, 4, 4, side::rows, 2, 8, is_batch_of_less<128 << 10>},      // 98
-    {path::small, 1, 2, side::narrower, 0, kAny, has_odd_rows_or_columns},  // 98
+    {path::small, 1, 2, side::narrower, 0, kAny, has_no_words_when_small},  // 103
     {path::small, 4, 16, side::narrower, 0, kAny, has_16_kib},              // 82
-    {path::units, 1, 1, side::narrower, 0, kAny, is_batch_not_of_words},    // 98
+    {path::units, 1, 1, side::narrower, 0, 250, is_batch_not_of_words},     // 103
     {path::units, 2, 16, side::narrower, 0, kAny, is_batch},                // 82
     {path::units, 1, 1, side::of_low, 0, 170, is_not_of_words},             // 98
+    {path::units, 1, 1, side::of_tall, 2, 7, has_source_gaps},              // 103
+    {path::units, 1, 1, side::of_tall, 3, 3, always},                       // 103
     {path::units, 1, 1, side::of_tall, 5, 160, is_not_of_words},            // 98
     {path::units, 2, 2, side::of_low, 0, 160, always},                      // 82
     {path::units, 2, 2, side::of_tall, 0, 500, always},                     // 89
@@ -200,7 +209,7 @@ constexpr copies_tuning kCopies[] = {
     {path::ragged, 2, 2, side::of_tall, 0, 256, has_source_gaps},           // 89
     {path::ragged, 4, 4, side::narrower, 0, 600, always},                   // 89
     {path::ragged, 8, 16, side::of_low, 0, 90, always},                     // 89
-    {path::ragged, 8, 16, side::of_tall, 0, kFew, always},                  // 82
+    {path::ragged, 8, 16, side::of_tall, 0, kFew, has_no_source_gaps},      // 103
     {path::ragged, 8, 16, side::of_tall, 65, 200, always},                  // 89
 };
 
