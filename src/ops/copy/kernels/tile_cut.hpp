@@ -23,7 +23,7 @@ struct copy_of_units {
     int unit, rank = 0;
     std::array<axis, kMostAxes + 1> axes;  // by the destination's stride
     std::array<int, kMostAxes + 1> by_source;
-    bool gaps;  // units of the destination have gaps between them, less than a vector apart
+    bool gaps;  // between lines of the destination that are so short that they are written unit by unit
 
     explicit copy_of_units(const strided_copy& copy) : c(copy), unit(copy.unit()) {
         if (c.run > unit) axes[static_cast<std::size_t>(rank++)] = {c.run / unit, unit, unit, unit};
@@ -41,7 +41,11 @@ struct copy_of_units {
         int i = 0;
         for (; i < rank && axes[static_cast<std::size_t>(i)].destination == line; ++i)
             line *= axes[static_cast<std::size_t>(i)].extent;
-        gaps = line < kVector && i < rank;
+        std::uint64_t begins = c.destination;
+        for (int next = i; next < rank; ++next) begins |= bits(axes[static_cast<std::size_t>(next)].destination);
+        // Of 32 bytes that begin anywhere only one vector is whole, and the ends would be written so anyhow.
+        const bool has_ends = line % kVector != 0 || begins % kVector != 0;
+        gaps = line < (unit == 1 && has_ends ? 2 * kVector : kVector) && i < rank;
     }
     const axis& of_source(int i) const {
         return axes[static_cast<std::size_t>(by_source[static_cast<std::size_t>(i)])];

@@ -187,13 +187,13 @@ constexpr copies_tuning kCopies[] = {
     {path::wide, 2, 2, side::rows, 3, 5, is_large_and_odd},                 // 98
     {path::wide, 2, 2, side::rows, 2, 8, is_large_and_shifted},             // 98
     {path::wide, 4, 4, side::rows, 2, 8, is_batch_of_less<128 << 10>},      // 98
-    {path::small, 1, 2, side::narrower, 0, kAny, has_no_words_when_small},  // 103
+    {path::small, 1, 2, side::narrower, 0, kAny, has_no_words_when_small},  // 104
     {path::small, 4, 16, side::narrower, 0, kAny, has_16_kib},              // 82
-    {path::units, 1, 1, side::narrower, 0, 250, is_batch_not_of_words},     // 103
+    {path::units, 1, 1, side::narrower, 0, 250, is_batch_not_of_words},     // 104
     {path::units, 2, 16, side::narrower, 0, kAny, is_batch},                // 82
     {path::units, 1, 1, side::of_low, 0, 170, is_not_of_words},             // 98
-    {path::units, 1, 1, side::of_tall, 2, 7, has_source_gaps},              // 103
-    {path::units, 1, 1, side::of_tall, 3, 3, always},                       // 103
+    {path::units, 1, 1, side::of_tall, 2, 7, has_source_gaps},              // 104
+    {path::units, 1, 1, side::of_tall, 3, 3, always},                       // 104
     {path::units, 1, 1, side::of_tall, 5, 160, is_not_of_words},            // 98
     {path::units, 2, 2, side::of_low, 0, 160, always},                      // 82
     {path::units, 2, 2, side::of_tall, 0, 500, always},                     // 89
@@ -209,7 +209,7 @@ constexpr copies_tuning kCopies[] = {
     {path::ragged, 2, 2, side::of_tall, 0, 256, has_source_gaps},           // 89
     {path::ragged, 4, 4, side::narrower, 0, 600, always},                   // 89
     {path::ragged, 8, 16, side::of_low, 0, 90, always},                     // 89
-    {path::ragged, 8, 16, side::of_tall, 0, kFew, has_no_source_gaps},      // 103
+    {path::ragged, 8, 16, side::of_tall, 0, kFew, has_no_source_gaps},      // 104
     {path::ragged, 8, 16, side::of_tall, 65, 200, always},                  // 89
 };
 
