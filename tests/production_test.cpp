@@ -214,7 +214,8 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
     }
 }
 
-// On both sides of the limits of the table that gives some matrices to the copy between tensors (experiment 98).
+// On both sides of the limits of the table that gives some matrices to the copy between tensors (experiments 98
+// and 104).
 TEST(production, choices_beside_limits) {
     const struct {
         std::int64_t rows, cols, count;
@@ -239,7 +240,9 @@ TEST(production, choices_beside_limits) {
         {32, 8, 50, 3, 0, 0, "strided"},
         {130, 1000, 9, 3, 0, 0, "strided"},
         {251, 251, 9, 3, 0, 0, "units"},
-        {249, 249, 9, 3, 0, 0, "strided"},
+        {250, 250, 9, 3, 0, 0, "strided"},
+        {251, 251, 9, 5, 0, 0, "strided"},
+        {1000, 2, 1, 3, 3, 0, "strided"},
         {1000, 7, 1, 3, 8, 0, "strided"},
         {1000, 8, 1, 3, 12, 0, "units"},
         {1000, 3, 1, 3, 0, 0, "strided"},
@@ -265,7 +268,7 @@ TEST(production, choices_beside_limits) {
         // Small matrices of whole words, and of parts of words.
         {100, 100, 50, 1, 0, 0, "small"},
         {15, 24, 50, 1, 0, 0, "strided"},
-        {311, 4, 50, 1, 0, 0, "small"},
+        {301, 4, 50, 1, 0, 0, "small"},
         {299, 4, 50, 1, 0, 0, "strided"},
     };
     for (const auto& c : kCases) {

@@ -22,7 +22,7 @@ inline std::string name_of(const strided::plan& p) {
     if (p.by == strided::way::units)
         return "copy_units of " + unit + " x " + std::to_string(p.units) + ", " + std::to_string(p.each) + " a thread";
     if (p.groups) return "copy_groups of " + unit + (p.shifted ? ", shifted" : "") + (p.aligned ? ", aligned" : "");
-    return "copy_tiles of " + unit + (p.gaps ? ", with gaps" : "");
+    return "copy_tiles of " + unit + (p.gaps ? ", with gaps" : ", " + std::to_string(p.tiles.copies) + " x its table");
 }
 
 // The plan; and where a thread moves one piece, also the same with several a thread, which only large copies get.

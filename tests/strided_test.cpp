@@ -2,6 +2,7 @@
 // and strides, nothing else is written, and no access strays or races.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <random>
@@ -9,6 +10,7 @@
 
 #include "core/divider.hpp"
 #include "known_gpus.hpp"
+#include "ops/copy/kernels/tile_cut.hpp"
 #include "ops/copy/strided_shape.hpp"
 #include "strided_emulated.hpp"
 
@@ -76,6 +78,17 @@ TEST(strided, random_matrices_as_the_library_moves_them) {
     }
 }
 
+void run_every_choice(const tests::strided_problem& p) {
+    tests::copier with(p, 1);
+    const strided_copy c = with.copy();
+    for (const strided::choice& one : strided::choices(c, kH200)) {
+        for (const strided::plan& plan : tests::also_as_if_large(strided::work_out(one, c, kH200))) {
+            ASSERT_EQ(with.run(plan), "") << p.text() << "\n" << strided::explain(one, c, kH200);
+            ++runs[tests::name_of(plan)];
+        }
+    }
+}
+
 // Matrices whose rows of 16 bytes follow each other: lines find their units in few banks, and are moved by groups.
 TEST(strided, narrow_matrices_by_groups) {
     for (std::int64_t size : {1, 2}) {
@@ -85,14 +98,45 @@ TEST(strided, narrow_matrices_by_groups) {
                     const std::int64_t cols = 16 / size;
                     tests::strided_problem p{{2, cols, rows}, {rows * cols, 1, cols}, {cols * pitch, pitch, 1}, size};
                     p.lay_out(64, source_past, pitch % 2 * size);
-                    tests::copier with(p, 1);
-                    const strided_copy c = with.copy();
-                    for (const strided::choice& one : strided::choices(c, kH200)) {
-                        const strided::plan plan = strided::work_out(one, c, kH200);
-                        ASSERT_EQ(with.run(plan), "") << p.text() << "\n" << strided::explain(one, c, kH200);
-                        ++runs[tests::name_of(plan)];
-                    }
+                    run_every_choice(p);
                 }
+            }
+        }
+    }
+}
+
+// Runs of three units.
+TEST(strided, elements_of_three_units) {
+    for (std::int64_t size : {3, 6, 12, 24, 48}) {
+        for (std::int64_t times : {1, 3}) {
+            tests::strided_problem p{{5, 7, times}, {times, 5 * (times + 1), 1}, {7 * times, times, 1}, size};
+            p.lay_out(64, size & -size, size & -size);
+            run_every_choice(p);
+        }
+    }
+}
+
+// Units of every size with a gap behind each.
+TEST(strided, units_with_gaps) {
+    for (std::int64_t size : {1, 2, 4, 8}) {
+        tests::strided_problem p{{65, 33}, {1, 70}, {66, 2}, size};
+        p.lay_out(64, 0, 0);
+        run_every_choice(p);
+    }
+}
+
+// Few rows of bytes with gaps behind the columns that they become: from 16 to 31 bytes on both sides of what is written
+// unit by unit, and 16 aligned ones in vectors.
+TEST(strided, short_lines_with_gaps) {
+    for (std::int64_t rows : {15, 16, 17, 24, 31, 32, 33}) {
+        for (std::int64_t gap : {1, 16, 40}) {
+            for (std::int64_t past : {0, 5}) {
+                tests::strided_problem p{{203, rows}, {1, 207}, {rows + gap, 1}, 1};
+                p.lay_out(64, 1, past);
+                run_every_choice(p);
+                const bool unit_by_unit = rows < 16 || (rows < 32 && !(rows == 16 && gap == 16 && past == 0));
+                tests::copier with(p, 1);
+                EXPECT_EQ(strided::copy_of_units(with.copy()).gaps, unit_by_unit) << p.text();
             }
         }
     }
@@ -189,7 +233,12 @@ TEST(strided, parts_are_explained_with_the_cost_of_all) {
 
 TEST(strided, every_kernel_was_tried) {
     for (int unit : {1, 2, 4, 8, 16}) {
-        EXPECT_GT(runs["copy_tiles of " + std::to_string(unit) + " bytes"], 0) << unit;
+        const std::string tiles = "copy_tiles of " + std::to_string(unit) + " bytes, ";
+        for (int copies : {1, std::min(4, 16 / unit)}) {
+            const std::string tables = tiles + std::to_string(copies) + " x its table";
+            EXPECT_GT(runs[tables], 0) << tables;
+        }
+        EXPECT_EQ(runs[tiles + "with gaps"] > 0, unit < 16) << unit;  // a vector is long enough
         const std::string rows = "copy_rows of " + std::to_string(unit) + " bytes, " + std::to_string(unit) + " apart";
         EXPECT_GT(runs[rows], 0) << unit;
         for (int units : {1, 3}) {

@@ -9,13 +9,16 @@
 
 namespace cornerturn::strided {
 
-inline constexpr int kVector = 16, kSector = 32, kFetched = 64;  // bytes; the last: what memory is read by
+inline constexpr int kVector = 16, kSector = 32, kFetched = 64;  // bytes; the last: what is read from memory at a time
 inline constexpr int kMostTable = 2048;                          // units
 inline constexpr int kWarp = 32;                                 // threads
 inline constexpr int kLongSpan = 128;                            // bytes
-inline constexpr int kWorthALine = 96;        // of a span, for 128 bytes to be fetched with each of its vectors
-inline constexpr int kVectorsOfThread = 8;    // about
-inline constexpr int kLooksForCopies = 32;    // at each entry of a table, for copies of it to be made
+inline constexpr int kWorthALine = 96;      // of a span, for 128 bytes to be fetched with each of its vectors
+inline constexpr int kVectorsOfThread = 8;  // about
+inline constexpr int kLooksForCopies = 32;  // at each entry of a table, for copies of it to be made
+// The destination's pieces between gaps, in bytes, from which on a tile writes them in vectors. Bytes that begin
+// anywhere fill one vector at most where they are fewer than 32, and 32 threads would write the rest.
+inline constexpr int kLeastOfVectors = 16, kLeastOfVectorsOfBytes = 32;
 inline constexpr int kMostShared = 80 << 10;  // bytes of a block
 
 // What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for
@@ -82,12 +85,22 @@ inline std::int64_t alignment(std::uint64_t bits, std::uint64_t most) {
 }
 inline std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
 
-// Bytes of sectors of the destination that are written in part, because there are gaps between its lines.
+// The destination's pieces without gaps: the bytes of each, and the axis along which the next one lies behind a gap;
+// c.rank where there is none.
+struct piece_without_gaps {
+    std::int64_t bytes;
+    int next = 0;
+
+    explicit piece_without_gaps(const strided_copy& c) : bytes(c.run) {
+        const auto axis = [&] { return c.axes[static_cast<std::size_t>(next)]; };
+        for (; next < c.rank && axis().destination == bytes; ++next) bytes *= axis().extent;
+    }
+};
+
+// What gaps in the destination cost: about the bytes of the sectors that are written in part because of them.
 inline double bytes_cut_by_gaps(const strided_copy& c) {
     const auto axis = [&](int i) -> const strided_axis& { return c.axes[static_cast<std::size_t>(i)]; };
-    std::int64_t line = c.run;
-    int next = 0;
-    for (; next < c.rank && axis(next).destination == line; ++next) line *= axis(next).extent;
+    const auto [line, next] = piece_without_gaps(c);
     if (next == c.rank) return 0;
     std::uint64_t begins = c.destination;
     for (int i = next; i < c.rank; ++i) begins |= bits(axis(i).destination);

@@ -16,8 +16,8 @@ struct tile_of_units {
     struct entries {
         unsigned at[kPerVector];
     };
-    // Where in a copy an entry lies. Behind each vector's entries a group is left out, or one where there is one copy:
-    // the lanes of a warp read entries of vectors that follow each other, in different banks.
+    // Where in a copy an entry lies. Behind each vector's entries as many are left out as there are copies: the lanes
+    // of a warp read entries of vectors that follow each other, in different banks.
     static __device__ __forceinline__ unsigned place_of(unsigned entry, unsigned copies) {
         return entry + entry / kPerVector * copies;
     }

@@ -99,7 +99,7 @@ plan work_out(const choice& chosen, const strided_copy& c, const gpu& on) {
 namespace {
 
 // What addresses matter to a plan by.
-constexpr std::uintptr_t kAlike = kSector;
+constexpr std::uintptr_t kAlike = kFetched;
 
 // Whether plans differ in their addresses alone.
 bool are_alike(const strided_copy& a, const strided_copy& b) {

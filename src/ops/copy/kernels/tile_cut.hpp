@@ -23,7 +23,9 @@ struct copy_of_units {
     int unit, rank = 0;
     std::array<axis, kMostAxes + 1> axes;  // by the destination's stride
     std::array<int, kMostAxes + 1> by_source;
-    bool gaps;  // between lines of the destination that are so short that they are written unit by unit
+    // The destination's pieces without gaps are short: a line holds several, with the gaps between them, and is written
+    // unit by unit.
+    bool gaps;
 
     explicit copy_of_units(const strided_copy& copy) : c(copy), unit(copy.unit()) {
         if (c.run > unit) axes[static_cast<std::size_t>(rank++)] = {c.run / unit, unit, unit, unit};
@@ -37,15 +39,11 @@ struct copy_of_units {
                 by_source[static_cast<std::size_t>(at)] = by_source[static_cast<std::size_t>(at - 1)];
             by_source[static_cast<std::size_t>(at)] = i;
         }
-        std::int64_t line = unit;
-        int i = 0;
-        for (; i < rank && axes[static_cast<std::size_t>(i)].destination == line; ++i)
-            line *= axes[static_cast<std::size_t>(i)].extent;
+        const auto [piece, next] = piece_without_gaps(c);
         std::uint64_t begins = c.destination;
-        for (int next = i; next < rank; ++next) begins |= bits(axes[static_cast<std::size_t>(next)].destination);
-        // Of 32 bytes that begin anywhere only one vector is whole, and the ends would be written so anyhow.
-        const bool has_ends = line % kVector != 0 || begins % kVector != 0;
-        gaps = line < (unit == 1 && has_ends ? 2 * kVector : kVector) && i < rank;
+        for (int i = next; i < c.rank; ++i) begins |= bits(c.axes[static_cast<std::size_t>(i)].destination);
+        const bool whole = piece % kVector == 0 && begins % kVector == 0;
+        gaps = piece < (unit > 1 || whole ? kLeastOfVectors : kLeastOfVectorsOfBytes) && next < c.rank;
     }
     const axis& of_source(int i) const {
         return axes[static_cast<std::size_t>(by_source[static_cast<std::size_t>(i)])];
@@ -387,7 +385,8 @@ struct tile_cut {
         const std::int64_t of_vector = kVector / u.unit;
         return u.gaps ? table : up(table + up(table, of_vector) * copies(), std::int64_t{4}) * 4;
     }
-    // Of the table; with gaps there are two tables instead. Several are worth making where it is looked at often.
+    // Of the table. Several are worth making where it is looked at often. With gaps there are two tables instead: where
+    // units lie, and where they go.
     int copies() const {
         if (u.gaps) return 2;
         if (group >= 0 || (!keeps_places() && lines * line / u.unit < kLooksForCopies * table)) return 1;

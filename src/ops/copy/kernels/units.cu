@@ -1,7 +1,7 @@
 // Strided copies piece by piece, of a unit or three: see works.hpp.
 //
 // What limits: sectors of the source, of which neighbours in a warp share few; then instructions, of which an axis
-// takes about 10 for each piece.
+// takes about 14 for each piece.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/places.hpp"
 
@@ -40,10 +40,12 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w)
 
 template <int kUnit>
 void run(const units_work& w, int units, int each, const launch_shape& shape) {
-    if constexpr (kUnit < kVectorBytes) {
-        if (units == 3) return launch(shape, copy_units<kUnit, 3, 1>, w);
-    }
-    if constexpr (kUnit > 1) {
+    if constexpr (kUnit == 1) {
+        launch(shape, copy_units<1, 3, 1>, w);  // never one
+    } else {
+        if constexpr (kUnit < kVectorBytes) {
+            if (units == 3) return launch(shape, copy_units<kUnit, 3, 1>, w);
+        }
         if (each == 1) return launch(shape, copy_units<kUnit, 1, 1>, w);
         launch(shape, copy_units<kUnit, 1, strided::kPiecesOfThread>, w);
     }

@@ -1,4 +1,4 @@
-// How a strided copy is dealt out unit by unit, and what that is predicted to cost: see works.hpp.
+// How a strided copy is dealt out piece by piece, and what that is predicted to cost: see works.hpp.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ struct units_cut {
         const double instructions =
             f(pieces) / kWarp * (kOfDirect + kOfDirectAxis * rank() + kOfDirectUnit * (units - 1));
         // Each of a piece's units asks the L2 again for the sectors that neighbours' units lie in.
-        const std::int64_t apart = c.rank == 0 ? piece : std::abs(c.axes[0].source);
+        const std::int64_t apart = rank() > c.rank || c.rank == 0 ? piece : std::abs(c.axes[0].source);
         const double asked = (f(c.bytes()) + f(pieces * std::clamp<std::int64_t>(apart, piece, kSector))) * units;
         const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;
         const double cache = kOfDirectBytes * asked / kCacheBytesPerUs;

@@ -6,8 +6,9 @@
 //
 //  - Spans are its pieces of the source: all bytes from a first to a last, with what gaps there are. A block reads each
 //    as it lies, in vectors of 16 bytes, into shared memory.
-//  - Lines are its pieces of the destination: units without gaps (the widest words that alignment allows). A block
-//    writes each as it lies, in vectors of 16 bytes, whose units it gathers from the spans. Where in shared memory a
+//  - Lines are its pieces of the destination: units (the widest words that alignment allows) without gaps. A block
+//    writes each as it lies, in vectors of 16 bytes, whose units it gathers from the spans. Where gaps leave only short
+//    pieces, a line has several of these, and a block writes it unit by unit. Where in shared memory a
 //    line's next unit lies is the same for all lines: each block makes a table of it.
 //
 // Where units are of 1 or 2 bytes and neighbours in a span belong to different lines, a thread takes a vector of them
@@ -17,8 +18,9 @@
 // So each axis of a tile runs within spans, within lines, or both: an axis that did neither would need a table for each
 // line. At most two are cut: `along`, the outermost of the lines' axes, and `across`, the outermost of the spans'.
 //
-// `copy_units` moves each unit by itself, in the destination's order, or three of them where runs are of as many, as
-// those of elements of 3, 6, 12 and 24 bytes are: where a tile takes longer to be described than to be moved.
+// `copy_units` moves units without a tile, in the destination's order: where a tile takes longer to be described than
+// to be moved. Where a run is a multiple of three units, as that of an element of 3, 6, 12 or 24 bytes, it moves three
+// at a time.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,8 @@ inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
 // The second where more registers are needed: for units of 1 byte, and for groups of lines.
 inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
 
-// Pieces that a thread of `copy_units` moves: one of few in all, which are over sooner, and of those of three units.
+// A thread of `copy_units` moves so many pieces, each a unit or three. It moves one where there are few pieces in all,
+// which are over sooner, or where a piece has three units.
 inline constexpr int kPiecesOfThread = 4;
 
 // One axis of an index that counts several of them.

@@ -143,19 +143,26 @@ bool has_alike_rows(const matrix_work& w) {
     return has_no_source_gaps(w) && w.cols % 4 == 0 && (w.count == 1 || w.source_stride % 4 == 0);
 }
 // Of 3 bytes, path::units moves whole words where the longer rows begin at words: the destination's of a low matrix,
-// else the source's. Or where rows begin alike.
+// else the source's. Or where the source's rows begin alike: of 1,000 rows and more, and in batches of fewer whose rows
+// and columns are multiples of four.
 bool is_of_words(const matrix_work& w) {
     if (w.element_size != 3) return false;
-    if (is_batch(w) && has_alike_rows(w) && w.rows % 4 == 0 && w.rows >= 32 && w.rows * w.cols >= 384) return true;
+    const bool fours = is_batch(w) && has_alike_rows(w) && w.rows % 4 == 0 && starts_of_destination_rows(w) % 4 == 0;
+    if (fours && w.rows >= 32 && w.rows * w.cols >= 384) return true;
     if (w.rows < w.cols) return w.rows >= 128 && starts_of_destination_rows(w) % 4 == 0;
     if (w.cols < 4) return false;
     if (starts_of_source_rows(w) % 4 == 0) return w.rows >= 200;
     return has_alike_rows(w) && w.rows >= 1000;
 }
 bool is_not_of_words(const matrix_work& w) { return !is_of_words(w); }
-bool is_batch_not_of_words(const matrix_work& w) { return is_batch(w) && is_not_of_words(w); }
+bool is_batch_not_of_words(const matrix_work& w) {
+    const bool large = w.element_size == 3 && std::min(w.rows, w.cols) > 250;
+    return is_batch(w) && is_not_of_words(w) && !large;
+}
+bool has_3_bytes(const matrix_work& w) { return w.element_size == 3; }
+bool has_3_bytes_and_gaps(const matrix_work& w) { return has_3_bytes(w) && has_source_gaps(w); }
 // The kernel for small matrices moves words where both sides have whole ones. Where not, it is still the faster one for
-// many rows of 2 or 4.
+// 300 rows and more of 2 or 4 elements.
 bool has_no_words_when_small(const matrix_work& w) {
     if (w.rows >= 300 && (w.cols == 2 || w.cols == 4)) return false;
     return w.rows * w.element_size % 4 != 0 || w.cols * w.element_size % 4 != 0;
@@ -189,11 +196,11 @@ constexpr copies_tuning kCopies[] = {
     {path::wide, 4, 4, side::rows, 2, 8, is_batch_of_less<128 << 10>},      // 98
     {path::small, 1, 2, side::narrower, 0, kAny, has_no_words_when_small},  // 104
     {path::small, 4, 16, side::narrower, 0, kAny, has_16_kib},              // 82
-    {path::units, 1, 1, side::narrower, 0, 250, is_batch_not_of_words},     // 104
+    {path::units, 1, 1, side::narrower, 0, kAny, is_batch_not_of_words},    // 104
     {path::units, 2, 16, side::narrower, 0, kAny, is_batch},                // 82
     {path::units, 1, 1, side::of_low, 0, 170, is_not_of_words},             // 98
-    {path::units, 1, 1, side::of_tall, 2, 7, has_source_gaps},              // 104
-    {path::units, 1, 1, side::of_tall, 3, 3, always},                       // 104
+    {path::units, 1, 1, side::of_tall, 2, 7, has_3_bytes_and_gaps},         // 104
+    {path::units, 1, 1, side::of_tall, 3, 3, has_3_bytes},                  // 104
     {path::units, 1, 1, side::of_tall, 5, 160, is_not_of_words},            // 98
     {path::units, 2, 2, side::of_low, 0, 160, always},                      // 82
     {path::units, 2, 2, side::of_tall, 0, 500, always},                     // 89
