@@ -85,26 +85,25 @@ inline std::int64_t alignment(std::uint64_t bits, std::uint64_t most) {
 }
 inline std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
 
-// The destination's pieces without gaps: the bytes of each, and the axis along which the next one lies behind a gap;
-// c.rank where there is none.
+// The destination's pieces without gaps: the bytes of each, the axis along which the next one lies behind a gap (c.rank
+// where there is none), and the bits of all addresses where they begin.
 struct piece_without_gaps {
     std::int64_t bytes;
     int next = 0;
+    std::uint64_t begins;
 
-    explicit piece_without_gaps(const strided_copy& c) : bytes(c.run) {
-        const auto axis = [&] { return c.axes[static_cast<std::size_t>(next)]; };
-        for (; next < c.rank && axis().destination == bytes; ++next) bytes *= axis().extent;
+    explicit piece_without_gaps(const strided_copy& c) : bytes(c.run), begins(c.destination) {
+        const auto axis = [&](int i) -> const strided_axis& { return c.axes[static_cast<std::size_t>(i)]; };
+        for (; next < c.rank && axis(next).destination == bytes; ++next) bytes *= axis(next).extent;
+        for (int i = next; i < c.rank; ++i) begins |= bits(axis(i).destination);
     }
 };
 
 // What gaps in the destination cost: about the bytes of the sectors that are written in part because of them.
 inline double bytes_cut_by_gaps(const strided_copy& c) {
-    const auto axis = [&](int i) -> const strided_axis& { return c.axes[static_cast<std::size_t>(i)]; };
-    const auto [line, next] = piece_without_gaps(c);
+    const auto [line, next, begins] = piece_without_gaps(c);
     if (next == c.rank) return 0;
-    std::uint64_t begins = c.destination;
-    for (int i = next; i < c.rank; ++i) begins |= bits(axis(i).destination);
-    const std::int64_t pitch = axis(next).destination, lines = c.bytes() / line;
+    const std::int64_t pitch = c.axes[static_cast<std::size_t>(next)].destination, lines = c.bytes() / line;
     const bool begin_at_sectors = alignment(begins, kSector) == kSector;
     const std::int64_t cut = !begin_at_sectors     ? kSector + std::min<std::int64_t>(pitch - line, kSector)
                              : line % kSector != 0 ? kSector

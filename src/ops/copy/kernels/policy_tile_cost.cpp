@@ -65,8 +65,8 @@ double tile_cut::cost(const gpu& on) const {
     // ends without a gap.
     const double along_tiles = along >= 0 ? f(up(ax(along).extent, step(along))) : 1;
     const double gap_parts = bytes_cut_by_gaps(u.c) * useful / f(u.c.bytes());
-    const auto [piece, next] = piece_without_gaps(u.c);
-    const bool ends_at_gap = next < u.c.rank && line == piece;
+    const piece_without_gaps piece(u.c);
+    const bool ends_at_gap = piece.next < u.c.rank && line == piece.bytes;
     const bool shares = !u.gaps && line_alignment < kSector && !ends_at_gap;
     const double parts = shares ? f(lines) * kSector / (halo > 0 ? along_tiles : 1) : 0;
     const double short_pieces = useful * (kShortLine / f(line + kSector) + kShortSpan / f(span + kSector));

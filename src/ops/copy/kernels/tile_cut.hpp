@@ -39,11 +39,9 @@ struct copy_of_units {
                 by_source[static_cast<std::size_t>(at)] = by_source[static_cast<std::size_t>(at - 1)];
             by_source[static_cast<std::size_t>(at)] = i;
         }
-        const auto [piece, next] = piece_without_gaps(c);
-        std::uint64_t begins = c.destination;
-        for (int i = next; i < c.rank; ++i) begins |= bits(c.axes[static_cast<std::size_t>(i)].destination);
-        const bool whole = piece % kVector == 0 && begins % kVector == 0;
-        gaps = piece < (unit > 1 || whole ? kLeastOfVectors : kLeastOfVectorsOfBytes) && next < c.rank;
+        const piece_without_gaps piece(c);
+        const bool whole = piece.bytes % kVector == 0 && piece.begins % kVector == 0;
+        gaps = piece.bytes < (unit > 1 || whole ? kLeastOfVectors : kLeastOfVectorsOfBytes) && piece.next < c.rank;
     }
     const axis& of_source(int i) const {
         return axes[static_cast<std::size_t>(by_source[static_cast<std::size_t>(i)])];
