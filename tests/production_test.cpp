@@ -214,14 +214,15 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
     }
 }
 
-// On both sides of the limits of the table that gives some matrices to the copy between tensors (experiments 98
-// and 104).
+// On both sides of the limits of the table that gives some matrices to the copy between tensors (experiments 98, 104
+// and 106).
 TEST(production, choices_beside_limits) {
     const struct {
         std::int64_t rows, cols, count;
         int size;
         std::int64_t source_ld, source_offset;  // ld 0: packed
         const char* way;
+        std::int64_t destination_ld = 0;
     } kCases[] = {
         // 3 bytes: rows that begin at words, of a tall matrix in the source, of a low one in the destination.
         {1000, 4, 50, 3, 0, 0, "units"},
@@ -270,12 +271,48 @@ TEST(production, choices_beside_limits) {
         {15, 24, 50, 1, 0, 0, "strided"},
         {301, 4, 50, 1, 0, 0, "small"},
         {299, 4, 50, 1, 0, 0, "strided"},
+        // Aligned rows with gaps behind them, of bytes and pairs: low ones and tall ones, which end within vectors, and
+        // few that do not.
+        {399, 9600, 1, 1, 0, 0, "strided", 416},
+        {401, 9600, 1, 1, 0, 0, "vector", 416},
+        {32, 960000, 1, 1, 0, 0, "strided", 64},
+        {48, 960000, 1, 1, 0, 0, "vector", 64},
+        {9600, 999, 1, 1, 1008, 0, "strided"},
+        {480000, 64, 1, 1, 80, 0, "vector"},
+        {100, 64, 9, 1, 80, 0, "strided", 112},
+        {99, 4800, 1, 2, 0, 0, "strided", 104},
+        {101, 4800, 1, 2, 0, 0, "vector", 104},
+        {8, 960000, 1, 2, 0, 0, "strided", 16},
+        {4800, 249, 1, 2, 256, 0, "strided"},
+        {4800, 251, 1, 2, 256, 0, "vector"},
+        {99, 8, 5000, 2, 0, 0, "strided", 104},
+        // Of 4 and 8 bytes, few rows or columns.
+        {7, 9600, 1, 4, 0, 0, "strided", 8},
+        {13, 960000, 1, 4, 0, 0, "vector", 16},
+        {99, 12, 5000, 4, 0, 0, "strided", 100},
+        {251, 16, 5000, 4, 0, 0, "vector", 252},
+        {4, 960000, 1, 8, 0, 0, "strided", 6},
+        {200, 23, 5000, 8, 0, 0, "strided", 201},
+        {202, 23, 5000, 8, 0, 0, "ragged", 203},
+        // Batches of low matrices whose rows follow each other, with gaps.
+        {48, 90, 500, 1, 96, 0, "strided"},
+        {64, 90, 500, 1, 96, 0, "vector_stacked"},
+        {8, 60, 500, 2, 64, 0, "strided"},
+        {10, 33, 500, 8, 34, 0, "strided"},
+        {160, 4, 500, 4, 8, 0, "strided"},
+        {160, 5, 500, 4, 8, 0, "vector_stacked"},
+        {160, 8, 500, 2, 16, 0, "strided"},
+        {160, 9, 500, 2, 16, 0, "vector_stacked"},
+        // Tall matrices of bytes with gaps behind their rows, which begin anywhere.
+        {9601, 127, 1, 1, 144, 0, "strided"},
+        {9601, 129, 1, 1, 144, 0, "ragged"},
     };
     for (const auto& c : kCases) {
         const problem_shape shape{.rows = c.rows,
                                   .cols = c.cols,
                                   .element_size = c.size,
                                   .source_ld = c.source_ld,
+                                  .destination_ld = c.destination_ld,
                                   .source_offset = c.source_offset,
                                   .count = c.count};
         EXPECT_EQ(way_of(shape), c.way) << tests::describe(shape.checked());

@@ -125,16 +125,17 @@ TEST(strided, units_with_gaps) {
     }
 }
 
-// Few rows of bytes with gaps behind the columns that they become: from 16 to 31 bytes on both sides of what is written
-// unit by unit, and 16 aligned ones in vectors.
+// Few rows of bytes with gaps behind the columns that they become: on both sides of the 64 bytes below which they are
+// written unit by unit, and whole vectors.
 TEST(strided, short_lines_with_gaps) {
-    for (std::int64_t rows : {15, 16, 17, 24, 31, 32, 33}) {
+    for (std::int64_t rows : {15, 16, 17, 31, 32, 33, 48, 63, 64, 65}) {
         for (std::int64_t gap : {1, 16, 40}) {
             for (std::int64_t past : {0, 5}) {
                 tests::strided_problem p{{203, rows}, {1, 207}, {rows + gap, 1}, 1};
                 p.lay_out(64, 1, past);
                 run_every_choice(p);
-                const bool unit_by_unit = rows < 16 || (rows < 32 && !(rows == 16 && gap == 16 && past == 0));
+                const bool whole = rows % 16 == 0 && gap == 16 && past == 0;
+                const bool unit_by_unit = rows < 16 || (rows < 64 && !whole);
                 tests::copier with(p, 1);
                 EXPECT_EQ(strided::copy_of_units(with.copy()).gaps, unit_by_unit) << p.text();
             }

@@ -17,8 +17,8 @@ inline constexpr int kWorthALine = 96;      // of a span, for 128 bytes to be fe
 inline constexpr int kVectorsOfThread = 8;  // about
 inline constexpr int kLooksForCopies = 32;  // at each entry of a table, for copies of it to be made
 // The destination's pieces between gaps, in bytes, from which on a tile writes them in vectors. Bytes that begin
-// anywhere fill one vector at most where they are fewer than 32, and 32 threads would write the rest.
-inline constexpr int kLeastOfVectors = 16, kLeastOfVectorsOfBytes = 32;
+// anywhere fill few vectors where there are fewer than 64, and up to 32 threads would write the rest.
+inline constexpr int kLeastOfVectors = 16, kLeastOfVectorsOfBytes = 64;
 inline constexpr int kMostShared = 80 << 10;  // bytes of a block
 
 // What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for

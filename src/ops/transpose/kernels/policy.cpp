@@ -127,6 +127,15 @@ bool always(const matrix_work&) { return true; }
 bool is_batch(const matrix_work& w) { return w.count > 1; }
 bool has_source_gaps(const matrix_work& w) { return w.source_ld != w.cols; }
 bool has_no_source_gaps(const matrix_work& w) { return !has_source_gaps(w); }
+bool has_gaps(const matrix_work& w) { return has_source_gaps(w) || w.destination_ld != w.rows; }
+// Rows as long as the narrower side end within a vector. What a vector holds of them is moved element by element.
+bool ends_within_vectors(const matrix_work& w) { return std::min(w.rows, w.cols) * w.element_size % kVectorBytes != 0; }
+// In a batch, rows of either side do.
+bool is_batch_within_vectors(const matrix_work& w) {
+    return is_batch(w) && (w.rows * w.element_size % kVectorBytes != 0 || w.cols * w.element_size % kVectorBytes != 0);
+}
+// They leave most of a tile for tall matrices empty.
+bool is_batch_of_few_rows(const matrix_work& w) { return is_batch(w) && w.rows <= 200; }
 template <int kBytes>
 bool is_batch_of_less(const matrix_work& w) {
     return is_batch(w) && w.rows * w.cols * w.element_size < kBytes;
@@ -205,11 +214,28 @@ constexpr copies_tuning kCopies[] = {
     {path::units, 2, 2, side::of_low, 0, 160, always},                      // 82
     {path::units, 2, 2, side::of_tall, 0, 500, always},                     // 89
     {path::units, 4, 16, side::narrower, 0, 500, always},                   // 89
+    {path::vector, 1, 1, side::of_low, 0, 400, ends_within_vectors},        // 106
+    {path::vector, 1, 1, side::of_low, 0, 32, has_gaps},                    // 106
+    {path::vector, 1, 1, side::of_tall, 0, kAny, ends_within_vectors},      // 106
+    {path::vector, 1, 1, side::of_tall, 0, kAny, is_batch_within_vectors},  // 106
+    {path::vector, 2, 2, side::of_low, 0, 100, ends_within_vectors},        // 106
+    {path::vector, 2, 2, side::of_low, 0, 8, has_gaps},                     // 106
+    {path::vector, 2, 2, side::of_tall, 0, 250, ends_within_vectors},       // 106
+    {path::vector, 2, 2, side::of_tall, 0, 8, is_batch_within_vectors},     // 106
+    {path::vector, 4, 8, side::of_low, 0, 8, ends_within_vectors},          // 106
+    {path::vector, 8, 8, side::of_low, 0, 4, has_gaps},                     // 106
+    {path::vector, 4, 8, side::of_tall, 0, 12, is_batch_within_vectors},    // 106
     {path::vector, 1, 16, side::narrower, 0, 4, has_source_gaps},           // 89
+    {path::vector_stacked, 1, 1, side::of_low, 0, 48, has_source_gaps},     // 106
+    {path::vector_stacked, 2, 2, side::of_low, 0, 64, has_gaps},            // 106
+    {path::vector_stacked, 8, 16, side::of_low, 0, 32, has_gaps},           // 106
+    {path::vector_stacked, 2, 16, side::of_tall, 0, 4, has_gaps},           // 106
+    {path::vector_stacked, 2, 2, side::of_tall, 5, 8, has_gaps},            // 106
+    {path::vector_stacked, 8, 8, side::of_tall, 5, 8, has_gaps},            // 106
     {path::vector_stacked, 1, 16, side::rows, 0, kFew - 1, always},         // 89
     {path::ragged, 1, 1, side::of_low, 0, 160, always},                     // 89
     {path::ragged, 1, 1, side::of_tall, 0, kFew, always},                   // 82
-    {path::ragged, 1, 1, side::of_tall, 0, 80, has_source_gaps},            // 89
+    {path::ragged, 1, 1, side::of_tall, 0, 128, has_source_gaps},           // 106
     {path::ragged, 1, 1, side::of_tall, 0, 100, is_batch},                  // 89
     {path::ragged, 2, 2, side::of_low, 0, 256, always},                     // 82
     {path::ragged, 2, 2, side::of_tall, 21, 256, always},                   // 82
@@ -217,6 +243,7 @@ constexpr copies_tuning kCopies[] = {
     {path::ragged, 4, 4, side::narrower, 0, 600, always},                   // 89
     {path::ragged, 8, 16, side::of_low, 0, 90, always},                     // 89
     {path::ragged, 8, 16, side::of_tall, 0, kFew, has_no_source_gaps},      // 104
+    {path::ragged, 8, 8, side::of_tall, 0, 24, is_batch_of_few_rows},       // 106
     {path::ragged, 8, 16, side::of_tall, 65, 200, always},                  // 89
 };
 
