@@ -246,6 +246,7 @@ TEST(production, choices_beside_limits) {
         {1000, 2, 1, 3, 3, 0, "strided"},
         {1000, 7, 1, 3, 8, 0, "strided"},
         {1000, 8, 1, 3, 12, 0, "units"},
+        {1000, 11, 1, 3, 12, 0, "strided"},
         {1000, 3, 1, 3, 0, 0, "strided"},
         // Few columns with gaps behind them.
         {100000, 8, 1, 8, 9, 0, "ragged"},

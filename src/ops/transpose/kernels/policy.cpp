@@ -152,15 +152,15 @@ bool has_alike_rows(const matrix_work& w) {
     return has_no_source_gaps(w) && w.cols % 4 == 0 && (w.count == 1 || w.source_stride % 4 == 0);
 }
 // Of 3 bytes, path::units moves whole words where the longer rows begin at words: the destination's of a low matrix,
-// else the source's. Or where the source's rows begin alike: of 1,000 rows and more, and in batches of fewer whose rows
-// and columns are multiples of four.
+// else the source's, which must end at words, too. Or where the source's rows begin alike: of 1,000 rows and more, and
+// in batches of fewer whose rows and columns are multiples of four.
 bool is_of_words(const matrix_work& w) {
     if (w.element_size != 3) return false;
     const bool fours = is_batch(w) && has_alike_rows(w) && w.rows % 4 == 0 && starts_of_destination_rows(w) % 4 == 0;
     if (fours && w.rows >= 32 && w.rows * w.cols >= 384) return true;
     if (w.rows < w.cols) return w.rows >= 128 && starts_of_destination_rows(w) % 4 == 0;
     if (w.cols < 4) return false;
-    if (starts_of_source_rows(w) % 4 == 0) return w.rows >= 200;
+    if (starts_of_source_rows(w) % 4 == 0 && w.cols % 4 == 0) return w.rows >= 200;
     return has_alike_rows(w) && w.rows >= 1000;
 }
 bool is_not_of_words(const matrix_work& w) { return !is_of_words(w); }
