@@ -126,7 +126,7 @@ TEST(strided, units_with_gaps) {
 }
 
 // Few rows of bytes with gaps behind the columns that they become: on both sides of the 64 bytes below which they are
-// written unit by unit, and whole vectors.
+// written unit by unit, unless they are whole vectors.
 TEST(strided, short_lines_with_gaps) {
     for (std::int64_t rows : {15, 16, 17, 31, 32, 33, 48, 63, 64, 65}) {
         for (std::int64_t gap : {1, 16, 40}) {

@@ -128,13 +128,12 @@ bool is_batch(const matrix_work& w) { return w.count > 1; }
 bool has_source_gaps(const matrix_work& w) { return w.source_ld != w.cols; }
 bool has_no_source_gaps(const matrix_work& w) { return !has_source_gaps(w); }
 bool has_gaps(const matrix_work& w) { return has_source_gaps(w) || w.destination_ld != w.rows; }
-// Rows as long as the narrower side end within a vector. What a vector holds of them is moved element by element.
+// The narrower side is no multiple of a vector, so that the last elements of each row that is as long are moved one by
+// one.
 bool ends_within_vectors(const matrix_work& w) { return std::min(w.rows, w.cols) * w.element_size % kVectorBytes != 0; }
-// In a batch, rows of either side do.
-bool is_batch_within_vectors(const matrix_work& w) {
-    return is_batch(w) && (w.rows * w.element_size % kVectorBytes != 0 || w.cols * w.element_size % kVectorBytes != 0);
-}
-// They leave most of a tile for tall matrices empty.
+// Or, in a batch, the number of rows is none: so every row of the destination ends.
+bool has_odd_rows_in_batch(const matrix_work& w) { return is_batch(w) && w.rows * w.element_size % kVectorBytes != 0; }
+// Matrices of few rows leave most of a tile for tall ones empty.
 bool is_batch_of_few_rows(const matrix_work& w) { return is_batch(w) && w.rows <= 200; }
 template <int kBytes>
 bool is_batch_of_less(const matrix_work& w) {
@@ -152,15 +151,15 @@ bool has_alike_rows(const matrix_work& w) {
     return has_no_source_gaps(w) && w.cols % 4 == 0 && (w.count == 1 || w.source_stride % 4 == 0);
 }
 // Of 3 bytes, path::units moves whole words where the longer rows begin at words: the destination's of a low matrix,
-// else the source's, which must end at words, too. Or where the source's rows begin alike: of 1,000 rows and more, and
-// in batches of fewer whose rows and columns are multiples of four.
+// else the source's, which must end at words, too, or be long. Or where the source's rows begin alike: of 1,000 rows
+// and more, and in batches of fewer whose rows and columns are multiples of four.
 bool is_of_words(const matrix_work& w) {
     if (w.element_size != 3) return false;
     const bool fours = is_batch(w) && has_alike_rows(w) && w.rows % 4 == 0 && starts_of_destination_rows(w) % 4 == 0;
     if (fours && w.rows >= 32 && w.rows * w.cols >= 384) return true;
     if (w.rows < w.cols) return w.rows >= 128 && starts_of_destination_rows(w) % 4 == 0;
     if (w.cols < 4) return false;
-    if (starts_of_source_rows(w) % 4 == 0 && w.cols % 4 == 0) return w.rows >= 200;
+    if (starts_of_source_rows(w) % 4 == 0 && (w.cols % 4 == 0 || w.cols > 160)) return w.rows >= 200;
     return has_alike_rows(w) && w.rows >= 1000;
 }
 bool is_not_of_words(const matrix_work& w) { return !is_of_words(w); }
@@ -217,15 +216,15 @@ constexpr copies_tuning kCopies[] = {
     {path::vector, 1, 1, side::of_low, 0, 400, ends_within_vectors},        // 106
     {path::vector, 1, 1, side::of_low, 0, 32, has_gaps},                    // 106
     {path::vector, 1, 1, side::of_tall, 0, kAny, ends_within_vectors},      // 106
-    {path::vector, 1, 1, side::of_tall, 0, kAny, is_batch_within_vectors},  // 106
+    {path::vector, 1, 1, side::of_tall, 0, kAny, has_odd_rows_in_batch},    // 106
     {path::vector, 2, 2, side::of_low, 0, 100, ends_within_vectors},        // 106
     {path::vector, 2, 2, side::of_low, 0, 8, has_gaps},                     // 106
     {path::vector, 2, 2, side::of_tall, 0, 250, ends_within_vectors},       // 106
-    {path::vector, 2, 2, side::of_tall, 0, 8, is_batch_within_vectors},     // 106
+    {path::vector, 2, 2, side::of_tall, 8, 8, has_odd_rows_in_batch},       // 106
     {path::vector, 4, 8, side::of_low, 0, 8, ends_within_vectors},          // 106
     {path::vector, 8, 8, side::of_low, 0, 4, has_gaps},                     // 106
-    {path::vector, 4, 8, side::of_tall, 0, 12, is_batch_within_vectors},    // 106
-    {path::vector, 1, 16, side::narrower, 0, 4, has_source_gaps},           // 89
+    {path::vector, 4, 8, side::of_tall, 0, 12, has_odd_rows_in_batch},      // 106
+    {path::vector, 4, 16, side::narrower, 0, 4, has_source_gaps},           // 89
     {path::vector_stacked, 1, 1, side::of_low, 0, 48, has_source_gaps},     // 106
     {path::vector_stacked, 2, 2, side::of_low, 0, 64, has_gaps},            // 106
     {path::vector_stacked, 8, 16, side::of_low, 0, 32, has_gaps},           // 106
