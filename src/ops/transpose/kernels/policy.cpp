@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "ops/copy/kernels/policy.hpp"
+#include "ops/transpose/kernels/policy_copies.hpp"
 #include "ops/transpose/kernels/tunings.hpp"
 
 namespace cornerturn::production {
@@ -60,25 +61,12 @@ tuning row_for(const tuning_list<kRows>& list, int unit, std::int64_t few = 0) {
     return {};
 }
 
-constexpr int kLow = 256;                            // rows of a matrix that may leave a tile half empty
-constexpr std::int64_t kLong = 4096;                 // rows of what has up to kFew columns, and the reverse
-constexpr std::int64_t kSmallBytes = 40 << 10;       // bytes of a matrix that a block may hold
-constexpr int kBlocksFrom = 128;                     // bytes of an element that is coalesced by itself
-constexpr int kManyUnits = 32;                       // of an element: a tile of them in place would be small
-constexpr int kVectorBytes = 16, kSectorBytes = 32;  // bytes
-
-// Where rows begin, of all matrices: they are aligned to the lowest bit that is set here.
-std::uint64_t starts_of_rows(const matrix_work& w, const void* data, std::int64_t rows, std::int64_t ld,
-                             std::int64_t stride) {
-    const std::int64_t between = (rows > 1 ? ld * w.element_size : 0) | (w.count > 1 ? stride * w.element_size : 0);
-    return reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uint64_t>(between);
-}
-std::uint64_t starts_of_source_rows(const matrix_work& w) {
-    return starts_of_rows(w, w.source, w.rows, w.source_ld, w.source_stride);
-}
-std::uint64_t starts_of_destination_rows(const matrix_work& w) {
-    return starts_of_rows(w, w.destination, w.cols, w.destination_ld, w.destination_stride);
-}
+constexpr int kLow = 256;                       // rows of a matrix that may leave a tile half empty
+constexpr std::int64_t kLong = 4096;            // rows of what has up to kFew columns, and the reverse
+constexpr std::int64_t kSmallBytes = 40 << 10;  // bytes of a matrix that a block may hold
+constexpr int kBlocksFrom = 128;                // bytes of an element that is coalesced by itself
+constexpr int kManyUnits = 32;                  // of an element: a tile of them in place would be small
+constexpr int kSectorBytes = 32;                // bytes
 
 // What the choice hangs on, taken apart once.
 struct view_of_work {
@@ -122,140 +110,6 @@ struct decision {
     tuning use;
     const char* why;
 };
-
-bool always(const matrix_work&) { return true; }
-bool is_batch(const matrix_work& w) { return w.count > 1; }
-bool has_source_gaps(const matrix_work& w) { return w.source_ld != w.cols; }
-bool has_no_source_gaps(const matrix_work& w) { return !has_source_gaps(w); }
-bool has_gaps(const matrix_work& w) { return has_source_gaps(w) || w.destination_ld != w.rows; }
-// The narrower side is no multiple of a vector, so that the last elements of each row that is as long are moved one by
-// one.
-bool ends_within_vectors(const matrix_work& w) { return std::min(w.rows, w.cols) * w.element_size % kVectorBytes != 0; }
-// Or, in a batch, the number of rows is none: so every row of the destination ends.
-bool has_odd_rows_in_batch(const matrix_work& w) { return is_batch(w) && w.rows * w.element_size % kVectorBytes != 0; }
-// Matrices of few rows leave most of a tile for tall ones empty.
-bool is_batch_of_few_rows(const matrix_work& w) { return is_batch(w) && w.rows <= 200; }
-template <int kBytes>
-bool is_batch_of_less(const matrix_work& w) {
-    return is_batch(w) && w.rows * w.cols * w.element_size < kBytes;
-}
-// A row of the source begins within a word, so that all of it is shifted as it is read.
-bool is_shifted(const matrix_work& w) { return starts_of_source_rows(w) % 4 != 0; }
-// Smaller work is sooner over by the simpler kernel.
-bool is_large(const matrix_work& w) { return w.rows * w.cols * w.count * w.element_size >= 32 << 20; }
-bool is_large_and_shifted(const matrix_work& w) { return is_large(w) && is_shifted(w); }
-bool is_large_and_odd(const matrix_work& w) { return is_large(w) && w.rows % 2 != 0; }
-bool has_16_kib(const matrix_work& w) { return w.rows * w.cols * w.element_size >= 16 << 10; }
-// Rows of the source that all begin at the same place in a word of four.
-bool has_alike_rows(const matrix_work& w) {
-    return has_no_source_gaps(w) && w.cols % 4 == 0 && (w.count == 1 || w.source_stride % 4 == 0);
-}
-// Of 3 bytes, path::units moves whole words where the longer rows begin at words: the destination's of a low matrix,
-// else the source's, which must end at words, too, or be long. Or where the source's rows begin alike: of 1,000 rows
-// and more, and in batches of fewer whose rows and columns are multiples of four.
-bool is_of_words(const matrix_work& w) {
-    if (w.element_size != 3) return false;
-    const bool fours = is_batch(w) && has_alike_rows(w) && w.rows % 4 == 0 && starts_of_destination_rows(w) % 4 == 0;
-    if (fours && w.rows >= 32 && w.rows * w.cols >= 384) return true;
-    if (w.rows < w.cols) return w.rows >= 128 && starts_of_destination_rows(w) % 4 == 0;
-    if (w.cols < 4) return false;
-    if (starts_of_source_rows(w) % 4 == 0 && (w.cols % 4 == 0 || w.cols > 160)) return w.rows >= 200;
-    return has_alike_rows(w) && w.rows >= 1000;
-}
-bool is_not_of_words(const matrix_work& w) { return !is_of_words(w); }
-bool is_batch_not_of_words(const matrix_work& w) {
-    const bool large = w.element_size == 3 && std::min(w.rows, w.cols) > 250;
-    return is_batch(w) && is_not_of_words(w) && !large;
-}
-bool has_3_bytes(const matrix_work& w) { return w.element_size == 3; }
-bool has_3_bytes_and_gaps(const matrix_work& w) { return has_3_bytes(w) && has_source_gaps(w); }
-// The kernel for small matrices moves words where both sides have whole ones. Where not, it is still the faster one for
-// 300 rows and more of 2 or 4 elements.
-bool has_no_words_when_small(const matrix_work& w) {
-    if (w.rows >= 300 && (w.cols == 2 || w.cols == 4)) return false;
-    return w.rows * w.element_size % 4 != 0 || w.cols * w.element_size % 4 != 0;
-}
-
-// The side of a matrix that a limit is about: the rows of one that has fewer rows than columns, the columns of any
-// other, the narrower of the two, or the rows.
-enum class side { of_low, of_tall, narrower, rows };
-constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-
-// The matrices that the copy between tensors moves faster than the kernel that is made for them: most leave its tiles
-// half empty. All were compared on an H200; beside each limit is the experiment that it comes from
-// (docs/experiments.md).
-struct copies_tuning {
-    path instead_of;
-    int least_unit, most_unit;
-    side of;
-    std::int64_t least, most;  // of that side, in elements
-    bool (*if_it)(const matrix_work&);
-};
-constexpr copies_tuning kCopies[] = {
-    {path::wide, 1, 1, side::rows, 2, 4, is_batch_of_less<1 << 20>},        // 98
-    {path::wide, 1, 1, side::rows, 5, 7, is_batch_of_less<200 << 10>},      // 98
-    {path::wide, 1, 1, side::rows, 8, 8, is_batch_of_less<1 << 20>},        // 98
-    {path::wide, 1, 1, side::rows, 2, 2, is_large_and_shifted},             // 98
-    {path::wide, 1, 1, side::rows, 4, 4, is_large_and_shifted},             // 98
-    {path::wide, 1, 1, side::rows, 8, 8, is_large_and_shifted},             // 98
-    {path::wide, 2, 2, side::rows, 2, 8, is_batch_of_less<1 << 20>},        // 98
-    {path::wide, 2, 2, side::rows, 3, 5, is_large_and_odd},                 // 98
-    {path::wide, 2, 2, side::rows, 2, 8, is_large_and_shifted},             // 98
-    {path::wide, 4, 4, side::rows, 2, 8, is_batch_of_less<128 << 10>},      // 98
-    {path::small, 1, 2, side::narrower, 0, kAny, has_no_words_when_small},  // 104
-    {path::small, 4, 16, side::narrower, 0, kAny, has_16_kib},              // 82
-    {path::units, 1, 1, side::narrower, 0, kAny, is_batch_not_of_words},    // 104
-    {path::units, 2, 16, side::narrower, 0, kAny, is_batch},                // 82
-    {path::units, 1, 1, side::of_low, 0, 170, is_not_of_words},             // 98
-    {path::units, 1, 1, side::of_tall, 2, 7, has_3_bytes_and_gaps},         // 104
-    {path::units, 1, 1, side::of_tall, 3, 3, has_3_bytes},                  // 104
-    {path::units, 1, 1, side::of_tall, 5, 160, is_not_of_words},            // 98
-    {path::units, 2, 2, side::of_low, 0, 160, always},                      // 82
-    {path::units, 2, 2, side::of_tall, 0, 500, always},                     // 89
-    {path::units, 4, 16, side::narrower, 0, 500, always},                   // 89
-    {path::vector, 1, 1, side::of_low, 0, 400, ends_within_vectors},        // 106
-    {path::vector, 1, 1, side::of_low, 0, 32, has_gaps},                    // 106
-    {path::vector, 1, 1, side::of_tall, 0, kAny, ends_within_vectors},      // 106
-    {path::vector, 1, 1, side::of_tall, 0, kAny, has_odd_rows_in_batch},    // 106
-    {path::vector, 2, 2, side::of_low, 0, 100, ends_within_vectors},        // 106
-    {path::vector, 2, 2, side::of_low, 0, 8, has_gaps},                     // 106
-    {path::vector, 2, 2, side::of_tall, 0, 250, ends_within_vectors},       // 106
-    {path::vector, 2, 2, side::of_tall, 8, 8, has_odd_rows_in_batch},       // 106
-    {path::vector, 4, 8, side::of_low, 0, 8, ends_within_vectors},          // 106
-    {path::vector, 8, 8, side::of_low, 0, 4, has_gaps},                     // 106
-    {path::vector, 4, 8, side::of_tall, 0, 12, has_odd_rows_in_batch},      // 106
-    {path::vector, 4, 16, side::narrower, 0, 4, has_source_gaps},           // 89
-    {path::vector_stacked, 1, 1, side::of_low, 0, 48, has_source_gaps},     // 106
-    {path::vector_stacked, 2, 2, side::of_low, 0, 64, has_gaps},            // 106
-    {path::vector_stacked, 8, 16, side::of_low, 0, 32, has_gaps},           // 106
-    {path::vector_stacked, 2, 16, side::of_tall, 0, 4, has_gaps},           // 106
-    {path::vector_stacked, 2, 2, side::of_tall, 5, 8, has_gaps},            // 106
-    {path::vector_stacked, 8, 8, side::of_tall, 5, 8, has_gaps},            // 106
-    {path::vector_stacked, 1, 16, side::rows, 0, kFew - 1, always},         // 89
-    {path::ragged, 1, 1, side::of_low, 0, 160, always},                     // 89
-    {path::ragged, 1, 1, side::of_tall, 0, kFew, always},                   // 82
-    {path::ragged, 1, 1, side::of_tall, 0, 128, has_source_gaps},           // 106
-    {path::ragged, 1, 1, side::of_tall, 0, 100, is_batch},                  // 89
-    {path::ragged, 2, 2, side::of_low, 0, 256, always},                     // 82
-    {path::ragged, 2, 2, side::of_tall, 21, 256, always},                   // 82
-    {path::ragged, 2, 2, side::of_tall, 0, 256, has_source_gaps},           // 89
-    {path::ragged, 4, 4, side::narrower, 0, 600, always},                   // 89
-    {path::ragged, 8, 16, side::of_low, 0, 90, always},                     // 89
-    {path::ragged, 8, 16, side::of_tall, 0, kFew, has_no_source_gaps},      // 104
-    {path::ragged, 8, 8, side::of_tall, 0, 24, is_batch_of_few_rows},       // 106
-    {path::ragged, 8, 16, side::of_tall, 65, 200, always},                  // 89
-};
-
-bool copies_better(const tuning& t, const matrix_work& w) {
-    if (w.rows == 1 || w.cols == 1) return true;  // a copy of runs: experiment 82
-    const bool low = w.rows < w.cols;
-    return std::any_of(std::begin(kCopies), std::end(kCopies), [&](const copies_tuning& c) {
-        if (c.instead_of != t.by || t.unit < c.least_unit || t.unit > c.most_unit) return false;
-        if ((c.of == side::of_low && !low) || (c.of == side::of_tall && low)) return false;
-        const std::int64_t extent = low || c.of == side::rows ? w.rows : w.cols;
-        return extent >= c.least && extent <= c.most && c.if_it(w);
-    });
-}
 
 // Rows that are multiples of 128 KiB apart are where DRAM minds that blocks read one below the other, more or less as
 // the matrix happens to lie: after a column of tiles comes one further on then. For other distances that costs a point.
