@@ -25,8 +25,12 @@ TEST(host_paths, each_is_taken) {
         {{.rows = 192 * 1024, .cols = 64, .source_ld = 72}, "lines"},
         {{.rows = 128, .cols = 64, .count = 2048}, "lines"},
         {{.rows = 3, .cols = 3 * kMiB}, "image"},
-        {{.rows = 32, .cols = 31, .element_size = 3, .count = 4096}, "image"},
-        {{.rows = 3, .cols = 3 * kMiB, .destination_ld = 4}, "direct"},
+        {{.rows = 32, .cols = 31, .element_size = 3, .count = 4096}, "tiles"},
+        {{.rows = 3, .cols = 3 * kMiB, .destination_ld = 4}, "tiles"},
+        {{.rows = 33, .cols = 31, .element_size = 8, .count = 4096}, "tiles"},
+        {{.rows = 3, .cols = 3, .element_size = 2, .count = kMiB}, "tiles"},
+        {{.rows = 2001, .cols = 2000, .element_size = 6}, "tiles"},
+        {{.rows = 1, .cols = 9 * kMiB}, "copy"},
         {{.rows = 30, .cols = 30, .in_place = true}, "in_place"},
         {{.rows = 3, .cols = 5, .element_size = kMostElementBytes}, "direct"}};
     for (const auto& [shape, path] : paths) {

@@ -1,8 +1,6 @@
 // cornerturn::transpose on host memory: every element moves, bit for bit, and nothing else is touched.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <tbb/task_arena.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,11 +13,13 @@
 
 #include "batch_shapes.hpp"
 #include "cornerturn/cornerturn.h"
+#include "fenced.hpp"
 #include "host_transposes.hpp"
 #include "random_gaps.hpp"
 
 using namespace cornerturn;
 using tests::expect_right;
+using tests::fenced;
 using tests::kMiB;
 using tests::kSizes;
 using tests::transpose_work;
@@ -227,26 +227,6 @@ TEST(host_transpose, each_mistake_is_named_with_its_value) {
 }
 
 // ---- Where nothing else may be touched ------------------------------------------------------------------------------
-
-// Memory that ends, or begins, where no page is.
-class fenced {
-public:
-    explicit fenced(std::int64_t bytes) : bytes_(bytes), page_(sysconf(_SC_PAGESIZE)) {
-        inner_ = (bytes + page_ - 1) / page_ * page_;
-        mapping_ = static_cast<unsigned char*>(
-            mmap(nullptr, static_cast<std::size_t>(inner_ + 2 * page_), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-        mprotect(mapping_ + page_, static_cast<std::size_t>(inner_), PROT_READ | PROT_WRITE);
-    }
-    ~fenced() { munmap(mapping_, static_cast<std::size_t>(inner_ + 2 * page_)); }
-    fenced(const fenced&) = delete;
-    fenced& operator=(const fenced&) = delete;
-
-    unsigned char* at(bool end) const { return mapping_ + page_ + (end ? inner_ - bytes_ : 0); }
-
-private:
-    std::int64_t bytes_, page_, inner_;
-    unsigned char* mapping_;
-};
 
 TEST(host_transpose, touches_nothing_before_or_behind) {
     for (int size : {1, 2, 4, 8, 16, 3}) {

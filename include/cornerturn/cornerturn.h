@@ -7,8 +7,8 @@
  *     }
  *
  * libcornerturn_host has the functions for host memory, libcornerturn those for a GPU's, whose names begin with
- * cornerturn_cuda_; both have those for messages and the version. They are the C++ ones of cornerturn/transpose.hpp and
- * cornerturn/cuda/transpose.hpp, with codes for exceptions. For all of them:
+ * cornerturn_cuda_; both have those for messages and the version. They are the C++ ones of cornerturn/transpose.hpp,
+ * cornerturn/copy.hpp and those in cornerturn/cuda/, with codes for exceptions. For all of them:
  *
  * Matrices   are row-major: element (row, col) of a matrix at `data` lies `row * ld + col` elements behind it, and the
  *            ld - cols elements behind each row are never written, and never matter. Sizes, leading dimensions (ld) and
@@ -85,6 +85,28 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_batch(const void* sourc
 CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_in_place(void* matrix, int64_t n, int64_t ld,
                                                                   int64_t element_size, int threads);
 
+/* ---- Copies between tensors, in host memory ----
+ *
+ * Tensors have `rank` axes, 0 to 32. Extents and strides are arrays of `rank` numbers, one for each axis, and count
+ * elements: element (i, j, ...) lies i * strides[0] + j * strides[1] + ... elements behind the address. Strides have
+ * any sign; NULL in their place means row-major without gaps. The source may repeat elements, by a stride of 0 or axes
+ * that overlap; the destination may not: sorted by stride, each of its axes steps beyond all that the smaller ones
+ * span. Source and destination share no element. What lies between the elements of the destination is never
+ * written; of the source, bytes beside elements may be read, and never matter. */
+
+/* destination(i, j, ...) = source(i, j, ...). Both have these extents. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_copy(int rank, const int64_t* extents, const void* source,
+                                                    const int64_t* source_strides, void* destination,
+                                                    const int64_t* destination_strides, int64_t element_size,
+                                                    int threads);
+
+/* Axis k of the destination is axis axes[k] of the source, as in numpy.transpose; an axis below 0 counts from the end.
+ * The extents are the source's. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_permute(int rank, const int64_t* extents, const void* source,
+                                                       const int64_t* source_strides, const int* axes,
+                                                       void* destination, const int64_t* destination_strides,
+                                                       int64_t element_size, int threads);
+
 /* ---- A GPU's memory: libcornerturn ----
  *
  * Where      the matrices lie in memory of the current device, or in memory that CUDA gave to host and device (pinned,
@@ -114,23 +136,14 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose_in_place(void* mat
                                                                        int64_t element_size,
                                                                        struct CUstream_st* stream);
 
-/* ---- Copies between tensors, in a GPU's memory ----
- *
- * Tensors have `rank` axes, 0 to 32. Extents and strides are arrays of `rank` numbers, one for each axis, and count
- * elements: element (i, j, ...) lies i * strides[0] + j * strides[1] + ... elements behind the address. Strides have
- * any sign; NULL in their place means row-major without gaps. The source may repeat elements, by a stride of 0 or axes
- * that overlap; the destination may not: sorted by stride, each of its axes steps beyond all that the smaller ones
- * span. Source and destination share no element. What lies between the elements of the destination is never
- * written; of the source, bytes beside elements may be read, and never matter. */
+/* ---- Copies between tensors, in a GPU's memory ---- */
 
-/* destination(i, j, ...) = source(i, j, ...). Both have these extents. */
+/* As cornerturn_copy and cornerturn_permute, ordered in a stream. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_copy(int rank, const int64_t* extents, const void* source,
                                                          const int64_t* source_strides, void* destination,
                                                          const int64_t* destination_strides, int64_t element_size,
                                                          struct CUstream_st* stream);
 
-/* Axis k of the destination is axis axes[k] of the source, as in numpy.transpose; an axis below 0 counts from the end.
- * The extents are the source's. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_permute(int rank, const int64_t* extents, const void* source,
                                                             const int64_t* source_strides, const int* axes,
                                                             void* destination, const int64_t* destination_strides,

@@ -7,14 +7,14 @@
 //
 // Every call does the following, and nothing else:
 //  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). An element has
-//    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fast, any other size is correct. It is done when the call
-//    returns, and other threads see it as they see any write of the calling one.
+//    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fastest, any other size is nearly so. It is done when the
+//    call returns, and other threads see it as they see any write of the calling one.
 //  - Threads: any number may call at once. The work is shared out by oneTBB: to the cores of the arena that the caller
 //    is in, or to as many as host_options says; one thread does it without oneTBB. Each thread keeps up to 2 MiB for
 //    the next call.
 //  - Aliasing: source and destination share no element, with one exception: the same square matrix (or batch) with the
 //    same leading dimension (and stride) as source and destination is transposed in place.
-//  - Gaps behind the rows are never read or written.
+//  - Gaps behind the rows are never written. They may be read, on pages that have elements, and never matter.
 //  - Empty matrices and batches do nothing; their pointers may be null.
 //  - Errors come before anything is written: invalid_argument names the argument, its value and what it must be.
 //    std::bad_alloc, where there is no memory to work in, leaves the destination in part written.
@@ -25,13 +25,10 @@
 
 #include "cornerturn/error.hpp"
 #include "cornerturn/export.h"
+#include "cornerturn/host_options.hpp"
 #include "cornerturn/matrix_view.hpp"
 
 namespace cornerturn {
-
-struct host_options {
-    int threads = 0;  // at most so many, the caller's among them; 0: as many as there are cores to run on
-};
 
 template <class T>
 void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, host_options options = {});

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "core/sizes.hpp"
-#include "cornerturn/error.hpp"
 #include "host/kernels.hpp"
 #include "ops/copy/work.hpp"
 #include "ops/transpose/operation.hpp"
@@ -17,7 +16,7 @@ constexpr rung_notes kCopy{
     .id = "host/copy",
     .idea = "A copy on all cores, a MiB at a time: past the caches, and as memcpy does it.",
     .change = "A peer, not a rung.",
-    .contract = "A matrix without gaps behind its rows, of any elements; to be streamed it begins with a line.",
+    .contract = "A matrix without gaps behind its rows, of any elements.",
     .bytes = "2 * rows * cols * e",
     .limit = "The host's memory.",
     .source = "Stores that fetch no line before they overwrite it are the least that a copy can move.",
@@ -27,12 +26,7 @@ constexpr std::int64_t kPiece = 1 << 20;
 
 void stream(unsigned char* to, const unsigned char* from, std::size_t bytes) {
     static const host::kernels use = host::kernels_for(1);
-    const auto lines = static_cast<std::int64_t>(bytes / host::kLineBytes);
-    const std::size_t streamed = static_cast<std::size_t>(lines) * host::kLineBytes;
-    if (host::in_line(to) != 0 || host::in_line(from) != 0)
-        throw unsupported("copies what begins with a line of 64 bytes");
-    use.stream(from, to, lines, nullptr);
-    std::memcpy(to + streamed, from + streamed, bytes - streamed);
+    use.stream(from, to, static_cast<std::int64_t>(bytes), nullptr);
     host::end_stream();
 }
 

@@ -93,4 +93,41 @@ strided_copy canonical(const detail::any_tensor& source, const detail::any_tenso
     return canonical(source.data, destination.data, element_size, axes.data(), static_cast<int>(rank));
 }
 
+strided_copy canonical(const matrix_work& w) {
+    const std::int64_t e = w.element_size;
+    const strided_axis axes[] = {{w.count, w.source_stride * e, w.destination_stride * e},
+                                 {w.cols, e, w.destination_ld * e},
+                                 {w.rows, w.source_ld * e, e}};
+    return canonical(reinterpret_cast<std::uintptr_t>(w.source), reinterpret_cast<std::uintptr_t>(w.destination), e,
+                     axes, 3);
+}
+
+std::optional<matrix_work> matrices_of(const strided_copy& c) {
+    constexpr std::int64_t kMostElement = 16;  // bytes: longer runs are moved as rows
+    if (c.rank < 2 || c.rank > 3 || c.run > kMostElement) return std::nullopt;
+    const strided_axis* rows = nullptr;
+    const strided_axis* cols = nullptr;
+    const strided_axis* batch = nullptr;
+    for (const strided_axis& a : axes_of(c)) {
+        if (a.source <= 0 || a.source % c.run != 0 || a.destination % c.run != 0) return std::nullopt;
+        (a.destination == c.run ? rows : a.source == c.run ? cols : batch) = &a;
+    }
+    if (rows == nullptr || cols == nullptr || (c.rank == 3 && batch == nullptr)) return std::nullopt;
+    if (rows->source < cols->extent * c.run || cols->destination < rows->extent * c.run) return std::nullopt;
+    matrix_work work{reinterpret_cast<const void*>(c.source),
+                     reinterpret_cast<void*>(c.destination),
+                     rows->extent,
+                     cols->extent,
+                     rows->source / c.run,
+                     cols->destination / c.run,
+                     static_cast<int>(c.run)};
+    if (batch == nullptr) return work;
+    if (batch->source < rows->extent * rows->source || batch->destination < cols->extent * cols->destination)
+        return std::nullopt;
+    work.count = batch->extent;
+    work.source_stride = batch->source / c.run;
+    work.destination_stride = batch->destination / c.run;
+    return work;
+}
+
 }  // namespace cornerturn

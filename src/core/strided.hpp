@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
+#include "core/work.hpp"
 #include "cornerturn/tensor_view.hpp"
 
 namespace cornerturn {
@@ -42,5 +44,13 @@ strided_copy canonical(const detail::any_tensor& source, const detail::any_tenso
 // The same from axes in any order, with extents of 0 and 1 and strides of any sign.
 strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::int64_t run, const strided_axis* axes,
                        int count);
+
+// Of transposes that are not empty, nor in place.
+strided_copy canonical(const matrix_work& work);
+
+// The copy as transposes of matrices whose elements are its runs, of up to 16 bytes, if it can be told so: rows step
+// along `rows`, columns along `cols`. Matrices that interleave are none: tiles that are cut from several of them have
+// longer pieces.
+std::optional<matrix_work> matrices_of(const strided_copy& c);
 
 }  // namespace cornerturn

@@ -20,6 +20,9 @@ inline constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 inline constexpr std::int64_t kTaskBytes = 256 * kKiB;   // at least: moved by a thread before it takes what comes next
 inline constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved directly
 
+inline constexpr std::int64_t kStreamFrom =
+    8 * kMiB;  // of the destination: what is smaller had better stay in the caches
+
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 inline void copy(const byte* from, byte* to, std::int64_t bytes) {
@@ -105,11 +108,19 @@ struct job {
     }
 };
 
-// Calls body(i) for i in [0, count), which is all of the job; in turn, so that what is done at the same time lies close
-// together.
+// Calls body(number) for so many workers at a time.
 template <class Body>
-void share_out(const job& j, std::int64_t count, Body body, std::int64_t task_bytes = kTaskBytes) {
-    const std::int64_t tasks = std::clamp<std::int64_t>(j.bytes() / task_bytes, 1, count);
+void on_threads(std::int64_t workers, Body body) {
+    if (workers == 1) return body(std::int64_t{0});
+    tbb::parallel_for(std::int64_t{0}, workers, body, tbb::simple_partitioner());
+}
+
+// Calls body(i) for i in [0, count), which is all of so many bytes; in turn, so that what is done at the same time lies
+// close together.
+template <class Body>
+void share_out(std::int64_t bytes, std::int64_t threads, std::int64_t count, Body body,
+               std::int64_t task_bytes = kTaskBytes) {
+    const std::int64_t tasks = std::clamp<std::int64_t>(bytes / task_bytes, 1, count);
     std::atomic<std::int64_t> next = 0;
     const auto take = [&](std::int64_t) {
         for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
@@ -117,22 +128,12 @@ void share_out(const job& j, std::int64_t count, Body body, std::int64_t task_by
         }
         end_stream();
     };
-    const std::int64_t workers = std::min(tasks, j.threads);
-    if (workers == 1) {
-        take(0);
-    } else {
-        tbb::parallel_for(std::int64_t{0}, workers, take, tbb::simple_partitioner());
-    }
+    on_threads(std::min(tasks, threads), take);
 }
 
-// Writes bytes that lie in a line as they will there: whole lines past the caches, what is left at either end as usual.
-// As much is fetched from `next` meanwhile; null: nothing.
-inline void stream_run(const kernels& use, const byte* from, byte* to, std::int64_t bytes, const byte* next = nullptr) {
-    const std::int64_t head = std::min<std::int64_t>(bytes, to_next_line(to));
-    copy(from, to, head);
-    const std::int64_t lines = (bytes - head) / kLineBytes, done = head + lines * kLineBytes;
-    use.stream(from + head, to + head, lines, next);
-    copy(from + done, to + done, bytes - done);
+template <class Body>
+void share_out(const job& j, std::int64_t count, Body body, std::int64_t task_bytes = kTaskBytes) {
+    share_out(j.bytes(), j.threads, count, body, task_bytes);
 }
 
 }  // namespace cornerturn::host

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "host/listed-inl.hpp"
 #include "host/packed-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -53,8 +54,8 @@ void transpose_tile(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::
     transpose_elements<kSize>(from, from_pitch, to, to_pitch, rows, cols, size);
 }
 
-void stream(const byte* from, byte* to, std::int64_t lines, const byte*) {
-    std::memcpy(to, from, static_cast<std::size_t>(lines * kLineBytes));
+void stream(const byte* from, byte* to, std::int64_t bytes, const byte*) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
 void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, byte* waiting,
@@ -170,7 +171,7 @@ HWY_INLINE void fetch(const byte* line) { __builtin_prefetch(line, 0, 2); }
 // What lies side by side in a row comes soon after each other: memory gives more at a time than a line.
 template <int kSize>
 HWY_INLINE void fetch_with(int column, const square& s, std::ptrdiff_t from_pitch) {
-    constexpr int kLines = fetched_lines(kLineBytes / kSize);
+    constexpr int kLines = lines_of_fetch(kLineBytes / kSize);
     if (s.fetch != nullptr) fetch(s.fetch + column / kLines * from_pitch + column % kLines * kLineBytes);
 }
 
@@ -186,17 +187,41 @@ void transpose_lines(const square* squares, int count, std::ptrdiff_t from_pitch
     }
 }
 
+// A line or less, and nothing beside it: others may be writing there.
+HWY_INLINE void copy_part(const byte* from, byte* to, std::ptrdiff_t bytes) {
+    const auto both_ends = [&](auto size) {
+        byte first[size], last[size];
+        std::memcpy(first, from, size);
+        std::memcpy(last, from + bytes - size, size);
+        std::memcpy(to, first, size);
+        std::memcpy(to + bytes - size, last, size);
+    };
+    if (bytes >= 32) return both_ends(std::integral_constant<int, 32>());
+    if (bytes >= 16) return both_ends(std::integral_constant<int, 16>());
+    if (bytes >= 8) return both_ends(std::integral_constant<int, 8>());
+    if (bytes >= 4) return both_ends(std::integral_constant<int, 4>());
+    if (bytes >= 2) return both_ends(std::integral_constant<int, 2>());
+    if (bytes == 1) *to = *from;
+}
+
 HWY_INLINE void stream_line(const byte* from, byte* to) {
     const widest<std::uint8_t> d;
     constexpr int kBytes = bytes_of(widest<std::uint8_t>());
     for (int i = 0; i < kLineBytes; i += kBytes) hn::Stream(hn::Load(d, from + i), d, to + i);
 }
 
-void stream(const byte* from, byte* to, std::int64_t lines, const byte* next) {
-    for (std::int64_t i = 0; i < lines * kLineBytes; i += kLineBytes) {
+void stream(const byte* from, byte* to, std::int64_t bytes, const byte* next) {
+    const widest<std::uint8_t> d;
+    constexpr int kBytes = bytes_of(widest<std::uint8_t>());
+    const std::int64_t head = std::min<std::int64_t>(bytes, to_next_line(to));
+    copy_part(from, to, head);
+    const std::int64_t end = bytes - (bytes - head) % kLineBytes;
+    for (std::int64_t i = head; i < end; i += kLineBytes) {
         if (next != nullptr) fetch(next + i);
-        stream_line(from + i, to + i);
+        for (int part = 0; part < kLineBytes; part += kBytes)
+            hn::Stream(hn::LoadU(d, from + i + part), d, to + i + part);
     }
+    copy_part(from + end, to + end, bytes - end);
 }
 
 template <int kSize>
@@ -273,23 +298,6 @@ void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::p
     }
 }
 
-// A line or less, and nothing beside it: others may be writing there.
-HWY_INLINE void copy_part(const byte* from, byte* to, std::ptrdiff_t bytes) {
-    const auto both_ends = [&](auto size) {
-        byte first[size], last[size];
-        std::memcpy(first, from, size);
-        std::memcpy(last, from + bytes - size, size);
-        std::memcpy(to, first, size);
-        std::memcpy(to + bytes - size, last, size);
-    };
-    if (bytes >= 32) return both_ends(std::integral_constant<int, 32>());
-    if (bytes >= 16) return both_ends(std::integral_constant<int, 16>());
-    if (bytes >= 8) return both_ends(std::integral_constant<int, 8>());
-    if (bytes >= 4) return both_ends(std::integral_constant<int, 4>());
-    if (bytes >= 2) return both_ends(std::integral_constant<int, 2>());
-    if (bytes == 1) *to = *from;
-}
-
 #if HWY_TARGET == HWY_AVX3_DL
 // The last `within` bytes of what lies before, and as much of what comes as completes a line.
 HWY_INLINE hn::Vec<widest<std::uint8_t>> line_of(hn::Vec<widest<std::uint8_t>> before,
@@ -364,14 +372,41 @@ const char* target() { return hwy::TargetName(HWY_TARGET); }
 template <int kSize>
 kernels in_squares() {
     constexpr transpose_copied_function none = nullptr;  // 16 rows and less fit the caches, however far apart they are
-    return {transpose_tile<kSize>,   transpose_lines<kSize>,
-            transpose_run<kSize>,    kSize <= 2 ? transpose_copied<kSize> : none,
-            transpose_joined<kSize>, stream,
-            stream_joined,           target()};
+    return {transpose_tile<kSize>,
+            gather<kSize>,
+            kSize <= 8 ? transpose_listed<kSize> : nullptr,
+            shuffle,
+            kShuffleCost,
+            transpose_lines<kSize>,
+            transpose_run<kSize>,
+            kSize <= 2 ? transpose_copied<kSize> : none,
+            transpose_joined<kSize>,
+            stream,
+            stream_joined,
+            target()};
+}
+listed_function gather_for(std::int64_t size) {
+    if (size > 128) return gather_any;
+    if (size > 64) return gather_ends<64>;
+    if (size > 32) return gather_ends<32>;
+    if (size > 16) return gather_ends<16>;
+    if (size > 8) return gather_ends<8>;
+    return size > 4 ? gather_ends<4> : gather_ends<2>;
 }
 template <int kSize>
-kernels by_elements() {
-    return {transpose_elements<kSize>, nullptr, nullptr, nullptr, nullptr, stream, stream_joined, target()};
+kernels by_elements(std::int64_t size = kSize, listed_function listed = nullptr) {
+    return {transpose_elements<kSize>,
+            gather_for(size),
+            listed,
+            shuffle,
+            kShuffleCost,
+            nullptr,
+            nullptr,
+            nullptr,
+            nullptr,
+            stream,
+            stream_joined,
+            target()};
 }
 
 kernels kernels_for(std::int64_t size) {
@@ -381,12 +416,12 @@ kernels kernels_for(std::int64_t size) {
         case 4: return in_squares<4>();
         case 8: return in_squares<8>();
         case 16: return in_squares<16>();
-        case 3: return by_elements<3>();
-        case 6: return by_elements<6>();
+        case 3: return by_elements<3>(3, transpose_widened<3>);
+        case 6: return by_elements<6>(6, transpose_widened<6>);
         case 12: return by_elements<12>();
         case 24: return by_elements<24>();
         case 32: return by_elements<32>();
-        default: return by_elements<0>();
+        default: return by_elements<0>(size);
     }
 }
 

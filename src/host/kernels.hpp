@@ -7,7 +7,8 @@
 namespace cornerturn::host {
 
 using byte = unsigned char;
-inline constexpr int kLineBytes = 64;
+inline constexpr int kLineBytes = 64, kBlockBytes = 16;
+inline constexpr std::int64_t kPageBytes = 4096;
 
 // to[col * to_pitch + row * size] = from[row * from_pitch + col * size] for all rows and cols, each element `size`
 // bytes. Writes nothing else, and reads nothing but the rows and, where they are packed, what follows them among them.
@@ -18,7 +19,7 @@ using transpose_tile_function = void (*)(const byte* from, std::ptrdiff_t from_p
 struct square {
     const byte* from;
     byte* to;           // of its first column
-    const byte* fetch;  // of fetched_rows() fetched_lines() each, which are transposed a little later; null: of none
+    const byte* fetch;  // of rows_of_fetch() lines_of_fetch() each, which are transposed a little later; null: of none
     // Where lines are joined.
     byte* waiting;      // for each column the line's worth before `to`
     bool begins, ends;  // nothing waits yet; nothing will
@@ -26,8 +27,8 @@ struct square {
 inline constexpr int kFetchedLines = 8;
 
 // Of what a square of so many rows fetches, as many lines: those that lie side by side, and rows of them.
-constexpr int fetched_lines(int side) { return side < kFetchedLines ? side : kFetchedLines; }
-constexpr int fetched_rows(int side) { return side / fetched_lines(side); }
+constexpr int lines_of_fetch(int side) { return side < kFetchedLines ? side : kFetchedLines; }
+constexpr int rows_of_fetch(int side) { return side / lines_of_fetch(side); }
 
 // As transpose_tile_function for squares, straight past the caches: `to` and to_pitch are aligned to a line. End with
 // end_stream(). Null but for elements of 1, 2, 4, 8 and 16 bytes, or where it would be no quicker.
@@ -63,9 +64,9 @@ struct copied_squares {
 using transpose_copied_function = void (*)(const copied_squares& squares, std::ptrdiff_t from_pitch,
                                            std::ptrdiff_t to_pitch);
 
-// Copies whole lines past the caches. `from` and `to` are aligned to a line. End with end_stream(). As many lines are
-// fetched from `next`, one with each that is streamed, so that memory is asked all along; null: none.
-using stream_function = void (*)(const byte* from, byte* to, std::int64_t lines, const byte* next);
+// Copies past the caches, from anywhere to anywhere: what is no whole line of `to` as usual. End with end_stream(). As
+// many lines are fetched from `next`, one with each that is streamed, so that memory is asked all along; null: none.
+using stream_function = void (*)(const byte* from, byte* to, std::int64_t bytes, const byte* next);
 
 // Copies so many lines of each piece past the caches, beginning with the line that `to` is in. What lies before it
 // there is the end of the piece's line in `waiting`, which the piece's last line replaces. What lies around a piece and
@@ -78,8 +79,64 @@ using stream_joined_function = void (*)(const byte* from, std::ptrdiff_t from_pi
 // a line of what waits for it and of what is transposed.
 using transpose_joined_function = transpose_lines_function;
 
+// Lines that are fetched in the meantime, from number `first` on of those that begin at here + at[i], and behind the
+// last one of those at next + at[i].
+struct fetched_lines {
+    const byte *here, *next;
+    const std::ptrdiff_t* at;
+    std::int64_t lines;
+    std::int64_t first, count;
+};
+
+// Those from number `begin` to `end` of them, into the second-level cache: the nearest has other uses for its lines.
+[[gnu::always_inline]] inline void fetch(const fetched_lines& f, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = f.first + begin; i < f.first + end; ++i)
+        __builtin_prefetch(i < f.lines ? f.here + f.at[i] : f.next + f.at[i - f.lines], 0, 2);
+}
+
+// to[cols_at[col] + row * step] = from[rows_at[row] + col * size].
+// Elements must be so many, at least, along a row of the destination, to be transposed in vectors.
+inline constexpr std::int64_t rows_of_vectors(std::int64_t size) { return size == 3 ? 4 : size == 6 ? 2 : 16 / size; }
+
+inline constexpr std::int64_t kMostLoose = 16;
+struct listed_move {
+    const byte* from;
+    byte* to;
+    const std::ptrdiff_t *rows_at, *cols_at;
+    std::int64_t rows, cols, size;
+    std::ptrdiff_t step;
+    bool loose;  // kMostLoose bytes behind each element can be read, too
+    fetched_lines fetch;
+};
+// Rows of so many columns that are gathered at a time: few, so that little has to be in the caches.
+constexpr std::int64_t gathered_rows(std::int64_t cols) { return cols < 4 ? 256 : cols < 64 ? 1024 / cols : 16; }
+
+using listed_function = void (*)(const listed_move& move);
+
+// Groups of `bytes` bytes, so many steps apart on both sides, whose bytes are put into another order: byte i is
+// order[i] of what begins at the group. The last group may be a shorter one. The same from each place of one list to
+// that of the other.
+inline constexpr std::int64_t kMostShuffled = 64;
+struct shuffled_move {
+    const byte* from;
+    byte* to;
+    const std::ptrdiff_t *from_at, *to_at;
+    std::int64_t places, groups;  // whole ones
+    std::ptrdiff_t step, to_step;
+    std::int64_t bytes, last_bytes;
+    std::int64_t window, last_window;  // bytes that are read of a group, from its first on
+    const byte* order;
+    fetched_lines fetch;
+};
+using shuffle_function = void (*)(const shuffled_move& move);
+
 struct kernels {
     transpose_tile_function transpose_tile;
+    listed_function gather;  // element by element
+    listed_function
+        transpose_listed;  // by way of vectors: step is size, and rows fill a block of 16 bytes. Null: there are none
+    shuffle_function shuffle;
+    double shuffle_cost;  // cycles for 64 bytes, about
     transpose_lines_function transpose_lines;
     transpose_run_function transpose_run;
     transpose_copied_function transpose_copied;

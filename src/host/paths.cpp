@@ -5,30 +5,42 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kStreamFrom = 8 * kMiB;   // of the destination: what is smaller had better stay in the caches
+constexpr std::int64_t kLongRun = 1 * kKiB;      // longer ones are moved one by one
 constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
 constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
 constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
 constexpr std::int64_t kImageAhead = 8 * kKiB;   // from what is transposed next to what is fetched
 constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
-constexpr std::int64_t kLeastRow = 256;          // of the destination: what is shorter is not streamed alone
+constexpr std::int64_t kLeastRow = 512;          // of the destination: what is shorter is not streamed in strips
+constexpr std::int64_t kLeastTiledRow = 36;      // of a packed destination, and less than kLeastRow: tiles are faster
 constexpr std::int64_t kFewCols = 128;           // of a packed source, or less: strips of them are read in order
 
 struct way {
-    void (*run)(const job&);
+    void (*run)(const job&);  // null: as a copy between tensors
     const char *name, *why;
 };
+
+// Rows of a packed destination, or matrices, that are short.
+way image_or_tiles(const job& j) {
+    const std::int64_t row = j.rows * j.size;
+    const bool tiny = j.matrix_bytes() <= kMostShuffled && j.packed_source();
+    if (tiny) return {nullptr, "tiles", "whole matrices fit a vector"};
+    if (j.size == 3 || (row >= kLeastTiledRow && row < kLeastRow) || (j.size == 6 && row >= kBlockBytes))
+        return {nullptr, "tiles", "rows of the destination are short"};
+    return {run_image, "image", "rows of the destination are short and lie behind each other"};
+}
 
 way choose(const job& j) {
     if (j.in_place()) return {run_in_place, "in_place", "source and destination are the same"};
     if (j.bytes() < kStreamFrom) return {run_direct, "direct", "it fits the caches"};
-    if (j.size > kLargeElement) return {run_direct, "direct", "the elements are as large as rows"};
+    if (j.rows == 1 || j.cols == 1 || j.size >= kLongRun) return {nullptr, "copy", "elements keep their order"};
     const bool few_cols = j.cols <= kFewCols && j.packed_source() && j.matrix_bytes() >= kTaskBytes;
     if (j.in_lines() && !few_cols)
         return {run_lines, "lines", "too large for the caches: past them, line by line of the destination"};
     if (j.packed_destination() && (j.rows * j.size <= kShortRow || j.matrix_bytes() <= kImageBytes))
-        return {run_image, "image", "rows of the destination are short and lie behind each other"};
-    if (j.rows * j.size < kLeastRow) return {run_direct, "direct", "rows of the destination are short"};
+        return image_or_tiles(j);
+    if (j.rows * j.size < kLeastRow) return {nullptr, "tiles", "rows of the destination are short"};
+    if (j.size == 3 || j.size == 6) return {nullptr, "tiles", "vectors hold such elements as wider ones"};
     return {run_strips, "strips", "too large for the caches: past them, each line when it is whole"};
 }
 
@@ -68,19 +80,47 @@ void run_image(const job& j) {
         }
         const std::int64_t fetched = last + ahead;
         const byte* const next = whole && fetched + at_a_time <= all ? j.source + fetched * row_bytes : nullptr;
-        stream_run(j.use, image, to, (last - first) * row_bytes, next);
+        j.use.stream(image, to, (last - first) * row_bytes, next);
     });
 }
 
+namespace {
+
+bool is_large(const strided_copy& c) { return c.bytes() >= kStreamFrom; }
+
+void run_copy(const strided_copy& c, int threads) {
+    c.rank == 0 || c.run >= kLongRun ? run_runs(c, is_large(c), threads) : run_tiles(c, is_large(c), threads);
+}
+
+std::string explain_copy(const strided_copy& c) {
+    if (c.rank == 0) return "one run of bytes: " + std::to_string(c.run);
+    if (c.run >= kLongRun) return "runs of " + std::to_string(c.run) + " bytes";
+    return explain_tiles(c, is_large(c));
+}
+
+}  // namespace
+
 void run(const matrix_work& work, int threads) {
     const job j(work, threads);
-    choose(j).run(j);
+    const way w = choose(j);
+    w.run != nullptr ? w.run(j) : run_copy(canonical(work), threads);
+}
+
+void run(const strided_copy& copy, int threads) {
+    const std::optional<matrix_work> work = matrices_of(copy);
+    work ? run(*work, threads) : run_copy(copy, threads);
 }
 
 std::string explain(const matrix_work& work) {
     const job j(work, 1);  // which does not depend on how many threads there are
     const way w = choose(j);
-    return std::string(w.name) + ", " + j.use.target + ": " + w.why;
+    const std::string text = std::string(w.name) + ", " + j.use.target + ": " + w.why;
+    return w.run != nullptr ? text : text + "; " + explain_copy(canonical(work));
+}
+
+std::string explain(const strided_copy& copy) {
+    if (const std::optional<matrix_work> work = matrices_of(copy)) return "matrices: " + explain(*work);
+    return "copy, " + std::string(kernels_for(copy.run).target) + ": " + explain_copy(copy);
 }
 
 }  // namespace cornerturn::host

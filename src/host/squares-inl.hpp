@@ -34,8 +34,6 @@ const T* at(const byte* address) {
 // i + kRows / 2, log2(kRows) times, transposes them. A vector of several blocks holds the same row of as many groups of
 // kRows rows, and ends up with as long a piece of a row of the destination.
 
-constexpr int kBlockBytes = 16;
-
 template <int kSize>
 struct lanes {
     using type = std::uint64_t;
@@ -63,18 +61,28 @@ constexpr int bytes_of(D d) {
     return static_cast<int>(hn::MaxLanes(d) * sizeof(hn::TFromD<D>));
 }
 
-// As many blocks as a vector has, each `step` bytes behind the one before.
-template <class D>
-HWY_INLINE hn::Vec<D> load_blocks(D d, const byte* from, std::ptrdiff_t step) {
-    using T = hn::TFromD<D>;
+// As many blocks as a vector has, of rows that are `step` apart: load(row) gives the block of one.
+template <class D, class Load>
+HWY_INLINE hn::Vec<D> load_blocks(D d, Load load, std::int64_t row, std::int64_t step) {
     if constexpr (bytes_of(D()) == kBlockBytes) {
-        return hn::LoadU(d, at<T>(from));
+        return hn::BitCast(d, load(row));
     } else {
         const hn::Half<D> half;
-        const auto low = load_blocks(half, from, step);
-        return hn::Combine(d, load_blocks(half, from + step * (bytes_of(half) / kBlockBytes), step), low);
+        const auto low = load_blocks(half, load, row, step);
+        return hn::Combine(d, load_blocks(half, load, row + step * (bytes_of(half) / kBlockBytes), step), low);
     }
 }
+
+using block_tag = hn::FixedTag<std::uint8_t, kBlockBytes>;
+
+// Gives the blocks of rows that begin evenly far apart.
+struct even_blocks {
+    const byte* from;
+    std::ptrdiff_t pitch;
+    HWY_INLINE hn::Vec<block_tag> operator()(std::int64_t row) const {
+        return hn::LoadU(block_tag(), from + row * pitch);
+    }
+};
 
 // Transposes kRows rows, of which vectors hold one in each block, or two, half a block each.
 template <int kRows, class D, int kVectors>
@@ -97,17 +105,21 @@ HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kVectors]) {
     for (int i = 0; i < kVectors; ++i) rows[i] = other[i];
 }
 
-// Transposes groups of kRows rows, as many as a vector has blocks, and kRows columns of them.
-template <int kSize, class D>
-HWY_INLINE void transpose_block(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch) {
+// Transposes groups of kRows rows, as many as a vector has blocks, and kRows columns of them. store(column, vector).
+template <int kSize, class D, class Load, class Store>
+HWY_INLINE void transpose_block(D d, Load load, Store store) {
     constexpr int kRows = kBlockBytes / kSize;
-    using T = hn::TFromD<D>;
     hn::Vec<D> rows[kRows];
     HWY_UNROLL(16)
-    for (int i = 0; i < kRows; ++i) rows[i] = load_blocks(d, from + i * from_pitch, kRows * from_pitch);
+    for (int i = 0; i < kRows; ++i) rows[i] = load_blocks(d, load, i, kRows);
     interleave<kRows>(d, rows);
     HWY_UNROLL(16)
-    for (int i = 0; i < kRows; ++i) hn::StoreU(rows[i], d, at<T>(to + i * to_pitch));
+    for (int i = 0; i < kRows; ++i) store(i, rows[i]);
+}
+template <int kSize, class D>
+HWY_INLINE void transpose_block(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch) {
+    transpose_block<kSize>(d, even_blocks{from, from_pitch},
+                           [&](int i, auto v) { hn::StoreU(v, d, at<hn::TFromD<D>>(to + i * to_pitch)); });
 }
 
 // ---- Squares of a line ----------------------------------------------------------------------------------------------
@@ -127,16 +139,15 @@ HWY_INLINE void join_blocks(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2, hn
 }
 
 // Vectors of a line: a row each.
-template <int kSize, class D, class F>
-HWY_INLINE void transpose_square_of_rows(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
+template <int kSize, class D, class Row, class F>
+HWY_INLINE void transpose_square_of_rows(D d, Row row, F store) {
     constexpr int kRows = kBlockBytes / kSize, kGroups = kLineBytes / kBlockBytes;
     using T = hn::TFromD<D>;
     hn::Vec<D> transposed[kGroups][kRows];
     HWY_UNROLL(4)
     for (int group = 0; group < kGroups; ++group) {
         HWY_UNROLL(16)
-        for (int i = 0; i < kRows; ++i)
-            transposed[group][i] = hn::LoadU(d, at<T>(from + (group * kRows + i) * from_pitch));
+        for (int i = 0; i < kRows; ++i) transposed[group][i] = hn::LoadU(d, at<T>(row(group * kRows + i)));
         interleave<kRows>(d, transposed[group]);
     }
     HWY_UNROLL(16)
@@ -147,8 +158,8 @@ HWY_INLINE void transpose_square_of_rows(D d, const byte* from, std::ptrdiff_t f
 }
 
 // Shorter ones: of blocks that are joined when they are loaded.
-template <int kSize, class D, class F>
-HWY_INLINE void transpose_square_of_blocks(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
+template <int kSize, class D, class Row, class F>
+HWY_INLINE void transpose_square_of_blocks(D d, Row row, F store) {
     constexpr int kRows = kBlockBytes / kSize, kVectorBytes = bytes_of(D()), kParts = kLineBytes / kVectorBytes;
     constexpr int kSide = kLineBytes / kSize, kFewRows = 16;  // which are quicker without a copy
     using T = hn::TFromD<D>;
@@ -156,19 +167,19 @@ HWY_INLINE void transpose_square_of_blocks(D d, const byte* from, std::ptrdiff_t
     if constexpr (kSide > kFewRows) {
         for (int i = 0; i < kSide; ++i) {
             for (int part = 0; part < kLineBytes; part += kVectorBytes)
-                hn::Store(hn::LoadU(d, at<T>(from + i * from_pitch + part)), d, at<T>(copied + i * kLineBytes + part));
+                hn::Store(hn::LoadU(d, at<T>(row(i) + part)), d, at<T>(copied + i * kLineBytes + part));
         }
-        from = copied;
-        from_pitch = kLineBytes;
     }
     for (int across = 0; across < kLineBytes; across += kBlockBytes) {
         hn::Vec<D> transposed[kParts][kRows];
         HWY_UNROLL(4)
         for (int part = 0; part < kParts; ++part) {
-            const byte* const first = from + across + part * (kSide / kParts) * from_pitch;
+            const auto load = [&](std::int64_t i) {
+                return hn::LoadU(block_tag(), (kSide > kFewRows ? copied + i * kLineBytes : row(i)) + across);
+            };
             HWY_UNROLL(16)
             for (int i = 0; i < kRows; ++i)
-                transposed[part][i] = load_blocks(d, first + i * from_pitch, kRows * from_pitch);
+                transposed[part][i] = load_blocks(d, load, part * (kSide / kParts) + i, kRows);
             interleave<kRows>(d, transposed[part]);
         }
         HWY_UNROLL(16)
@@ -179,14 +190,19 @@ HWY_INLINE void transpose_square_of_blocks(D d, const byte* from, std::ptrdiff_t
     }
 }
 
-// store(column, part, vector) gets each row of the destination vector by vector.
+// row(i) is the address of row i; store(column, part, vector) gets each row of the destination vector by vector.
+template <int kSize, class D, class Row, class F>
+HWY_INLINE void transpose_square(D d, Row row, F store) {
+    if constexpr (bytes_of(D()) == kLineBytes) {
+        transpose_square_of_rows<kSize>(d, row, store);
+    } else {
+        transpose_square_of_blocks<kSize>(d, row, store);
+    }
+}
 template <int kSize, class D, class F>
 HWY_INLINE void transpose_square(D d, const byte* from, std::ptrdiff_t from_pitch, F store) {
-    if constexpr (bytes_of(D()) == kLineBytes) {
-        transpose_square_of_rows<kSize>(d, from, from_pitch, store);
-    } else {
-        transpose_square_of_blocks<kSize>(d, from, from_pitch, store);
-    }
+    transpose_square<kSize>(
+        d, [=](std::int64_t i) { return from + i * from_pitch; }, store);
 }
 
 #endif

@@ -67,7 +67,7 @@ std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch) {
 // apart. So squares of all strips, whose lines lie side by side, and of all positions are transposed by turns.
 void transpose_squares(const job& j, const patch& p) {
     const auto transpose = p.waiting == nullptr ? j.use.transpose_lines : j.use.transpose_joined;
-    const int side = static_cast<int>(j.side()), fetched = fetched_lines(side);
+    const int side = static_cast<int>(j.side()), fetched = lines_of_fetch(side);
     const std::int64_t rows = p.strips * side;
     assert(p.strips * p.positions * fetched <= kMostSquares);
     const std::int64_t along = std::clamp<std::int64_t>(kMostSquares / (p.strips * p.positions), fetched,
@@ -94,7 +94,7 @@ void transpose_squares(const job& j, const patch& p) {
                     next_line += fetched;
                     if (next_line < along) continue;
                     next_line = 0;
-                    next_row += fetched_rows(side);
+                    next_row += rows_of_fetch(side);
                     if (next_row < rows) continue;
                     next_row = 0;
                     next_position += p.apart * j.size;

@@ -7,7 +7,6 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kPageBytes = 4 * kKiB;
 constexpr std::int64_t kPanelCols = 512;  // of the source: what waits for its line stays in the nearest cache
 constexpr std::int64_t kLeastPanelBytes = 1 * kKiB, kMostPanelBytes = 4 * kKiB;  // of a row of the source
 constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at most where that is whole lines
@@ -140,7 +139,7 @@ private:
         for (std::int64_t i = 0; i < cols; ++i, from += pitch_, to += j_.destination_pitch, waiting += kLineBytes) {
             const std::ptrdiff_t within = in_line(to), before = begins ? 0 : within;
             copy(waiting + kLineBytes - before, from - before, before);
-            stream_run(j_.use, from - before, to - before, before + (ends ? rows * j_.size : piece_ - within));
+            j_.use.stream(from - before, to - before, before + (ends ? rows * j_.size : piece_ - within), nullptr);
             if (!ends) copy(from + piece_ - kLineBytes, waiting, kLineBytes);
         }
     }

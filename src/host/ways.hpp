@@ -1,6 +1,9 @@
-// The ways in which a transpose in host memory is done. paths.cpp says which is for what.
+// The ways in which transposes and other copies in host memory are done. paths.cpp says which is for what.
 #pragma once
 
+#include <string>
+
+#include "core/strided.hpp"
 #include "host/job.hpp"
 
 namespace cornerturn::host {
@@ -10,5 +13,11 @@ void run_image(const job& j);
 void run_lines(const job& j);
 void run_strips(const job& j);
 void run_in_place(const job& j);
+
+// `large`: neither side fits the caches.
+void run_runs(const strided_copy& c, bool large, int threads);
+void run_tiles(const strided_copy& c, bool large, int threads);
+// How it would be cut into tiles, in words.
+std::string explain_tiles(const strided_copy& c, bool large);
 
 }  // namespace cornerturn::host

@@ -123,7 +123,7 @@ public:
         for (const production::tuning& t : production::alternatives(work, card))
             all.push_back(of(t, production::name(t)));
         if (work.source == work.destination) return all;
-        for (problem::candidate& c : strided_candidates(production::strided_of(work), card, run_plan)) {
+        for (problem::candidate& c : strided_candidates(canonical(work), card, run_plan)) {
             c.name = production::name(production::path::strided) + (": " + c.name);
             if (c.name != all.front().name) all.push_back(std::move(c));
         }

@@ -1,55 +1,17 @@
 // The C functions for copies between tensors in a GPU's memory, and for plans.
-#include <string>
-
-#include "core/arguments.hpp"
 #include "core/c_status.hpp"
-#include "core/tensors.hpp"
+#include "core/c_tensors.hpp"
 #include "cornerturn/cornerturn.h"
 #include "cornerturn/cuda/copy.hpp"
 #include "ops/copy/kernels/c_plan.hpp"
 
-namespace {
-
+using cornerturn::detail::address_of;
 using cornerturn::detail::any_tensor;
 using cornerturn::detail::axis_list;
+using cornerturn::detail::list;
+using cornerturn::detail::permutation;
 using cornerturn::detail::status_of;
-
-void require(const void* pointer, const char* name, int rank) {
-    if (rank > 0 && pointer == nullptr) throw cornerturn::invalid_argument(std::string(name) + " is NULL");
-}
-
-// So many numbers, of any type.
-template <class Number>
-axis_list list(int rank, const Number* numbers, const char* name) {
-    if (rank < 0 || rank > cornerturn::kMostAxes)
-        cornerturn::refuse("rank", std::to_string(rank), "it must be 0 to 32");
-    require(numbers, name, rank);
-    axis_list all;
-    for (int i = 0; i < rank; ++i) all.add(numbers[i]);
-    return all;
-}
-
-// Strides, or those of a packed tensor where none are given.
-axis_list strides_or_packed(int rank, const std::int64_t* strides, const axis_list& extents) {
-    return strides == nullptr ? cornerturn::detail::packed_strides(extents) : list(rank, strides, "strides");
-}
-
-std::uintptr_t address_of(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
-
-struct permutation {
-    axis_list source_extents, source_strides, destination_extents, destination_strides, axes;
-
-    permutation(int rank, const std::int64_t* extents, const std::int64_t* strides, const int* order,
-                const std::int64_t* to_strides)
-        : source_extents(list(rank, extents, "extents")),
-          source_strides(strides_or_packed(rank, strides, source_extents)) {
-        axes = list(rank, order, "axes");
-        destination_extents = cornerturn::permuted_tensor({0, source_extents, source_strides}, axes).extents;
-        destination_strides = strides_or_packed(rank, to_strides, destination_extents);
-    }
-};
-
-}  // namespace
+using cornerturn::detail::strides_or_packed;
 
 cornerturn_status cornerturn_cuda_copy(int rank, const int64_t* extents, const void* source,
                                        const int64_t* source_strides, void* destination,

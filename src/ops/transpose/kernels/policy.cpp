@@ -290,15 +290,6 @@ int unit_of(const matrix_work& w) {
     return 1 << std::countr_zero(bits);
 }
 
-strided_copy strided_of(const matrix_work& w) {
-    const std::int64_t e = w.element_size;
-    const strided_axis axes[] = {{w.count, w.source_stride * e, w.destination_stride * e},
-                                 {w.cols, e, w.destination_ld * e},
-                                 {w.rows, w.source_ld * e, e}};
-    return canonical(reinterpret_cast<std::uintptr_t>(w.source), reinterpret_cast<std::uintptr_t>(w.destination), e,
-                     axes, 3);
-}
-
 int row_of(const tuning& t) {
     int found = -1;
     visit_rows(t.by, [&](const auto& rows) {
@@ -355,12 +346,12 @@ std::vector<tuning> alternatives(const matrix_work& w, const gpu& on) {
 }
 
 void run_strided(const matrix_work& work, const gpu& on, void (*run)(const strided::plan&)) {
-    strided::for_each_plan(strided_of(work), on, run);
+    strided::for_each_plan(canonical(work), on, run);
 }
 
 std::string explain(const matrix_work& work, const gpu& on) {
     const decision d = decide(work, on);
-    if (d.use.by == path::strided) return name(d.use.by) + (": " + strided::explain(strided_of(work), on));
+    if (d.use.by == path::strided) return name(d.use.by) + (": " + strided::explain(canonical(work), on));
     return name(d.use) + ": " + d.why;
 }
 

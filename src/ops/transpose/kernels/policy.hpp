@@ -48,9 +48,6 @@ struct tuning {
 // The largest power of two up to 16 that divides the element's size and both addresses: what can be moved at once.
 int unit_of(const matrix_work& work);
 
-// The work as a copy between tensors.
-strided_copy strided_of(const matrix_work& work);
-
 // Looks at the GPU, at sizes and at the addresses' alignment alone.
 tuning choose(const matrix_work& work, const gpu& on);
 // Other tunings of these kernels that can do the work, which may be slower: for the bench's regret. None in place.

@@ -1,0 +1,37 @@
+// cornerturn::copy and permute: check what the caller gave, and share the work out.
+#include "cornerturn/copy.hpp"
+
+#include "core/arguments.hpp"
+#include "core/tensors.hpp"
+#include "host/arena.hpp"
+#include "host/paths.hpp"
+
+namespace cornerturn::detail {
+namespace {
+
+void check_and_run(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
+                   std::int64_t element_alignment, host_options options, const char* source_name) {
+    check_tensors(source, destination, element_size, element_alignment, source_name);
+    host::check_options(options);
+    if (cornerturn::is_empty(destination)) return;
+    const strided_copy c = canonical(source, destination, element_size);
+    check_tensor_addresses(source, destination, element_alignment, c, source_name);
+    if (is_same(c)) return;
+    host::in_arena(options, [&](int threads) { host::run(c, threads); });
+}
+
+}  // namespace
+
+void copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
+          std::int64_t element_alignment, host_options options) {
+    check_and_run(source, destination, element_size, element_alignment, options, "source");
+}
+
+void permute(const any_tensor& source, const axis_list& axes, const any_tensor& destination, std::int64_t element_size,
+             std::int64_t element_alignment, host_options options) {
+    const permuted_tensor permuted(source, axes);
+    check_and_run({source.data, permuted.extents, permuted.strides}, destination, element_size, element_alignment,
+                  options, "permuted source");
+}
+
+}  // namespace cornerturn::detail

@@ -1,0 +1,367 @@
+// Rows and columns that begin anywhere: in lists. Compiled once for each set of instructions, as what includes it.
+#if defined(CORNERTURN_HOST_LISTED_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef CORNERTURN_HOST_LISTED_INL
+#undef CORNERTURN_HOST_LISTED_INL
+#else
+#define CORNERTURN_HOST_LISTED_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "host/squares-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace cornerturn::host::HWY_NAMESPACE {
+namespace {
+
+// Lines that are fetched while others are moved: as large a share of them as of the rows that are done.
+class fetched_with {
+public:
+    fetched_with(const fetched_lines& what, std::int64_t rows) : what_(what), rows_(rows) {}
+
+    HWY_INLINE void after(std::int64_t rows) {
+        if (what_.count == 0) return;
+        const std::int64_t until = what_.count * rows / rows_;
+        fetch(what_, done_, until);
+        done_ = until;
+    }
+
+private:
+    const fetched_lines& what_;
+    std::int64_t rows_, done_ = 0;
+};
+
+// copy(to, from) copies an element; end(to, from) the last of those that lie behind each other.
+template <class Copy, class End>
+HWY_INLINE void gather_by(const listed_move& m, Copy copy, End end) {
+    fetched_with fetched(m.fetch, m.rows);
+    // Stores of bytes might change anything that others can see.
+    const std::ptrdiff_t step = m.step, size = m.size;
+    const std::int64_t at_a_time = gathered_rows(m.cols), cols = m.cols, all = m.rows;
+    const std::ptrdiff_t* const cols_at = m.cols_at;
+    if (all == 1) {
+        const byte* from = m.from + m.rows_at[0];
+        byte* const to = m.to;
+        std::int64_t col = 0;
+        for (; col + 4 <= cols; col += 4, from += 4 * size) {
+            HWY_UNROLL(4)
+            for (int i = 0; i < 4; ++i) end(to + cols_at[col + i], from + i * size);
+        }
+        for (; col < cols; ++col, from += size) end(to + cols_at[col], from);
+        return fetched.after(1);
+    }
+    for (std::int64_t first = 0; first < all; first += at_a_time) {
+        const std::int64_t rows = std::min(at_a_time, all - first);
+        const std::int64_t whole = first + rows < all ? rows : rows - 1;
+        const std::ptrdiff_t* const at = m.rows_at + first;
+        const byte* from = m.from;
+        for (std::int64_t col = 0; col < cols; ++col, from += size) {
+            byte* to = m.to + cols_at[col] + first * step;
+            std::int64_t row = 0;
+            for (; row + 4 <= whole; row += 4, to += 4 * step) {
+                HWY_UNROLL(4)
+                for (int i = 0; i < 4; ++i) copy(to + i * step, from + at[row + i]);
+            }
+            for (; row < whole; ++row, to += step) copy(to, from + at[row]);
+            if (row < rows) end(to, from + at[row]);
+        }
+        fetched.after(first + rows);
+    }
+}
+
+template <int kBytes>
+HWY_INLINE void copy_bytes(byte* to, const byte* from) {
+    std::memcpy(to, from, kBytes);
+}
+
+template <int kSize>
+void gather(const listed_move& m) {
+    gather_by(m, copy_bytes<kSize>, copy_bytes<kSize>);
+}
+
+// Elements of kBytes to twice as many, both ends of each; or that and what follows, which comes next.
+template <int kBytes>
+void gather_ends(const listed_move& m) {
+    const std::ptrdiff_t second = m.size - kBytes;
+    const auto both_ends = [=](byte* to, const byte* from) {
+        byte ends[2][kBytes];
+        std::memcpy(ends[0], from, kBytes);
+        std::memcpy(ends[1], from + second, kBytes);
+        std::memcpy(to, ends[0], kBytes);
+        std::memcpy(to + second, ends[1], kBytes);
+    };
+    constexpr int kLooseBytes = 2 * kBytes;
+    if (kLooseBytes <= 32 && m.loose && m.step == m.size) return gather_by(m, copy_bytes<kLooseBytes>, both_ends);
+    gather_by(m, both_ends, both_ends);
+}
+
+inline void gather_any(const listed_move& m) {
+    const auto size = static_cast<std::size_t>(m.size);
+    const auto copy = [=](byte* to, const byte* from) { std::memcpy(to, from, size); };
+    gather_by(m, copy, copy);
+}
+
+// group(to, from, bytes, window) moves one.
+template <class Group>
+HWY_INLINE void shuffle_by(const shuffled_move& m, Group group) {
+    fetched_with fetched(m.fetch, m.places);
+    const std::ptrdiff_t step = m.step, to_step = m.to_step;
+    const std::int64_t bytes = m.bytes, window = m.window, groups = m.groups, places = m.places;
+    const std::int64_t last_bytes = m.last_bytes, last_window = m.last_window;
+    const std::ptrdiff_t *const from_at = m.from_at, *const to_at = m.to_at;
+    for (std::int64_t place = 0; place < places; ++place) {
+        const byte* from = m.from + from_at[place];
+        byte* to = m.to + to_at[place];
+        for (std::int64_t i = 0; i < groups; ++i, from += step, to += to_step) group(to, from, bytes, window);
+        if (last_bytes > 0) group(to, from, last_bytes, last_window);
+        fetched.after(place + 1);
+    }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+
+inline void shuffle(const shuffled_move& m) {
+    shuffle_by(m, [&](byte* to, const byte* from, std::int64_t bytes, std::int64_t) {
+        for (std::int64_t i = 0; i < bytes; ++i) to[i] = from[m.order[i]];
+    });
+}
+constexpr double kShuffleCost = 100;
+
+template <int kSize>
+constexpr listed_function transpose_listed = nullptr;
+template <int kSize>
+constexpr listed_function transpose_widened = nullptr;
+
+#else
+
+// A block of a row that is shorter: nothing of another page is read.
+HWY_INLINE hn::Vec<block_tag> load_part(const byte* from, std::size_t bytes) {
+    constexpr std::uintptr_t kPage = 4096;
+    const block_tag d;
+#if !defined(__SANITIZE_ADDRESS__)
+    if (HWY_LIKELY((reinterpret_cast<std::uintptr_t>(from) & (kPage - 1)) <= kPage - kBlockBytes))
+        return hn::LoadU(d, from);
+#endif
+    alignas(kBlockBytes) byte part[kBlockBytes] = {};
+    std::memcpy(part, from, bytes);
+    return hn::Load(d, part);
+}
+
+#if HWY_TARGET == HWY_AVX3_DL
+
+inline void shuffle(const shuffled_move& m) {
+    const __m512i order = _mm512_maskz_loadu_epi8(~0ull >> (64 - m.bytes), m.order);
+    shuffle_by(m, [&](byte* to, const byte* from, std::int64_t bytes, std::int64_t window) {
+        const __m512i read = _mm512_maskz_loadu_epi8(~0ull >> (64 - window), from);
+        _mm512_mask_storeu_epi8(to, ~0ull >> (64 - bytes), _mm512_permutexvar_epi8(order, read));
+    });
+}
+constexpr double kShuffleCost = 4;
+
+#else
+
+// Each block of 16 bytes from all blocks of the window.
+inline void shuffle(const shuffled_move& m) {
+    const block_tag d;
+    constexpr int kBlocks = kMostShuffled / kBlockBytes;
+    alignas(kBlockBytes) byte orders[kBlocks][kBlocks][kBlockBytes];
+    for (int out = 0; out < kBlocks; ++out) {
+        for (int in = 0; in < kBlocks; ++in) {
+            for (int i = 0; i < kBlockBytes; ++i) {
+                const int at = out * kBlockBytes + i, from = at < m.bytes ? m.order[at] : kMostShuffled;
+                orders[out][in][i] = static_cast<byte>(from / kBlockBytes == in ? from % kBlockBytes : 0x80);
+            }
+        }
+    }
+    shuffle_by(m, [&](byte* to, const byte* from, std::int64_t bytes, std::int64_t window) {
+        hn::Vec<block_tag> read[kBlocks];
+        for (int in = 0; in < kBlocks; ++in) {
+            const std::int64_t left = window - in * kBlockBytes;
+            read[in] = left >= kBlockBytes ? hn::LoadU(d, from + in * kBlockBytes)
+                       : left > 0          ? load_part(from + in * kBlockBytes, static_cast<std::size_t>(left))
+                                           : hn::Zero(d);
+        }
+        for (int out = 0; out * kBlockBytes < bytes; ++out) {
+            auto v = hn::Zero(d);
+            for (int in = 0; in * kBlockBytes < window; ++in)
+                v = hn::Or(v, hn::TableLookupBytesOr0(read[in], hn::Load(d, orders[out][in])));
+            const std::int64_t left = bytes - out * kBlockBytes;
+            if (left >= kBlockBytes) {
+                hn::StoreU(v, d, to + out * kBlockBytes);
+            } else {
+                alignas(kBlockBytes) byte last[kBlockBytes];
+                hn::Store(v, d, last);
+                std::memcpy(to + out * kBlockBytes, last, static_cast<std::size_t>(left));
+            }
+        }
+    });
+}
+constexpr double kShuffleCost = 40;
+
+#endif
+
+// As many rows as a vector of D has elements, and all columns.
+template <int kSize, class D>
+HWY_INLINE void transpose_listed_rows(D d, const byte* from, const std::ptrdiff_t* rows_at, byte* to,
+                                      const std::ptrdiff_t* cols_at, std::int64_t cols) {
+    constexpr int kCols = kBlockBytes / kSize;
+    using T = hn::TFromD<D>;
+    if (cols < kCols) {
+        const auto bytes = static_cast<std::size_t>(cols * kSize);
+        return transpose_block<kSize>(
+            d, [&](std::int64_t row) { return load_part(from + rows_at[row], bytes); },
+            [&](int col, auto v) {
+                if (col < cols) hn::StoreU(v, d, at<T>(to + cols_at[col]));
+            });
+    }
+    std::int64_t col = 0;
+    if constexpr (bytes_of(D()) == kLineBytes) {
+        constexpr int kSide = kLineBytes / kSize;
+        for (; col + kSide <= cols; col += kSide) {
+            transpose_square<kSize>(
+                d, [&](std::int64_t row) { return from + rows_at[row] + col * kSize; },
+                [&](int column, int, auto v) { hn::StoreU(v, d, at<T>(to + cols_at[col + column])); });
+        }
+    }
+    const auto block = [&] {
+        transpose_block<kSize>(
+            d, [&](std::int64_t row) { return hn::LoadU(block_tag(), from + rows_at[row] + col * kSize); },
+            [&](int column, auto v) { hn::StoreU(v, d, at<T>(to + cols_at[col + column])); });
+    };
+    for (; col + kCols <= cols; col += kCols) block();
+    if (col < cols) {
+        col = cols - kCols;  // some columns once more
+        block();
+    }
+}
+
+template <int kSize>
+void transpose_listed(const listed_move& m) {
+    using T = lane_t<kSize>;
+    constexpr int kRows = kBlockBytes / kSize, kAtATime = kRows * bytes_of(widest<T>()) / kBlockBytes;
+    const widest<T> d;
+    const hn::FixedTag<T, kBlockBytes / sizeof(T)> one;
+    fetched_with fetched(m.fetch, m.rows);
+    const auto move = [&](auto tag, std::int64_t row) {
+        transpose_listed_rows<kSize>(tag, m.from, m.rows_at + row, m.to + row * kSize, m.cols_at, m.cols);
+    };
+    std::int64_t row = 0;
+    for (; row + kAtATime <= m.rows; row += kAtATime) {
+        move(d, row);
+        fetched.after(row + kAtATime);
+    }
+    if (row < m.rows && m.rows >= kAtATime) {
+        move(d, m.rows - kAtATime);  // some rows once more
+    } else {
+        for (; row + kRows <= m.rows; row += kRows) move(one, row);
+        if (row < m.rows) move(one, m.rows - kRows);
+    }
+    fetched.after(m.rows);
+}
+
+// ---- Elements of 3 and 6 bytes: as of 4 and 8 within the vectors
+// --------------------------------------------------------
+
+// Of each block's elements of kSize bytes the next larger power of two, and back.
+template <int kSize, class D>
+HWY_INLINE hn::Vec<D> widen(D d, hn::Vec<D> v) {
+    constexpr int kWide = kSize == 3 ? 4 : 8;
+    alignas(kBlockBytes) std::uint8_t from[kBlockBytes];
+    for (int i = 0; i < kBlockBytes; ++i)
+        from[i] = static_cast<std::uint8_t>(i % kWide < kSize ? i / kWide * kSize + i % kWide : 0);
+    return hn::TableLookupBytes(v, hn::LoadDup128(d, from));
+}
+
+// In the order of all blocks: of a vector of elements that are kSize bytes the first 3/4.
+template <int kSize, class D>
+HWY_INLINE hn::Vec<D> narrow(D d, hn::Vec<D> v) {
+    constexpr int kWide = kSize == 3 ? 4 : 8, kNarrow = kBlockBytes / 4 * 3;
+    alignas(kBlockBytes) std::uint8_t from[kBlockBytes];
+    for (int i = 0; i < kBlockBytes; ++i)
+        from[i] = static_cast<std::uint8_t>(i < kNarrow ? i / kSize * kWide + i % kSize : 0);
+    const auto blocks = hn::TableLookupBytes(v, hn::LoadDup128(d, from));
+    if constexpr (bytes_of(D()) == kBlockBytes) {
+        return blocks;
+    } else {
+        const hn::Repartition<std::uint32_t, D> lanes;
+        constexpr int kLanes = bytes_of(D()) / 4;
+        alignas(kLineBytes) std::int32_t order[kLanes];
+        for (int i = 0; i < kLanes; ++i) order[i] = i < kLanes / 4 * 3 ? i / 3 * 4 + i % 3 : 0;
+        return hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(lanes, blocks), hn::SetTableIndices(lanes, order)));
+    }
+}
+
+// As many rows as a vector of D has, from `row` on, and all columns.
+template <int kSize, bool kLoose, class D>
+HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64_t row) {
+    constexpr int kWide = kSize == 3 ? 4 : 8, kCols = kBlockBytes / kWide, kBytes = bytes_of(D());
+    constexpr int kWritten = kBytes / kWide * kSize;
+    const hn::Repartition<lane_t<kWide>, D> d;
+    // A vector's end is stored where the next rows come, if they do.
+    const bool loose = (m.rows - row) * kSize >= kBytes;
+    for (std::int64_t first = 0; first < m.cols; first += kCols) {
+        const std::int64_t col = m.cols < kCols ? 0 : std::min<std::int64_t>(first, m.cols - kCols);
+        const std::int64_t cols = std::min<std::int64_t>(m.cols, kCols);
+        const auto load = [&](std::int64_t i) {
+            const byte* const from = m.from + m.rows_at[row + i] + col * kSize;
+            if constexpr (kLoose) return hn::LoadU(block_tag(), from);
+            return load_part(from, static_cast<std::size_t>(cols * kSize));
+        };
+        hn::Vec<decltype(d)> rows[kCols];
+        HWY_UNROLL(4)
+        for (int i = 0; i < kCols; ++i)
+            rows[i] = hn::BitCast(d, widen<kSize>(bytes, load_blocks(bytes, load, i, kCols)));
+        interleave<kCols>(d, rows);
+        HWY_UNROLL(4)
+        for (int i = 0; i < kCols; ++i) {
+            if (i >= cols) continue;
+            const auto v = narrow<kSize>(bytes, hn::BitCast(bytes, rows[i]));
+            byte* const to = m.to + m.cols_at[col + i] + row * kSize;
+            if (loose) {
+                hn::StoreU(v, bytes, to);
+            } else {
+                alignas(kLineBytes) byte last[kBytes];
+                hn::Store(v, bytes, last);
+                std::memcpy(to, last, kWritten);
+            }
+        }
+    }
+}
+
+template <int kSize, bool kLoose>
+HWY_INLINE void transpose_widened_by(const listed_move& m) {
+    constexpr int kWide = kSize == 3 ? 4 : 8, kFew = kBlockBytes / kWide,
+                  kRows = bytes_of(widest<std::uint8_t>()) / kWide;
+    const widest<std::uint8_t> d;
+    const block_tag one;
+    fetched_with fetched(m.fetch, m.rows);
+    std::int64_t row = 0;
+    for (; row + kRows <= m.rows; row += kRows) {
+        transpose_widened_rows<kSize, kLoose>(d, m, row);
+        fetched.after(row + kRows);
+    }
+    if (row < m.rows && m.rows >= kRows) {
+        transpose_widened_rows<kSize, kLoose>(d, m, m.rows - kRows);  // some rows once more
+    } else {
+        for (; row + kFew <= m.rows; row += kFew) transpose_widened_rows<kSize, kLoose>(one, m, row);
+        if (row < m.rows) transpose_widened_rows<kSize, kLoose>(one, m, m.rows - kFew);
+    }
+    fetched.after(m.rows);
+}
+
+template <int kSize>
+void transpose_widened(const listed_move& m) {
+    if (m.loose) return transpose_widened_by<kSize, true>(m);
+    transpose_widened_by<kSize, false>(m);
+}
+
+#endif
+
+}  // namespace
+}  // namespace cornerturn::host::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,225 @@
+#include "host/tiling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "host/job.hpp"
+
+namespace cornerturn::host {
+namespace {
+
+constexpr std::int64_t kTileBytes = 128 * kKiB;
+constexpr std::int64_t kLeastTile = 16 * kKiB;
+constexpr double kSidesRatio = 2;                // bytes along the destination, of those along the source
+constexpr std::int64_t kNear = 64;               // bytes between two rows that count as one span
+constexpr std::int64_t kRepeatedPiece = 256;     // of the destination: longer ones are written again, not moved again
+constexpr std::int64_t kMostRepeated = 16;       // times, by one tile
+constexpr std::int64_t kLeastAhead = 64;         // lines
+constexpr std::int64_t kSets = 1024, kWays = 8;  // of a second-level cache, at least
+
+// Elements that fill a line, at least.
+std::int64_t elements_of_line(const tiling& t) { return divide_up(kLineBytes, t.size); }
+
+// Lets the tile have at least so many bytes from its first to its last along these axes.
+void grow(tiling& t, const axis_numbers& along, std::ptrdiff_t tiled_axis::*stride, std::int64_t bytes) {
+    std::int64_t span = t.size;
+    for (int i : along) {
+        tiled_axis& a = t.axis(i);
+        const std::int64_t step = std::abs(a.*stride), whole = elements_of_line(t);
+        if (span >= bytes || step > span + kNear) return;
+        std::int64_t steps = divide_up(bytes, step);
+        if (steps > whole) steps = divide_up(steps, whole) * whole;  // vectors take whole lines of rows
+        a.tile = std::max(a.tile, std::min(a.extent, steps));
+        span += (a.tile - 1) * step;
+        if (a.tile < a.extent) return;
+    }
+}
+
+std::int64_t tile_bytes(const tiling& t) {
+    std::int64_t bytes = t.size;
+    for (int i = 0; i < t.rank; ++i) bytes *= t.axis(i).tile;
+    return bytes;
+}
+
+void choose_tile(tiling& t, const axis_numbers& by_destination, const axis_numbers& by_source) {
+    const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(kTileBytes * t.size) / kSidesRatio));
+    grow(t, by_destination, &tiled_axis::destination, static_cast<std::int64_t>(kSidesRatio) * side);
+    grow(t, by_source, &tiled_axis::source, side);
+    for (int i = 0; i < t.rank; ++i) {
+        const std::int64_t bytes = tile_bytes(t);
+        tiled_axis& a = t.axis(i);
+        if (bytes < kLeastTile) a.tile = std::min(a.extent, a.tile * divide_up(kLeastTile, bytes));
+    }
+    t.tiles = 1;
+    for (int i = 0; i < t.rank; ++i) {
+        tiled_axis& a = t.axis(i);
+        if (a.source == 0 && a.tile == 1) a.tile = std::min(a.extent, kMostRepeated);
+        a.chunks = divide_up(a.extent, a.tile);
+        if (a.tile % elements_of_line(t) != 0) a.tile = divide_up(a.extent, a.chunks);
+        t.tiles *= a.chunks;
+    }
+}
+
+// An odd number of lines: pieces that lie so far apart are in different sets of a cache.
+std::int64_t apart(std::int64_t bytes) {
+    return bytes <= kLineBytes ? bytes : (divide_up(bytes, kLineBytes) | 1) * kLineBytes;
+}
+
+// What the source repeats lies in the image once, beyond the pieces, and is written again and again. Returns how long
+// pieces are.
+std::int64_t lay_out_image(tiling& t) {
+    std::int64_t next = t.size, piece = 0;
+    for (int i = 0; i < t.rank; ++i) {
+        tiled_axis& a = t.axis(i);
+        if (piece == 0 && (a.destination != next || (a.source == 0 && next >= kRepeatedPiece))) {
+            piece = next;
+            next = apart(next);
+        }
+        if (piece > 0) t.pieces.add(i);
+        const bool repeated = piece > 0 && a.source == 0;
+        a.image = repeated ? 0 : next;
+        if (!repeated) next *= a.tile;
+        if (piece > 0 || a.tile == a.extent) continue;
+        piece = next;
+        next = apart(next);
+    }
+    t.image_bytes = next;
+    return piece > 0 ? piece : next;
+}
+
+// Where steps along some axes lead, the first of them fastest.
+std::vector<std::ptrdiff_t> places(const tiling& t, const axis_numbers& along, std::ptrdiff_t tiled_axis::*stride,
+                                   bool backwards = false) {
+    std::vector<std::ptrdiff_t> all{0};
+    for (int i : along) {
+        const tiled_axis& a = t.axis(i);
+        const std::ptrdiff_t step = backwards && a.source < 0 ? -(a.*stride) : a.*stride;
+        const std::size_t before = all.size();
+        for (std::int64_t k = 1; k < a.tile; ++k) {
+            for (std::size_t j = 0; j < before; ++j) all.push_back(all[j] + k * step);
+        }
+    }
+    return all;
+}
+
+void list_places(tiling& t) {
+    if (t.how == tiling::way::shuffled) {
+        t.rows_at = places(t, t.cols, &tiled_axis::source);
+        t.cols_at = places(t, t.cols, &tiled_axis::image);
+    } else {
+        // Columns are numbered as the source has them, also where an axis runs backwards.
+        t.rows_at = places(t, t.rows, &tiled_axis::source);
+        t.cols_at = places(t, t.cols, &tiled_axis::image, true);
+    }
+}
+
+// So many lines behind each other stay in the second-level cache: no more fall into a set of it than it has ways.
+std::int64_t longest_window(const std::vector<std::ptrdiff_t>& lines) {
+    std::vector<int> of_set(kSets);
+    const auto set = [&](std::size_t i) -> int& {
+        return of_set[static_cast<std::size_t>(lines[i] / kLineBytes) % of_set.size()];
+    };
+    std::size_t begin = 0, shortest = lines.size();
+    for (std::size_t end = 0; end < lines.size(); ++end) {
+        ++set(end);
+        while (set(end) > kWays) {
+            shortest = std::min(shortest, end - begin);
+            --set(begin++);
+        }
+    }
+    return static_cast<std::int64_t>(shortest);
+}
+
+void list_lines(tiling& t) {
+    const auto planes = places(t, t.planes, &tiled_axis::source);
+    const auto starts = t.how == tiling::way::shuffled ? t.rows_at : places(t, t.rows, &tiled_axis::source);
+    // Of what is read from each start on.
+    std::ptrdiff_t lowest = 0, span = t.size;
+    if (t.how == tiling::way::shuffled) {
+        const tiled_axis& a = t.axis(t.rows.size() - 1);
+        const std::ptrdiff_t along = (a.tile - 1) * a.source;
+        lowest = t.group_below + std::min<std::ptrdiff_t>(along, 0);
+        span += t.group_above - t.group_below + std::abs(along);
+    } else {
+        for (int i : t.cols) {
+            const tiled_axis& a = t.axis(i);
+            if (a.source < 0) lowest += (a.tile - 1) * a.source;
+            span *= a.tile;
+        }
+    }
+    constexpr std::size_t kRemembered = 4096;
+    std::vector<std::ptrdiff_t> seen(kRemembered, 1);  // 1 is no line
+    for (std::ptrdiff_t plane : planes) {
+        for (std::ptrdiff_t start : starts) {
+            const std::ptrdiff_t from = lowest + plane + start;
+            for (std::ptrdiff_t line = from & -kLineBytes; line < from + span; line += kLineBytes) {
+                std::ptrdiff_t& before = seen[static_cast<std::size_t>(line / kLineBytes) % kRemembered];
+                if (before == line) continue;
+                before = line;
+                t.lines_at.push_back(line);
+            }
+        }
+    }
+    const auto rows = static_cast<std::int64_t>(t.rows_at.size()), cols = static_cast<std::int64_t>(t.cols_at.size());
+    const std::int64_t at_a_time = t.how == tiling::way::in_vectors ? elements_of_line(t) : gathered_rows(cols);
+    const std::int64_t of_plane = t.lines() / static_cast<std::int64_t>(planes.size());
+    const std::int64_t least = std::min(t.lines(), of_plane * std::min(rows, at_a_time) / rows + kLeastAhead);
+    const std::int64_t window = longest_window(t.lines_at);
+    t.ahead = std::min(least, window);
+    t.ahead_of_tile = std::min({t.lines(), least + t.lines() / 2, window});
+}
+
+// Reading between elements is safe where no page lies between two of them.
+std::uintptr_t loose_until(const strided_copy& c, const tiling& t, const axis_numbers& by_source) {
+    std::int64_t span = c.run;
+    for (int i : by_source) {
+        const tiled_axis& a = t.axis(i);
+        if (std::abs(a.source) - span >= kPageBytes) return 0;
+        span += (a.extent - 1) * std::abs(a.source);
+    }
+    return c.source_end() - kMostLoose;
+}
+
+}  // namespace
+
+tiling tile(const strided_copy& c, bool large, const kernels& use) {
+    tiling t{};
+    t.size = c.run;
+    t.rank = c.rank;
+    axis_numbers by_destination;
+    std::vector<int> moving;
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        t.axis(i) = {a.extent, 1, 0, a.source, a.destination, a.destination};
+        by_destination.add(i);
+        if (a.source != 0) moving.push_back(i);
+    }
+    std::stable_sort(moving.begin(), moving.end(),
+                     [&](int a, int b) { return std::abs(t.axis(a).source) < std::abs(t.axis(b).source); });
+    axis_numbers by_source;
+    for (int i : moving) by_source.add(i);
+    t.loose_until = loose_until(c, t, by_source);
+    choose_tile(t, by_destination, by_source);
+    // Pieces that are shorter than lines share them with others: they are written where they belong at once.
+    if (large && lay_out_image(t) < kLineBytes) {
+        for (int i = 0; i < t.rank; ++i) t.axis(i).image = t.axis(i).destination;
+        t.image_bytes = 0;
+    }
+    choose_plane(t, by_source, use);
+    list_places(t);
+    if (large) list_lines(t);
+    return t;
+}
+
+std::string text(const tiling& t) {
+    static constexpr const char* kWays[] = {"element by element", "transposed in vectors", "packed", "joined",
+                                            "shuffled"};
+    std::string all = "tiles of ";
+    for (int i = 0; i < t.rank; ++i) all += (i > 0 ? " x " : "") + std::to_string(t.axis(i).tile);
+    all += " elements of " + std::to_string(t.size) + " bytes, in the destination's order, ";
+    all += kWays[static_cast<int>(t.how)];
+    return all + (t.image_bytes > 0 ? ", by way of an image" : "");
+}
+
+}  // namespace cornerturn::host

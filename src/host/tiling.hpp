@@ -1,0 +1,88 @@
+// How a copy between tensors in host memory is cut into tiles, and how a tile is moved.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/strided.hpp"
+#include "host/kernels.hpp"
+
+namespace cornerturn::host {
+
+// Strides are in bytes; a tile is so many steps along the axis.
+struct tiled_axis {
+    std::int64_t extent, tile, chunks;
+    std::ptrdiff_t source, destination, image;
+};
+
+// Numbers of some axes.
+class axis_numbers {
+public:
+    void add(int axis) { numbers_[static_cast<std::size_t>(count_++)] = axis; }
+    int size() const { return count_; }
+    int operator[](int i) const { return numbers_[static_cast<std::size_t>(i)]; }
+    const int* begin() const { return numbers_.data(); }
+    const int* end() const { return begin() + count_; }
+    axis_numbers first(int count) const {
+        axis_numbers some = *this;
+        some.count_ = count;
+        return some;
+    }
+
+private:
+    int count_ = 0;
+    std::array<int, kMostAxes> numbers_{};
+};
+
+// A tile is moved into an image of it plane by plane, and the image is written to the destination. Images hold a tile
+// in the destination's order, without what lies between its pieces there. A plane has rows, whose elements are
+// contiguous in the source, and columns, whose elements are contiguous in the image.
+struct tiling {
+    enum class way {
+        gathered,    // element by element
+        in_vectors,  // by blocks of 16 bytes, transposed in registers
+        packed,      // so few packed rows or columns that vectors hold several
+        joined,      // few rows, which are packed first
+        shuffled     // groups of bytes that lie close together on both sides
+    };
+
+    std::int64_t size;  // of an element: bytes that are contiguous on both sides
+    int rank;
+    std::array<tiled_axis, kMostAxes> axes;  // by the destination's stride
+    std::int64_t tiles;
+    std::int64_t image_bytes;  // 0: planes are moved straight into the destination
+    axis_numbers pieces;       // axes from one piece of the destination to another
+    way how;
+    axis_numbers rows;    // axes from row to row: the first ones
+    axis_numbers cols;    // along a row, by the source's stride; shuffled: from one place of groups to another
+    axis_numbers planes;  // the others
+    std::vector<std::ptrdiff_t> rows_at, cols_at;  // in the source and in the image; shuffled: places in both
+    // Shuffled: a group is all steps along the row axes but the last, and so many along that one.
+    std::int64_t steps_of_group;
+    std::int64_t group_below, group_above;  // bytes, from a group's first element to the others, without the last axis
+    std::array<byte, kMostShuffled> order;
+    std::uintptr_t loose_until;  // elements of the source that end before can be read with what follows them
+    // Large copies: lines of the source that a tile needs, in the order in which it reads them. So many are fetched
+    // before they are read, and so many before the tile is begun, since images are written without reading.
+    std::vector<std::ptrdiff_t> lines_at;
+    std::int64_t ahead, ahead_of_tile;
+
+    const tiled_axis& axis(int i) const { return axes[static_cast<std::size_t>(i)]; }
+    tiled_axis& axis(int i) { return axes[static_cast<std::size_t>(i)]; }
+    std::int64_t lines() const { return static_cast<std::int64_t>(lines_at.size()); }
+};
+
+// Of a copy that is not empty, and has axes. `large`: neither side fits the caches.
+tiling tile(const strided_copy& c, bool large, const kernels& use);
+
+// Chooses rows, columns and planes, and how they are moved. `by_source`: axes by the source's stride, without those
+// along which it repeats.
+void choose_plane(tiling& t, const axis_numbers& by_source, const kernels& use);
+
+// In words.
+std::string text(const tiling& t);
+
+}  // namespace cornerturn::host
