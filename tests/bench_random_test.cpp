@@ -41,20 +41,20 @@ nlohmann::ordered_json described(const bench_cell& c) {
 TEST(draws, are_the_seeds) {
     const auto texts = [](std::uint64_t seed) {
         std::string all;
-        for (const bench_cell& c : transposes().bench_draws(50, seed))
+        for (const bench_cell& c : transposes().bench_draws(50, seed, draw_size::large))
             all += c.group + ": " + described(c).dump() + "\n";
         return all;
     };
     EXPECT_EQ(texts(1), texts(1));
     EXPECT_NE(texts(1), texts(2));
-    EXPECT_THROW(find_operation("gemm").bench_draws(1, 1), invalid_argument);
-    EXPECT_THROW(find_operation("gemm").bench_small_draws(1, 1), invalid_argument);
+    EXPECT_THROW(find_operation("gemm").bench_draws(1, 1, draw_size::large), invalid_argument);
+    EXPECT_THROW(find_operation("gemm").bench_draws(1, 1, draw_size::small), invalid_argument);
 }
 
 TEST(draws, may_be_small) {
     std::set<std::string> kinds;
     std::int64_t least = std::int64_t{1} << 40, most = 0;
-    for (const bench_cell& c : transposes().bench_small_draws(600, 7)) {
+    for (const bench_cell& c : transposes().bench_draws(600, 7, draw_size::small)) {
         kinds.insert(c.group);
         least = std::min(least, c.work->bytes() / 2);
         most = std::max(most, c.work->bytes() / 2);
@@ -69,7 +69,7 @@ TEST(draws, may_be_small) {
 TEST(draws, are_problems_of_any_kind_and_element) {
     std::set<std::string> kinds;
     std::set<int> sizes;
-    for (const bench_cell& c : transposes().bench_draws(600, 7)) {
+    for (const bench_cell& c : transposes().bench_draws(600, 7, draw_size::large)) {
         kinds.insert(c.group);
         sizes.insert(c.work->type().size);
         const std::string text = c.work->text();
@@ -371,8 +371,8 @@ struct made_up {
         what.seconds = 0.05;
         what.rounds = 10;
         int i = 0;
-        for (const bench_cell& c : small ? transposes().bench_small_draws(what.drawn, what.seed)
-                                         : transposes().bench_draws(what.drawn, what.seed)) {
+        for (const bench_cell& c : small ? transposes().bench_draws(what.drawn, what.seed, draw_size::small)
+                                         : transposes().bench_draws(what.drawn, what.seed, draw_size::large)) {
             bench_result r = begin_bench(c, what);
             r.method = "by guess";
             for (bench_entry* e : r.entries()) e->time = {1e-3, 1e-3, 1e-3, 10};

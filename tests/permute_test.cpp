@@ -133,7 +133,10 @@ TEST(permute, explains_the_engines_choice) {
         << parts.text;
     EXPECT_EQ(permute().explain(given({{"--shape", "0,5"}})).text,
               "permute/production: nothing: there is nothing to move");
-    EXPECT_THROW(permute().explain(given({{"--on", "host"}})), invalid_argument);
+    const explanation on_host = permute().explain(given({{"--on", "host"}, {"--shape", "40,50,60"}}));
+    EXPECT_EQ(on_host.text.find("host/permute: copy"), 0u) << on_host.text;
+    EXPECT_EQ(on_host.json["on"], "host");
+    EXPECT_THROW(permute().explain(given({{"--on", "gpu"}})), invalid_argument);
     EXPECT_THROW(permute().explain(given({{"--axes", "0,0,1,2"}})), invalid_argument);
 }
 
@@ -156,8 +159,9 @@ TEST(permute, bench_has_every_named_case_at_every_size) {
 }
 
 TEST(permute, bench_draws_the_same_cells_from_a_seed) {
-    const auto one = permute().bench_draws(20, 7), again = permute().bench_draws(20, 7),
-               other = permute().bench_draws(20, 8);
+    const auto one = permute().bench_draws(20, 7, draw_size::large),
+               again = permute().bench_draws(20, 7, draw_size::large),
+               other = permute().bench_draws(20, 8, draw_size::large);
     ASSERT_EQ(one.size(), 20u);
     int same = 0;
     for (std::size_t i = 0; i < one.size(); ++i) {
@@ -171,7 +175,7 @@ TEST(permute, bench_draws_the_same_cells_from_a_seed) {
 
 TEST(permute, bench_draws_small_cells) {
     int within = 0;
-    for (const bench_cell& c : permute().bench_small_draws(200, 7)) {
+    for (const bench_cell& c : permute().bench_draws(200, 7, draw_size::small)) {
         const std::int64_t bytes = c.work->bytes() / 2;
         EXPECT_LE(bytes, std::int64_t{1} << 30) << c.work->text();  // extents are rounded, those of eight axes too
         within += bytes >= 1 << 20 && bytes <= 64 << 20;
@@ -188,7 +192,7 @@ TEST(permute, benches_are_shown_and_read_again) {
     report.what.yardstick = &find_kernel("baseline/memcpy");
     report.what.peers = {&find_kernel("baseline/cutensor")};
     std::vector<bench_cell> cells = permute().bench_grid({1, 2}, {"heads"});
-    for (const bench_cell& c : permute().bench_draws(3, 1)) cells.push_back(c);
+    for (const bench_cell& c : permute().bench_draws(3, 1, draw_size::large)) cells.push_back(c);
     for (const bench_cell& c : cells) {
         lab::bench_result r = lab::begin_bench(c, report.what);
         r.method = "by guess";

@@ -84,14 +84,21 @@ double read_seconds(const std::string& text) {
     return seconds;
 }
 
-std::vector<bench_cell> read_cells(const invocation& asked, const operation& does) {
-    if (const int drawn = read_random(asked); drawn > 0)
-        return asked.given.has("--small") ? does.bench_small_draws(drawn, asked.seed())
-                                          : does.bench_draws(drawn, asked.seed());
+std::vector<bench_cell> read_cells(const invocation& asked, const operation& does, backend on) {
+    if (const int drawn = read_random(asked); drawn > 0) {
+        const draw_size size = on == backend::host          ? draw_size::host
+                               : asked.given.has("--small") ? draw_size::small
+                                                            : draw_size::large;
+        return does.bench_draws(drawn, asked.seed(), size);
+    }
     const std::vector<int> sizes = read_sizes(does, asked.find("--sizes"));
-    const std::vector<std::string> groups = does.bench_groups();
-    const auto shapes = asked.find("--shapes");
-    return does.bench_grid(sizes, shapes ? read_some("--shapes", *shapes, groups) : groups);
+    std::vector<std::string> groups = does.bench_groups();
+    if (const auto shapes = asked.find("--shapes")) {
+        groups = read_some("--shapes", *shapes, groups);
+    } else {
+        std::erase_if(groups, [&](const std::string& name) { return !does.is_usual_group(name); });
+    }
+    return does.bench_grid(sizes, groups);
 }
 
 lab::bench_request read_request(const invocation& asked, const operation& does, backend on) {
@@ -166,10 +173,12 @@ private:
 void run(const invocation& asked) {
     const operation& does = find_operation(asked.given.word("OPERATION", ""));
     const lab::format as = asked.format();
-    const std::vector<bench_cell> grid = read_cells(asked, does);
     const backend on = read_backend(asked.given.word("--on", "cuda"));
+    const std::vector<bench_cell> grid = read_cells(asked, does, on);
     const lab::bench_request what = read_request(asked, does, on);
-    const auto bencher = on == backend::cuda ? lab::cuda_bencher() : lab::host_bencher();
+    const int threads = asked.given.has("--threads") ? asked.given.whole("--threads", 0, 1, 4096) : 0;
+    if (threads > 0 && on != backend::host) throw invalid_argument("--threads is of --on host");
+    const auto bencher = on == backend::cuda ? lab::cuda_bencher() : lab::host_bencher(threads);
     lab::bench_report report{.device = bencher->device(), .what = what};
     report.peak_flops = bencher->peak_flops(does.facts().rate);
     if (const auto commit = asked.find("--commit"))
@@ -214,12 +223,14 @@ command bench_command() {
         .positionals = {{"OPERATION", which.c_str()}},
         .options = {{"--sizes", "of elements, in bytes (all)"},
                     {"--shapes",
-                     "groups of shapes, with commas between them (all); a name that is wrong gets the list"},
+                     "groups of shapes, with commas between them (all but caches); a name that is wrong gets the list"},
                     {"--random", "draw so many cells from --seed instead, and tell percentiles"},
-                    {"--small", "with --random: draw 1 to 64 MiB, not 64 MiB to 1 GiB, and time them in the L2 cache",
+                    {"--small",
+                     "with --random, on cuda: draw 1 to 64 MiB, not 64 MiB to 1 GiB, and time them in the L2 cache",
                      true},
                     {"--regret", "with --random: time every way that the library has to do a cell", true},
-                    {"--on", "cuda, or host: in host memory, on all cores (cuda)"},
+                    {"--on", "cuda, or host: in host memory (cuda)"},
+                    {"--threads", "of --on host: at most so many (all cores)"},
                     {"--subject", "the kernel to measure, as list shows it (what the library runs)"},
                     {"--peers", peers.c_str()},
                     {"--seconds", "to sample each cell (0.5, and 20 samples at least; with --random 0.05, and 10)"},

@@ -59,12 +59,8 @@ std::vector<bench_cell> operation::bench_grid(const std::vector<int>&, const std
     return {};
 }
 
-std::vector<bench_cell> operation::bench_draws(int, std::uint64_t) const {
+std::vector<bench_cell> operation::bench_draws(int, std::uint64_t, draw_size) const {
     throw invalid_argument(fmt::format("--random: {} has no shapes that are drawn at random", name()));
-}
-
-std::vector<bench_cell> operation::bench_small_draws(int, std::uint64_t) const {
-    throw invalid_argument(fmt::format("--small: {} has no small shapes that are drawn at random", name()));
 }
 
 std::string operation::bench_row(const std::string&, const std::string& text, const std::vector<std::int64_t>&) const {

@@ -196,6 +196,9 @@ struct bench_contestants {
     std::vector<std::string> ordered = {};
 };
 
+// Of the elements of a cell drawn at random: for a GPU's memory, for its L2 cache in part or wholly, for host memory.
+enum class draw_size { large, small, host };
+
 struct bench_cell {
     std::string group;
     workload_pointer work;
@@ -239,10 +242,10 @@ public:
     virtual std::vector<std::string> bench_groups() const { return {}; }
     virtual std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
                                                const std::vector<std::string>& groups) const;
+    // Whether a group is measured where none are named: one that is made for the caches is not.
+    virtual bool is_usual_group(const std::string&) const { return true; }
     // So many cells drawn at random, whose groups are the kinds of a draw. Throws invalid_argument where it has none.
-    virtual std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const;
-    // The same, of sizes that are in part or wholly in a GPU's L2 cache.
-    virtual std::vector<bench_cell> bench_small_draws(int count, std::uint64_t seed) const;
+    virtual std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const;
     // Nobody where it is not measured there.
     virtual bench_contestants contestants(backend) const { return {}; }
     // What a stored cell is called where those of all element sizes stand in one row: cells of one name are one row.

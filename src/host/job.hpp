@@ -39,6 +39,15 @@ inline void copy(const byte* from, byte* to, std::int64_t bytes) {
     }
 }
 
+// The same, to be written.
+[[gnu::always_inline]] inline void own_tile(const byte* to, std::ptrdiff_t pitch, std::int64_t rows,
+                                            std::int64_t row_bytes) {
+    for (std::int64_t row = 0; row < rows; ++row, to += pitch) {
+        for (std::int64_t byte = -in_line(to); byte < row_bytes; byte += kLineBytes)
+            __builtin_prefetch(to + byte, 1, 2);
+    }
+}
+
 // Memory that a thread keeps from one call to the next. Aligned to a line.
 inline byte* scratch(std::int64_t bytes) {
     struct free_aligned {
@@ -119,21 +128,25 @@ void on_threads(std::int64_t workers, Body body) {
 // close together.
 template <class Body>
 void share_out(std::int64_t bytes, std::int64_t threads, std::int64_t count, Body body,
-               std::int64_t task_bytes = kTaskBytes) {
+               std::int64_t task_bytes = kTaskBytes, bool streams = true) {
     const std::int64_t tasks = std::clamp<std::int64_t>(bytes / task_bytes, 1, count);
+    if (tasks == 1) {
+        for (std::int64_t i = 0; i < count; ++i) body(i);
+        return streams ? end_stream() : void();
+    }
     std::atomic<std::int64_t> next = 0;
     const auto take = [&](std::int64_t) {
         for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
             for (std::int64_t i = count * t / tasks; i < count * (t + 1) / tasks; ++i) body(i);
         }
-        end_stream();
+        if (streams) end_stream();
     };
     on_threads(std::min(tasks, threads), take);
 }
 
 template <class Body>
-void share_out(const job& j, std::int64_t count, Body body, std::int64_t task_bytes = kTaskBytes) {
-    share_out(j.bytes(), j.threads, count, body, task_bytes);
+void share_out(const job& j, std::int64_t count, Body body, std::int64_t task_bytes = kTaskBytes, bool streams = true) {
+    share_out(j.bytes(), j.threads, count, body, task_bytes, streams);
 }
 
 }  // namespace cornerturn::host

@@ -5,15 +5,18 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kLongRun = 1 * kKiB;      // longer ones are moved one by one
-constexpr std::int64_t kDirectBytes = 256;       // of a row of the destination, written at a time
-constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
-constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
-constexpr std::int64_t kImageAhead = 8 * kKiB;   // from what is transposed next to what is fetched
-constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
-constexpr std::int64_t kLeastRow = 512;          // of the destination: what is shorter is not streamed in strips
-constexpr std::int64_t kLeastTiledRow = 36;      // of a packed destination, and less than kLeastRow: tiles are faster
-constexpr std::int64_t kFewCols = 128;           // of a packed source, or less: strips of them are read in order
+constexpr std::int64_t kLongRun = 1 * kKiB;        // longer ones are moved one by one
+constexpr std::int64_t kFewRuns = 256;             // copied without looking for a better way
+constexpr std::int64_t kDirectBytes = 128;         // of a row of the destination, written at a time
+constexpr std::int64_t kDirectBytesOfSmall = 256;  // the same for elements of 1 and 2 bytes
+constexpr std::int64_t kFetchedFrom = 1 * kMiB;    // of the destination: what is smaller is in the nearest caches
+constexpr std::int64_t kImageBytes = 64 * kKiB;    // of whole rows of the destination, before they are streamed
+constexpr std::int64_t kLeastImage = 2 * kKiB;     // of whole matrices
+constexpr std::int64_t kImageAhead = 8 * kKiB;     // from what is transposed next to what is fetched
+constexpr std::int64_t kShortRow = 1 * kKiB;       // of the destination: streamed with its neighbours
+constexpr std::int64_t kLeastRow = 512;            // of the destination: what is shorter is not streamed in strips
+constexpr std::int64_t kLeastTiledRow = 36;        // of a packed destination, and less than kLeastRow: tiles are faster
+constexpr std::int64_t kFewCols = 128;             // of a packed source, or less: strips of them are read in order
 
 struct way {
     void (*run)(const job&);  // null: as a copy between tensors
@@ -46,17 +49,26 @@ way choose(const job& j) {
 
 }  // namespace
 
-// Straight into the destination, tile by tile.
+// Straight into the destination, tile by tile. Lines of the next tile are fetched before one is moved, where the
+// nearest caches do not hold them all.
 void run_direct(const job& j) {
-    const std::int64_t side = std::max<std::int64_t>(1, kDirectBytes / j.size);
+    const std::int64_t side = std::max<std::int64_t>(1, (j.size < 4 ? kDirectBytesOfSmall : kDirectBytes) / j.size);
     const std::int64_t across = divide_up(j.cols, side);
-    share_out(j, j.count * across, [&](std::int64_t i) {
+    const bool far = j.bytes() >= kFetchedFrom;
+    const auto move_column = [&](std::int64_t i) {
         const std::int64_t matrix = i / across, col = i % across * side, cols = std::min(side, j.cols - col);
         for (std::int64_t row = 0; row < j.rows; row += side) {
+            const std::int64_t rows = std::min(side, j.rows - row), next = row + side;
+            if (far && next < j.rows) {
+                const std::int64_t next_rows = std::min(side, j.rows - next);
+                fetch_tile(j.source_at(matrix, next, col), j.source_pitch, next_rows, cols * j.size);
+                own_tile(j.destination_at(matrix, col, next), j.destination_pitch, cols, next_rows * j.size);
+            }
             j.use.transpose_tile(j.source_at(matrix, row, col), j.source_pitch, j.destination_at(matrix, col, row),
-                                 j.destination_pitch, std::min(side, j.rows - row), cols, j.size);
+                                 j.destination_pitch, rows, cols, j.size);
         }
-    });
+    };
+    share_out(j, j.count * across, move_column, kTaskBytes, false);
 }
 
 // Whole rows of a packed destination, across its matrices: transposed into an image of it, which is streamed.
@@ -89,12 +101,14 @@ namespace {
 bool is_large(const strided_copy& c) { return c.bytes() >= kStreamFrom; }
 
 void run_copy(const strided_copy& c, int threads) {
-    c.rank == 0 || c.run >= kLongRun ? run_runs(c, is_large(c), threads) : run_tiles(c, is_large(c), threads);
+    if (c.rank == 0 || c.run >= kLongRun) return run_runs(c, is_large(c), threads);
+    c.runs() <= kFewRuns ? run_few(c) : run_tiles(c, is_large(c), threads);
 }
 
 std::string explain_copy(const strided_copy& c) {
     if (c.rank == 0) return "one run of bytes: " + std::to_string(c.run);
     if (c.run >= kLongRun) return "runs of " + std::to_string(c.run) + " bytes";
+    if (c.runs() <= kFewRuns) return "so few elements that they are copied one by one";
     return explain_tiles(c, is_large(c));
 }
 

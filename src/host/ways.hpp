@@ -14,6 +14,7 @@ void run_lines(const job& j);
 void run_strips(const job& j);
 void run_in_place(const job& j);
 
+void run_few(const strided_copy& c);
 // `large`: neither side fits the caches.
 void run_runs(const strided_copy& c, bool large, int threads);
 void run_tiles(const strided_copy& c, bool large, int threads);

@@ -128,6 +128,7 @@ public:
 
 // Throws unsupported, saying what was found instead, where no GPU answers or the program was built without CUDA.
 std::unique_ptr<bencher> cuda_bencher();
-std::unique_ptr<bencher> host_bencher();
+// On at most so many threads; 0: as many as there are cores.
+std::unique_ptr<bencher> host_bencher(int threads = 0);
 
 }  // namespace cornerturn::lab

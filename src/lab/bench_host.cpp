@@ -1,8 +1,10 @@
 // A cell of the bench in host memory: everyone verified, timed in turn, and verified again.
+#include <fmt/format.h>
 #include <hwy/cache_control.h>
 #include <sys/mman.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -13,7 +15,6 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <thread>
 
 #include "core/parallel.hpp"
 #include "core/problem.hpp"
@@ -63,6 +64,12 @@ bool flushes_in_any_order() {
 }
 #endif
 
+// Of so few bytes that a clock's ticks would matter.
+int calls_of_sample(std::int64_t bytes) {
+    constexpr std::int64_t kSampleBytes = 1 << 20;
+    return static_cast<int>(std::clamp<std::int64_t>(kSampleBytes / std::max<std::int64_t>(bytes, 256), 1, 2000));
+}
+
 // What puts a line out of all caches.
 flush_function quickest_flush() {
 #if defined(__x86_64__)
@@ -73,7 +80,8 @@ flush_function quickest_flush() {
 
 class host_bench : public bencher {
 public:
-    host_bench() : flushed_with_(2 * cache_bytes()) {
+    explicit host_bench(int threads)
+        : arena_(threads > 0 ? threads : tbb::task_arena::automatic), flushed_with_(2 * cache_bytes()) {
         ask_for_huge_pages(flushed_with_.data(), flushed_with_.room());
         // Memory that nobody wrote is one page of zeros, again and again.
         parallel_ranges(flushed_with_.size(), kPiece, [&](std::int64_t begin, std::int64_t end) {
@@ -82,8 +90,7 @@ public:
     }
 
     device_info device() const override {
-        const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-        return {.kind = "host", .name = processor_name(), .cores = static_cast<int>(cores)};
+        return {.kind = "host", .name = processor_name(), .cores = arena_.max_concurrency()};
     }
 
     void expect(const std::vector<bench_cell>& grid, const bench_request& what) override {
@@ -117,14 +124,19 @@ public:
         // What was verified last may have left other bytes: to some, numbers are not as quick as any bits.
         problem_->take(*work, *what.subject);
         problem_->prepare();
-        r.method = what.warm ? "warm, single calls" : "caches flushed, single calls";
+        const int calls = what.warm ? calls_of_sample(cell.work->bytes()) : 1;
+        r.method = !what.warm  ? "caches flushed, single calls"
+                   : calls > 1 ? fmt::format("warm, {} calls in a row", calls)
+                               : "warm, single calls";
         const std::vector<timing> times = sample_in_turn(
             all.size(), {what.seconds, what.rounds}, what.seed,
             [&](std::size_t i) {
                 if (!what.warm) flush();
-                const auto start = std::chrono::steady_clock::now();
-                all[i].work()();
-                return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+                return arena_.execute([&] {
+                    const auto start = std::chrono::steady_clock::now();
+                    for (int call = 0; call < calls; ++call) all[i].work()();
+                    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
+                });
             },
             std::max(what.seconds, kPatience));
         for (std::size_t i = 0; i < all.size(); ++i) {
@@ -160,6 +172,7 @@ private:
         });
     }
 
+    mutable tbb::task_arena arena_;  // what is measured runs in it
     guarded_buffer flushed_with_;
     flush_function flush_line_ = quickest_flush();
     std::unique_ptr<problem> problem_;  // everything that is measured lies in its memory
@@ -167,6 +180,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<bencher> host_bencher() { return std::make_unique<host_bench>(); }
+std::unique_ptr<bencher> host_bencher(int threads) { return std::make_unique<host_bench>(threads); }
 
 }  // namespace cornerturn::lab

@@ -23,6 +23,9 @@ operation_facts element_movement_facts(const char* name, std::vector<const char*
 // The same with those of a matrix.
 operation_facts movement_facts(const char* name, std::vector<const char*> families);
 
+// Bytes of all elements.
+const drawn_bytes& bytes_of(draw_size size);
+
 class element_movement : public operation {
 public:
     using operation::operation;
@@ -38,7 +41,7 @@ public:
 // Of a matrix to another one. Each of these operations says which element goes where.
 class movement : public element_movement {
 public:
-    static constexpr const char* kSquares = "squares";  // the group of its bench
+    static constexpr const char *kSquares = "squares", *kCaches = "caches";  // groups of its bench
 
     using arranged_function = arrangement (*)(std::int64_t rows, std::int64_t cols);
 
@@ -55,8 +58,8 @@ public:
     std::vector<std::string> bench_groups() const override;
     std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
                                        const std::vector<std::string>& groups) const override;
-    std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const override;
-    std::vector<bench_cell> bench_small_draws(int count, std::uint64_t seed) const override;
+    bool is_usual_group(const std::string& group) const override { return group != kCaches; }
+    std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const override;
     // Beside memcpy what the library runs, "NAME/production", or else the first of its kernels that is built for it.
     bench_contestants contestants(backend on) const override;
     // Every way in which the library does the work there, as problem::candidates() has them.
@@ -68,8 +71,6 @@ protected:
     virtual std::vector<shape_group> shape_groups() const;
 
 private:
-    std::vector<bench_cell> draws(int count, std::uint64_t seed, const drawn_bytes& bytes) const;
-
     arranged_function arranged_;
 };
 

@@ -53,13 +53,29 @@ std::vector<problem_shape> batched(std::int64_t element_size) {
     return all;
 }
 
+// Of one core's caches, and a little beyond: to be measured warm.
+std::vector<problem_shape> caches(std::int64_t) {
+    std::vector<problem_shape> all;
+    for (std::int64_t side : {4, 16, 32, 64, 100, 128, 256, 500, 512, 1000, 1024, 2048})
+        all.push_back({.rows = side, .cols = side});
+    for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{3, 10000}, {16, 4096}, {100, 1000}}) {
+        all.push_back({.rows = rows, .cols = cols});
+        all.push_back({.rows = cols, .cols = rows});
+    }
+    return all;
+}
+
 constexpr const char *kSkinny = "skinny", *kBatched = "batched";
 
 }  // namespace
 
+const drawn_bytes& bytes_of(draw_size size) {
+    return size == draw_size::large ? kLargeDraws : size == draw_size::small ? kSmallDraws : kHostDraws;
+}
+
 std::vector<shape_group> movement::shape_groups() const {
-    return {{kSquares, squares}, {"odd", odd},       {kSkinny, skinny},
-            {"padded", padded},  {"offset", offset}, {kBatched, batched}};
+    return {{kSquares, squares}, {"odd", odd},        {kSkinny, skinny}, {"padded", padded},
+            {"offset", offset},  {kBatched, batched}, {kCaches, caches}};
 }
 
 // How many there are, and how long they are, follows from the element's size.
@@ -94,8 +110,9 @@ std::vector<bench_cell> movement::bench_grid(const std::vector<int>& element_siz
 }
 
 // A gap behind the destination's rows is as long as drawn, however they are arranged.
-std::vector<bench_cell> movement::draws(int count, std::uint64_t seed, const drawn_bytes& bytes) const {
+std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed, draw_size size) const {
     random_bits random(seed);
+    const drawn_bytes& bytes = bytes_of(size);
     std::vector<bench_cell> cells;
     for (int i = 0; i < count; ++i) {
         const strided_shape drawn = draw_transpose(random, bytes.least, bytes.most);
@@ -112,13 +129,6 @@ std::vector<bench_cell> movement::draws(int count, std::uint64_t seed, const dra
             {drawn.kind, std::make_shared<movement_work>(*this, dtype_of(shape.element_size), shape, true)});
     }
     return cells;
-}
-
-std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed) const {
-    return draws(count, seed, kLargeDraws);
-}
-std::vector<bench_cell> movement::bench_small_draws(int count, std::uint64_t seed) const {
-    return draws(count, seed, kSmallDraws);
 }
 
 }  // namespace cornerturn

@@ -36,7 +36,8 @@ using random_bits = std::mt19937_64;
 struct drawn_bytes {
     std::int64_t least, most;
 };
-inline constexpr drawn_bytes kLargeDraws{64 << 20, 1 << 30}, kSmallDraws{1 << 20, 64 << 20};
+inline constexpr drawn_bytes kLargeDraws{64 << 20, 1 << 30}, kSmallDraws{1 << 20, 64 << 20},
+    kHostDraws{64 << 20, 256 << 20};
 
 // As the project's targets define them: elements of 1 to 16 bytes, also 3, 6 and 12; `least` to `most` bytes in all,
 // log-uniform; rows log-uniform; a quarter each packed, padded, off a boundary, and batched.

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cornerturn/error.hpp"
+#include "host/paths.hpp"
 #include "ops/copy/movement.hpp"
 #include "ops/copy/sectors.hpp"
 #include "ops/copy/strided_candidates.hpp"
@@ -23,7 +24,8 @@ namespace {
 
 using numbers = std::vector<std::int64_t>;
 
-constexpr const char *kShape = "--shape", *kAxes = "--axes", *kProduction = "permute/production";
+constexpr const char *kShape = "--shape", *kAxes = "--axes", *kProduction = "permute/production",
+                     *kHostProduction = "host/permute";
 
 std::string list_text(const numbers& list) { return fmt::format("{}", fmt::join(list, ",")); }
 std::string axes_text(std::int64_t count) { return fmt::format("{} {}", count, count == 1 ? "axis" : "axes"); }
@@ -119,7 +121,7 @@ public:
     }
 
     std::vector<option> explain_options() const override {
-        return {{"--on", "cuda (cuda)"},
+        return {{"--on", "cuda or host (cuda)"},
                 facts().sizes[0],
                 facts().sizes[1],
                 {"--dtype", "of the elements (f32)"},
@@ -133,8 +135,9 @@ public:
     }
 
     explanation explain(const arguments& given) const override {
-        if (const std::string on = given.word("--on", "cuda"); on != "cuda")
-            throw invalid_argument(fmt::format("--on is '{}': permutations are done on cuda", on));
+        const std::string where = given.word("--on", "cuda");
+        if (where != "cuda" && where != "host")
+            throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", where));
         const dtype type = find_dtype(given.word("--dtype", "f32"));
         const int size = given.whole("--element-size", type.size, 1, kMostElementBytes);
         const named_permutation named(given, {32, 56, 56, 64}, size);
@@ -142,6 +145,7 @@ public:
         constexpr int kMostOffset = 1 << 20;
         shape.source_offset = given.whole("--source-offset", 0, 0, kMostOffset);
         shape.destination_offset = given.whole("--destination-offset", 0, 0, kMostOffset);
+        if (where == "host") return explained_on_host(named, shape);
         gpu on;
         on.capability = given.whole("--compute-capability", on.capability, 0, 9999);
         on.multiprocessors = given.whole("--multiprocessors", on.multiprocessors, 1, 1 << 16);
@@ -156,15 +160,16 @@ public:
                                        const std::vector<std::string>& groups) const override {
         return permutation_grid(element_sizes, groups);
     }
-    std::vector<bench_cell> bench_draws(int count, std::uint64_t seed) const override {
-        return permutation_draws(count, seed, kLargeDraws);
-    }
-    std::vector<bench_cell> bench_small_draws(int count, std::uint64_t seed) const override {
-        return permutation_draws(count, seed, kSmallDraws);
-    }
     bench_contestants contestants(backend on) const override {
-        if (on != backend::cuda) return {};
-        return {kProduction, "baseline/memcpy", "baseline/", "memcpy,copy,cutensor"};
+        switch (on) {
+            case backend::cuda: return {kProduction, "baseline/memcpy", "baseline/", "memcpy,copy,cutensor", {}};
+            case backend::host:
+                return {kHostProduction, "host/copy@memcpy", "host/", "copy@streamed,permute_loop,permute_hptt", {}};
+            default: return {};
+        }
+    }
+    std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const override {
+        return permutation_draws(count, seed, bytes_of(size));
     }
     // How long the first axis is follows from the element's size.
     std::string bench_row(const std::string&, const std::string& text, const numbers&) const override {
@@ -184,10 +189,28 @@ public:
     }
 
 private:
+    // Nothing is read: two addresses that are apart.
+    static strided_copy anywhere(const strided_shape& shape) {
+        return shape.copy(reinterpret_cast<const void*>(std::uintptr_t{1} << 40),
+                          reinterpret_cast<void*>(std::uintptr_t{1} << 50));
+    }
+
+    static explanation explained_on_host(const named_permutation& named, const strided_shape& shape) {
+        const strided_copy c = anywhere(shape);
+        const std::string text =
+            fmt::format("{}: {}", kHostProduction, c.is_empty() ? "nothing: the tensor is empty" : host::explain(c));
+        return {text,
+                {{"shape", named.extents},
+                 {"axes", named.axes},
+                 {"element_size", shape.element_size},
+                 {"source_offset", shape.source_offset},
+                 {"destination_offset", shape.destination_offset},
+                 {"on", "host"},
+                 {"choice", text}}};
+    }
+
     static explanation explained(const named_permutation& named, const strided_shape& shape, const gpu& on) {
-        // Nothing is read: two addresses that are apart.
-        const strided_copy c = shape.copy(reinterpret_cast<const void*>(std::uintptr_t{1} << 40),
-                                          reinterpret_cast<void*>(std::uintptr_t{1} << 50));
+        const strided_copy c = anywhere(shape);
         const bool by_matrices = routing::matrices_for(c, on).has_value();
         const strided::choice_of_parts chosen = strided::choose_parts(c, on);
         const std::string choice =

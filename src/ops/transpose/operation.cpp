@@ -107,7 +107,7 @@ public:
                         {"baseline/ordered@1", "baseline/ordered@4", "baseline/ordered@8", "baseline/ordered@assembled",
                          "baseline/ordered@memcpy2d"}};
             case backend::host:
-                return {kHostProduction, "host/copy@memcpy", "host/", "copy@streamed,openblas,eigen", {}};
+                return {kHostProduction, "host/copy@memcpy", "host/", "copy@streamed,openblas,eigen,hptt,loop", {}};
             default: return {};
         }
     }

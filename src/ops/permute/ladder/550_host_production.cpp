@@ -1,0 +1,33 @@
+#include "cornerturn/copy.hpp"
+#include "device/registry.hpp"
+#include "ops/permute/work.hpp"
+
+namespace cornerturn {
+namespace {
+
+constexpr rung_notes kHostProduction{
+    .id = "host/permute",
+    .idea = "What cornerturn::permute does: tiles that are transposed in vector registers, past the caches.",
+    .change = "All cores, in host memory.",
+    .contract = "Any extents, strides, alignment and element size; the destination's elements must not overlap.",
+    .bytes = "2 * elements * e",
+    .limit = "The host's memory.",
+    .source = "This project.",
+};
+
+void run(const strided_work& w) {
+    detail::axis_list extents, from, to;
+    for (int i = 0; i < w.rank; ++i) {
+        extents.add(w.extents[i]);
+        from.add(w.source_strides[i]);
+        to.add(w.destination_strides[i]);
+    }
+    detail::copy({reinterpret_cast<std::uintptr_t>(w.source), extents, from},
+                 {reinterpret_cast<std::uintptr_t>(w.destination), extents, to}, w.element_size, 1, {});
+}
+
+constexpr variant<strided_work> kVariants[] = {{{"", "-", kAnyElementSize}, &run}};
+const bool kRegistered = register_rung(kHostProduction, permute_operation(), backend::host, __FILE__, kVariants);
+
+}  // namespace
+}  // namespace cornerturn
