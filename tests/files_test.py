@@ -90,11 +90,11 @@ class Case(unittest.TestCase):
             numpy.lib.format.write_array(file, array, version=version, allow_pickle=False)
         return path
 
-    def expect_transposed(self, path, array, fortran=False):
-        found = numpy.load(path, allow_pickle=False)
-        self.assertEqual((found.dtype, found.shape), (array.dtype, array.T.shape))
-        self.assertTrue(elements(found) == elements(array.T), f"{array.dtype} {array.shape}")
-        if found.ndim == 2 and min(found.shape) > 1:
+    def expect_transposed(self, path, array, fortran=False, axes=None):
+        found, wanted = numpy.load(path, allow_pickle=False), array.transpose(axes)
+        self.assertEqual((found.dtype, found.shape), (array.dtype, wanted.shape))
+        self.assertTrue(elements(found) == elements(wanted), f"{array.dtype} {array.shape} {axes}")
+        if found.ndim >= 2 and sum(extent > 1 for extent in found.shape) > 1 and found.size > 0:
             self.assertEqual(found.flags.f_contiguous, fortran)
         with open(path, "rb") as file:
             major = numpy.lib.format.read_magic(file)[0]
@@ -150,6 +150,41 @@ class Formats(Case):
                 array = array_of(dtype, shape)
                 self.succeed(self.save("in.npy", array), self.folder / "out.npy")
                 self.expect_transposed(self.folder / "out.npy", array)
+
+    def test_any_number_of_axes(self):
+        seed = random.randrange(1 << 32)
+        print(f"seed {seed}")
+        draw = random.Random(seed)
+        memory = self.within(20 * MiB)
+        for rank in list(range(9)) * 4:
+            dtype = numpy.dtype(draw.choice(DTYPES))
+            shape = [draw.choice([1, 1, 2, 3, 4, 5, 7, 8]) for _ in range(rank)]
+            if rank > 0 and draw.random() < 0.5:  # more than fits the memory
+                room = 24 * MiB // (int(numpy.prod(shape)) * dtype.itemsize)
+                shape[draw.randrange(rank)] *= max(1, room)
+            if rank > 0 and draw.random() < 0.1:
+                shape[draw.randrange(rank)] = 0
+            axes = draw.sample(range(rank), rank)
+            array = array_of(dtype, shape, seed)
+            path = self.save("in.npy", fortran(array) if draw.random() < 0.5 else array)
+            layout = draw.choice("cf") if rank > 1 else "c"
+            given = [axis - rank if draw.random() < 0.3 else axis for axis in axes]
+            with self.subTest(dtype=dtype, shape=shape, axes=given, layout=layout):
+                asked = [] if rank == 0 or (axes == list(range(rank))[::-1] and draw.random() < 0.5) else ["--axes=" + ",".join(map(str, given))]
+                self.succeed(path, self.folder / "out.npy", "--memory", memory, "--layout", layout, *asked)
+                self.expect_transposed(self.folder / "out.npy", array, layout == "f", axes)
+
+    def test_axes_of_files_without_a_header(self):
+        array = array_of("<f4", (7, 30, 40))
+        (self.folder / "in.bin").write_bytes(array.tobytes())
+        self.succeed(self.folder / "in.bin", self.folder / "out.bin", "--shape", "7,30,40", "--dtype", "f32", "--axes", "2,0,1")
+        self.assertEqual((self.folder / "out.bin").read_bytes(), array.transpose(2, 0, 1).tobytes())
+
+    def test_long_runs(self):
+        array = array_of("u1", (3, 5, 2 * MiB))
+        path = self.save("in.npy", array)
+        self.succeed(path, self.folder / "out.npy", "--axes", "1,0,2", "--memory", self.within(20 * MiB))
+        self.expect_transposed(self.folder / "out.npy", array, axes=(1, 0, 2))
 
     def test_files_without_a_header(self):
         array = array_of("<f4", (123, 77))
@@ -278,10 +313,17 @@ class Mistakes(Case):
         self.refuse(2, ["--layout", "z"], path, out, "--layout", "z")
         if ON == "host":
             self.refuse(2, ["--on", "emulator", "host or cuda"], path, out, "--on", "emulator")
-        self.refuse(2, ["--rows, --cols and one of --dtype and --element-size"], path, out, "--rows", 4)
-        self.refuse(2, ["--rows, --cols and one of"], path, out, "--rows", 4, "--cols", 5, "--dtype", "u8", "--element-size", 1)
+        self.refuse(2, ["--rows and --cols, or --shape, and one of --dtype and --element-size"], path, out, "--rows", 4)
+        self.refuse(2, ["--rows and --cols, or --shape, and one of"], path, out, "--rows", 4, "--cols", 5, "--dtype", "u8", "--element-size", 1)
         self.refuse(2, ["--element-size is 0"], path, out, "--rows", 4, "--cols", 5, "--element-size", 0)
         self.refuse(2, ["--threads is 0"], path, out, "--threads", 0)
+        self.refuse(2, ["--axes is 0: it must name each axis once", "in.npy has 2"], path, out, "--axes", "0")
+        self.refuse(2, ["--axes is 0,1,2: it must name each axis once"], path, out, "--axes", "0,1,2")
+        self.refuse(2, ["--axes is 1,-1: axis 1 comes twice"], path, out, "--axes", "1,-1")
+        self.refuse(2, ["--axes is 0,2: axis 2 must be from -2 to 1"], path, out, "--axes", "0,2")
+        self.refuse(2, ["--axes"], path, out, "--axes", "0,x")
+        self.refuse(2, ["--rows and --cols, or --shape"], path, out, "--shape", "4,5")
+        self.refuse(2, ["--shape is 4,-5"], path, out, "--shape", "4,-5", "--dtype", "u8")
         self.refuse(2, ["OUT"], path)
         self.refuse(2, ["--output", "in.npy"], path, out, "--output", path)
         self.refuse(2, ["--output", "out.npy"], path, out, "--output", self.folder / "." / "out.npy")
@@ -329,7 +371,8 @@ class Mistakes(Case):
             ("[" * 5000, "nests"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", "does not fit 64 bits"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 1), }", "does not fit 64 bits"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3, 4), }", "3 dimensions"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3, 4, 5), }", "too short"),
+            ("{'descr': '|u1', 'fortran_order': False, 'shape': (" + "2, " * 40 + "), }", "too short"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 30), }", "too short"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", "too long"),
             *[("{'descr': '|u1', 'fortran_order': False, 'shape': (%s), }" % shape, "too short")

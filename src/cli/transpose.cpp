@@ -36,14 +36,22 @@ files::file_request read_request(const invocation& asked) {
         what.threads = given.size("--threads", 0);
         if (what.threads == 0) throw invalid_argument("--threads is 0: it must be 1 or more");
     }
-    const bool type = given.has("--dtype"), size = given.has("--element-size");
-    if (given.has("--rows") || given.has("--cols") || type || size) {
-        if (!given.has("--rows") || !given.has("--cols") || type == size)
+    if (given.has("--axes")) what.axes = given.list("--axes", {});
+    const bool type = given.has("--dtype"), size = given.has("--element-size"), shape = given.has("--shape");
+    const bool rows = given.has("--rows"), cols = given.has("--cols");
+    if (rows || cols || shape || type || size) {
+        if (rows != cols || rows == shape || type == size)
             throw invalid_argument(
-                "a file without a header needs --rows, --cols and one of --dtype and --element-size");
+                "a file without a header needs --rows and --cols, or --shape, and one of --dtype and --element-size");
         const std::int64_t bytes = type ? find_dtype(given.word("--dtype", "")).size : given.size("--element-size", 0);
         if (bytes == 0) throw invalid_argument("--element-size is 0: it must be 1 or more");
-        what.raw = files::raw_shape{given.size("--rows", 0), given.size("--cols", 0), bytes};
+        what.raw = files::raw_shape{{given.size("--rows", 0), given.size("--cols", 0)}, bytes};
+        if (shape) what.raw->extents = given.list("--shape", {});
+        for (const std::int64_t extent : what.raw->extents) {
+            if (extent < 0)
+                throw invalid_argument(
+                    fmt::format("--shape is {}: an extent must not be negative", given.word("--shape", "")));
+        }
     }
     return what;
 }
@@ -128,7 +136,7 @@ void require_other(const std::string& output, const std::string& file) {
     std::error_code none;
     const auto name = [&](const std::string& path) { return std::filesystem::weakly_canonical(path, none); };
     if (name(output) != name(file) && !std::filesystem::equivalent(output, file, none)) return;
-    throw invalid_argument(fmt::format("--output is {}, which is a matrix of this transpose", output));
+    throw invalid_argument(fmt::format("--output is {}, which is a file of this transpose", output));
 }
 
 void run(const invocation& asked) {
@@ -156,19 +164,22 @@ void run(const invocation& asked) {
 }  // namespace
 
 command transpose_command() {
-    return {.name = "transpose",
-            .help = "Transpose the matrix in a file, however large",
-            .positionals = {{"IN", "a .npy file; with --rows, --cols and --dtype one without a header"},
-                            {"OUT", "the file to be written, of the same kind; it may be IN"}},
-            .options = {{"--memory", "that may be used (1GiB)"},
-                        {"--layout", "of the result: c or f (Fortran) (c)"},
-                        {"--on", "host, or cuda: a GPU transposes what is read (host)"},
-                        {"--threads", "that may be used at a time (all cores)"},
-                        {"--rows", "of a file without a header, whose elements lie row by row"},
-                        {"--cols", "of it"},
-                        {"--dtype", "of its elements"},
-                        {"--element-size", "in bytes, instead of --dtype"}},
-            .run = run};
+    return {
+        .name = "transpose",
+        .help = "Transpose the array in a file, however large",
+        .positionals = {{"IN", "a .npy file; with --rows, --cols and --dtype one without a header"},
+                        {"OUT", "the file to be written, of the same kind; it may be IN"}},
+        .options = {{"--axes", "which axis each of the result's is, as numpy.transpose has it: 2,0,1 (all backwards)"},
+                    {"--memory", "that may be used (1GiB)"},
+                    {"--layout", "of the result: c or f (Fortran) (c)"},
+                    {"--on", "host, or cuda: a GPU transposes what is read (host)"},
+                    {"--threads", "that may be used at a time (all cores)"},
+                    {"--rows", "of a file without a header, whose elements lie row by row"},
+                    {"--cols", "of it"},
+                    {"--shape", "of such a file that has other axes than two: 3,4,5"},
+                    {"--dtype", "of its elements"},
+                    {"--element-size", "in bytes, instead of --dtype"}},
+        .run = run};
 }
 
 }  // namespace cornerturn::cli

@@ -6,7 +6,7 @@
 #if defined(CORNERTURN_WITH_CUDA)
 #include <cuda_runtime.h>
 
-#include "cornerturn/cuda/transpose.hpp"
+#include "cornerturn/cuda/copy.hpp"
 #include "device/cuda_check.hpp"
 #endif
 
@@ -44,16 +44,18 @@ public:
         CORNERTURN_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
         stream_.reset(stream);
         read = pinned_[0].get();
-        transposed = pinned_[1].get();
+        written = pinned_[1].get();
     }
 
-    void transpose(std::int64_t rows, std::int64_t cols) override {
-        const auto bytes = static_cast<std::size_t>(rows * cols * element_size_);
+    void move(const file_tiling::order& o) override {
+        std::int64_t bytes = element_size_;
+        for (int i = 0; i < o.extents.size(); ++i) bytes *= o.extents.values[static_cast<std::size_t>(i)];
+        const auto size = static_cast<std::size_t>(bytes);
         const auto address = [&](int i) { return reinterpret_cast<std::uintptr_t>(device_[i].get()); };
-        CORNERTURN_CUDA(cudaMemcpyAsync(device_[0].get(), read, bytes, cudaMemcpyHostToDevice, stream_.get()));
-        cuda::detail::transpose({address(0), rows, cols, cols, 1, 0}, {address(1), cols, rows, rows, 1, 0},
-                                element_size_, 1, stream_.get());
-        CORNERTURN_CUDA(cudaMemcpyAsync(transposed, device_[1].get(), bytes, cudaMemcpyDeviceToHost, stream_.get()));
+        CORNERTURN_CUDA(cudaMemcpyAsync(device_[0].get(), read, size, cudaMemcpyHostToDevice, stream_.get()));
+        cuda::detail::copy({address(0), o.extents, o.read}, {address(1), o.extents, o.written}, element_size_, 1,
+                           stream_.get());
+        CORNERTURN_CUDA(cudaMemcpyAsync(written, device_[1].get(), size, cudaMemcpyDeviceToHost, stream_.get()));
         CORNERTURN_CUDA(cudaStreamSynchronize(stream_.get()));
     }
 
@@ -73,11 +75,11 @@ tile_maker cuda_tiles() {
                                return std::make_unique<cuda_tile>(elements, element_size);
                            },
                            kLater};
-    maker.make(64 * 64, 4)->transpose(64, 64);
+    maker.make(64 * 64, 4)->move({{64, 64}, {64, 1}, {1, 64}});
     return maker;
 }
 #else
-tile_maker cuda_tiles() { throw unsupported("no GPU to transpose tiles on: this program was built without CUDA"); }
+tile_maker cuda_tiles() { throw unsupported("no GPU to move tiles on: this program was built without CUDA"); }
 #endif
 
 }  // namespace cornerturn::files

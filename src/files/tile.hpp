@@ -1,22 +1,25 @@
-// Where a tile of a matrix in a file is transposed.
+// Where a tile of an array in a file gets its new order.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 
+#include "files/file_tiles.hpp"
+
 namespace cornerturn::files {
 
-// Memory for a tile and for its transpose, and what transposes the one into the other. For one thread at a time.
+// Memory for a tile as it is read and as it is written, and what moves it from the one to the other. For one thread at
+// a time.
 class tile_memory {
 public:
     virtual ~tile_memory() = default;
 
-    unsigned char* read = nullptr;        // the tile, row after row, as it was read
-    unsigned char* transposed = nullptr;  // its transpose, likewise
+    unsigned char* read = nullptr;
+    unsigned char* written = nullptr;
 
-    // rows x cols elements of `read`, no more than there is memory for, to `transposed`.
-    virtual void transpose(std::int64_t rows, std::int64_t cols) = 0;
+    // No more elements than there is memory for.
+    virtual void move(const file_tiling::order& o) = 0;
 };
 
 struct tile_maker {
@@ -25,7 +28,7 @@ struct tile_maker {
     std::int64_t later = 0;  // bytes of the host's memory that it comes to take beside the tiles
 };
 
-// Tiles that CUDA's device 0 transposes, read and written by way of pinned host memory. Starts CUDA, so that what that
+// Tiles that CUDA's device 0 moves, read and written by way of pinned host memory. Starts CUDA, so that what that
 // takes of the host's memory is in use when this returns. Throws unsupported where the program was built without CUDA;
 // it and what it makes throw cuda_error.
 tile_maker cuda_tiles();

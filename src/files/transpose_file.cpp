@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -19,9 +18,12 @@
 
 #include "core/available_memory.hpp"
 #include "core/sizes.hpp"
+#include "core/strided.hpp"
+#include "core/tensors.hpp"
+#include "cornerturn/copy.hpp"
 #include "cornerturn/error.hpp"
-#include "cornerturn/transpose.hpp"
 #include "files/file.hpp"
+#include "files/file_tiles.hpp"
 #include "files/npy.hpp"
 
 namespace cornerturn::files {
@@ -33,11 +35,10 @@ constexpr std::int64_t kLater = 3 * kMiB;          // of the program, which is n
 constexpr std::int64_t kMostOfATile = 256 * kMiB;  // more gains nothing, and keeps threads waiting for each other
 constexpr std::int64_t kMostOfACopy = 1 * kMiB;
 constexpr std::int64_t kPage = 4096;
-constexpr std::int64_t kLongRuns = 256 * 1024;  // of bytes, which the system reads well wherever they are
-constexpr std::int64_t kAhead = kMiB / 2;       // read at a time, ahead of the tiles
-constexpr int kHigher = 8;                      // than wide: tiles, for writing costs the system more than reading
-constexpr int kMostWorkers = 2;                 // tiles at a time: one is read and transposed, one written
-constexpr std::int64_t kStack = kMiB / 4;       // and whatever else a thread has of its own
+constexpr std::int64_t kLongRuns = 256 * 1024;         // of bytes, which the system reads well wherever they are
+constexpr std::int64_t kAhead = kMiB / 2;              // read at a time, ahead of the tiles
+constexpr int kMostWorkers = 2;                        // tiles at a time: one is read and transposed, one written
+constexpr std::int64_t kStack = kMiB / 4;              // and whatever else a thread has of its own
 constexpr std::int64_t kTransposedAtOnce = 16 * kMiB;  // a smaller tile and its transpose need no more memory
 constexpr std::int64_t kTransposing = 2 * kMiB;        // what a thread takes to transpose its part of a tile
 
@@ -97,19 +98,67 @@ means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_s
     return m;
 }
 
-// Elements as they lie in a file, row after row from `offset` on.
-struct stored {
-    std::int64_t rows, cols, offset;
-};
-
 struct plan {
     std::string from, to, header = {};  // in words; what comes before the result's elements
-    stored source = {}, destination = {};
-    std::int64_t element_size = 0;
-    bool copies = false;
+    std::int64_t bytes = 0;             // of the elements
+    strided_copy moved = {};            // from offset to offset in the files
 
-    std::int64_t bytes() const { return source.rows * source.cols * element_size; }
+    bool copies() const { return moved.rank == 0; }
 };
+
+// The copy from elements of that shape and order, from `offset` on, to those with their axes as `axes` says.
+strided_copy copy_of(const std::vector<std::int64_t>& shape, bool from_fortran, std::int64_t offset,
+                     const std::vector<int>& axes, bool to_fortran, std::int64_t to_offset, std::int64_t element_size) {
+    const std::size_t rank = shape.size();
+    std::vector<strided_axis> all(rank);
+    std::int64_t stride = element_size, to_stride = element_size;
+    const auto at = [&](std::size_t i, bool fortran) { return fortran ? i : rank - 1 - i; };
+    std::vector<std::int64_t> source(rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+        source[at(i, from_fortran)] = stride;
+        stride *= shape[at(i, from_fortran)];
+    }
+    for (std::size_t i = 0; i < rank; ++i) {
+        const std::size_t to = at(i, to_fortran), from = static_cast<std::size_t>(axes[to]);
+        all[to] = {shape[from], source[from], to_stride};
+        to_stride *= shape[from];
+    }
+    std::erase_if(all, [](const strided_axis& a) { return a.extent == 1; });
+    if (all.size() > kMostAxes)
+        throw error(fmt::format("it has {} axes that are longer than 1, and 32 are the most", all.size()));
+    return canonical(static_cast<std::uintptr_t>(offset), static_cast<std::uintptr_t>(to_offset), element_size,
+                     all.data(), static_cast<int>(all.size()));
+}
+
+// Those that were asked for, from 0 on; all of them backwards where none were.
+std::vector<int> axes_of(const std::optional<std::vector<std::int64_t>>& asked, std::size_t rank,
+                         const std::string& path) {
+    std::vector<int> axes;
+    if (!asked) {
+        for (std::size_t i = rank; i-- > 0;) axes.push_back(static_cast<int>(i));
+        return axes;
+    }
+    const std::string what = fmt::format("--axes is {}: ", fmt::join(*asked, ","));
+    const auto all = static_cast<std::int64_t>(rank);
+    if (asked->size() != rank)
+        throw invalid_argument(fmt::format("{}it must name each axis once, and {} has {}", what, path, rank));
+    for (const std::int64_t given : *asked) {
+        const std::int64_t axis = given < 0 ? given + all : given;
+        if (axis < 0 || axis >= all)
+            throw invalid_argument(
+                fmt::format("{}axis {} must be from {} to {}: {} has {}", what, given, -all, all - 1, path, rank));
+        if (std::find(axes.begin(), axes.end(), axis) != axes.end())
+            throw invalid_argument(fmt::format("{}axis {} comes twice", what, axis));
+        axes.push_back(static_cast<int>(axis));
+    }
+    return axes;
+}
+
+std::vector<std::int64_t> permuted(const std::vector<std::int64_t>& shape, const std::vector<int>& axes) {
+    std::vector<std::int64_t> all;
+    for (int axis : axes) all.push_back(shape[static_cast<std::size_t>(axis)]);
+    return all;
+}
 
 std::string describe(const npy_header& h, const std::vector<std::int64_t>& shape, bool fortran) {
     return fmt::format("({}{}) {} in {} order", fmt::join(shape, ", "), shape.size() == 1 ? "," : "", h.descr,
@@ -124,7 +173,7 @@ void require_size(const input_file& source, std::int64_t header, std::int64_t el
                             found < elements ? "short" : "long", found, elements));
 }
 
-plan plan_npy(const input_file& source, order layout) {
+plan plan_npy(const input_file& source, const file_request& what) {
     std::string beginning(static_cast<std::size_t>(std::min(source.size(), kNpyPrefixBytes)), '\0');
     source.read(beginning.data(), static_cast<std::int64_t>(beginning.size()), 0);
     npy_header h;
@@ -137,41 +186,37 @@ plan plan_npy(const input_file& source, order layout) {
         throw error(fmt::format("{}: {}", source.path(), why.what()));
     }
     require_size(source, h.data_offset, h.data_bytes());
-    if (h.shape.size() > 2) {
-        throw error(fmt::format("{} has {} dimensions: only arrays of up to 2 can be transposed so far", source.path(),
-                                h.shape.size()));
-    }
-    // As numpy's transpose: an array of fewer dimensions is its own.
-    const bool matrix = h.shape.size() == 2;
-    const std::vector<std::int64_t> shape(h.shape.rbegin(), h.shape.rend());
-    const bool fortran = matrix ? layout == order::fortran : h.fortran_order;
+    const std::vector<int> axes = axes_of(what.axes, h.shape.size(), source.path());
+    const std::vector<std::int64_t> shape = permuted(h.shape, axes);
+    const bool fortran = shape.size() > 1 ? what.layout == order::fortran : h.fortran_order;
     plan p{.from = describe(h, h.shape, h.fortran_order),
            .to = describe(h, shape, fortran),
            .header = make_npy(h, shape, fortran),
-           .element_size = h.element_size,
-           .copies = !matrix || fortran != h.fortran_order};
-    const std::int64_t rows = matrix ? h.shape[h.fortran_order ? 1 : 0] : 1;
-    const std::int64_t cols = matrix ? h.shape[h.fortran_order ? 0 : 1] : h.elements();
-    p.copies = p.copies || rows <= 1 || cols <= 1;
-    p.source = {rows, cols, h.data_offset};
-    p.destination = {cols, rows, static_cast<std::int64_t>(p.header.size())};
+           .bytes = h.data_bytes()};
+    try {
+        p.moved = copy_of(h.shape, h.fortran_order, h.data_offset, axes, fortran,
+                          static_cast<std::int64_t>(p.header.size()), h.element_size);
+    } catch (const error& why) {
+        throw error(fmt::format("{}: {}", source.path(), why.what()));
+    }
     return p;
 }
 
-plan plan_raw(const input_file& source, const raw_shape& shape, order layout) {
-    const std::int64_t elements = checked_multiply(shape.rows, shape.cols, "rows x cols");
-    require_size(source, 0, checked_multiply(elements, shape.element_size, "the bytes of the matrix"));
-    const auto text = [&](std::int64_t rows, std::int64_t cols, bool fortran) {
-        return fmt::format("{} x {} of {} bytes in {} order", rows, cols, shape.element_size,
-                           fortran ? "Fortran" : "C");
+plan plan_raw(const input_file& source, const raw_shape& shape, const file_request& what) {
+    std::int64_t elements = 1;
+    for (std::int64_t extent : shape.extents) elements = checked_multiply(elements, extent, "the elements");
+    const std::int64_t bytes = checked_multiply(elements, shape.element_size, "the bytes of the elements");
+    require_size(source, 0, bytes);
+    const std::vector<int> axes = axes_of(what.axes, shape.extents.size(), source.path());
+    const bool fortran = what.layout == order::fortran;
+    const auto text = [&](const std::vector<std::int64_t>& extents, bool in_fortran) {
+        return fmt::format("{} of {} bytes in {} order", fmt::join(extents, " x "), shape.element_size,
+                           in_fortran ? "Fortran" : "C");
     };
-    const bool fortran = layout == order::fortran;
-    return {.from = text(shape.rows, shape.cols, false),
-            .to = text(shape.cols, shape.rows, fortran),
-            .source = {shape.rows, shape.cols, 0},
-            .destination = {shape.cols, shape.rows, 0},
-            .element_size = shape.element_size,
-            .copies = fortran || shape.rows <= 1 || shape.cols <= 1};
+    return {.from = text(shape.extents, false),
+            .to = text(permuted(shape.extents, axes), fortran),
+            .bytes = bytes,
+            .moved = copy_of(shape.extents, false, 0, axes, fortran, 0, shape.element_size)};
 }
 
 // ---- The work -------------------------------------------------------------------------------------------------------
@@ -241,60 +286,40 @@ public:
         : element_size_(element_size),
           threads_(threads),
           read_(memory_of(elements * element_size)),
-          transposed_(memory_of(elements * element_size)) {
+          written_(memory_of(elements * element_size)) {
         read = read_.get();
-        transposed = transposed_.get();
+        written = written_.get();
     }
 
-    void transpose(std::int64_t rows, std::int64_t cols) override {
-        detail::transpose({reinterpret_cast<std::uintptr_t>(read), rows, cols, cols, 1, 0},
-                          {reinterpret_cast<std::uintptr_t>(transposed), cols, rows, rows, 1, 0}, element_size_, 1,
-                          {.threads = threads_});
+    void move(const file_tiling::order& o) override {
+        detail::copy({reinterpret_cast<std::uintptr_t>(read), o.extents, o.read},
+                     {reinterpret_cast<std::uintptr_t>(written), o.extents, o.written}, element_size_, 1,
+                     {.threads = threads_});
     }
 
 private:
     std::int64_t element_size_;
     int threads_;
-    std::unique_ptr<unsigned char[]> read_, transposed_;
+    std::unique_ptr<unsigned char[]> read_, written_;
 };
 
 std::int64_t copy_elements(const plan& p, const input_file& source, new_file& destination, const means& m,
                            interruptible& run) {
-    const std::int64_t piece = std::min(m.bytes, kMostOfACopy), pieces = (p.bytes() + piece - 1) / piece;
+    const std::int64_t piece = std::min(m.bytes, kMostOfACopy), pieces = (p.bytes + piece - 1) / piece;
     std::vector<std::unique_ptr<unsigned char[]>> buffers(static_cast<std::size_t>(m.workers));
     std::mutex writing;  // as transpose_elements()
     run_all(pieces, m.workers, run, [&](std::int64_t i, int worker) {
         auto& buffer = buffers[static_cast<std::size_t>(worker)];
         if (!buffer) buffer = memory_of(piece);
-        const std::int64_t begin = i * piece, bytes = std::min(piece, p.bytes() - begin);
-        source.read(buffer.get(), bytes, p.source.offset + begin);
+        const std::int64_t begin = i * piece, bytes = std::min(piece, p.bytes - begin);
+        source.read(buffer.get(), bytes, static_cast<std::int64_t>(p.moved.source) + begin);
         {
             const std::lock_guard lock(writing);
-            destination.write(buffer.get(), bytes, p.destination.offset + begin);
+            destination.write(buffer.get(), bytes, static_cast<std::int64_t>(p.moved.destination) + begin);
         }
         run.wrote(bytes);
     });
     return pieces;
-}
-
-struct tile_size {
-    std::int64_t rows, cols;
-};
-
-// As large as `bytes` allows, higher than wide where that leaves it a page; whole pages of what is written.
-tile_size tile_of(const plan& p, std::int64_t bytes) {
-    const std::int64_t elements = std::max<std::int64_t>(1, bytes / p.element_size);
-    const auto side = std::sqrt(static_cast<double>(elements));
-    const auto least = static_cast<std::int64_t>(side / std::sqrt(kHigher)), most = static_cast<std::int64_t>(side);
-    const std::int64_t pages = std::max<std::int64_t>(1, kPage / p.element_size);
-    const auto whole = [&](std::int64_t extent) { return extent > 2 * pages ? extent / pages * pages : extent; };
-    const auto within = [&](std::int64_t extent, std::int64_t all) {
-        return std::min(all, std::max<std::int64_t>(1, whole(extent)));
-    };
-    tile_size t{0, within(std::max(least, std::min(most, pages)), p.source.cols)};
-    t.rows = within(elements / t.cols, p.source.rows);
-    t.cols = std::min(p.source.cols, std::max(t.cols, elements / t.rows));
-    return t;
 }
 
 // Reads the source from its beginning to its end, but for what tiles have come to first, and keeps nothing: the system
@@ -302,11 +327,11 @@ tile_size tile_of(const plan& p, std::int64_t bytes) {
 // ahead, if the system has room for it.
 class reader_ahead {
 public:
-    reader_ahead(const plan& p, const input_file& source, std::int64_t band_rows)
+    reader_ahead(const plan& p, const input_file& source, std::int64_t bands)
         : source_(source),
-          begin_(p.source.offset),
-          bytes_(p.bytes()),
-          band_(band_rows * p.source.cols * p.element_size) {
+          begin_(static_cast<std::int64_t>(p.moved.source)),
+          bytes_(p.bytes),
+          band_((p.bytes + bands - 1) / bands) {
         if (available_memory() / 8 < band_) return;
         try {
             thread_ = std::jthread([this] { run(); });
@@ -352,52 +377,41 @@ private:
     std::jthread thread_;  // the last: it uses the others
 };
 
-// Rows of a tile: one after the other, or all at once where nothing lies between them.
-template <class Move>
-void move_rows(std::int64_t rows, std::int64_t row_bytes, std::int64_t pitch, std::int64_t offset,
-               const interruptible& run, Move move) {
-    if (row_bytes == pitch) {
-        move(0, rows * row_bytes, offset);
-        return;
-    }
-    for (std::int64_t row = 0; row < rows && !run.stopped(); ++row)
-        move(row * row_bytes, row_bytes, offset + row * pitch);
-}
-
-std::int64_t transpose_elements(const plan& p, const input_file& source, new_file& destination, const means& m,
-                                const tile_maker& maker, interruptible& run) {
-    const std::int64_t e = p.element_size;
-    const tile_size t = tile_of(p, std::min(m.bytes / 2, kMostOfATile));
-    const std::int64_t across = (p.source.cols + t.cols - 1) / t.cols, down = (p.source.rows + t.rows - 1) / t.rows;
+std::int64_t move_tiles(const plan& p, const input_file& source, new_file& destination, const means& m,
+                        const tile_maker& maker, interruptible& run) {
+    const file_tiling tiling(p.moved, std::min(m.bytes / 2, kMostOfATile));
     std::vector<std::unique_ptr<tile_memory>> tiles(static_cast<std::size_t>(m.workers));
     std::optional<reader_ahead> ahead;
-    if (m.ahead && across > 1 && t.cols * e < kLongRuns) ahead.emplace(p, source, t.rows);
+    if (m.ahead && tiling.tiles_of_band() > 1 && tiling.read_piece_bytes() < kLongRuns)
+        ahead.emplace(p, source, tiling.bands());
+    std::vector<std::atomic<std::int64_t>> moved(static_cast<std::size_t>(tiling.parts()));  // of each part
+    const std::int64_t tiles_of_part = tiling.tiles() / tiling.parts();
     std::mutex writing;
-    run_all(across * down, m.workers, run, [&](std::int64_t i, int worker) {
+    run_all(tiling.tiles(), m.workers, run, [&](std::int64_t i, int worker) {
         auto& tile = tiles[static_cast<std::size_t>(worker)];
-        if (!tile) tile = maker.make(t.rows * t.cols, e);
-        const std::int64_t row = i / across * t.rows, col = i % across * t.cols;
-        const std::int64_t rows = std::min(t.rows, p.source.rows - row), cols = std::min(t.cols, p.source.cols - col);
-        if (ahead) ahead->began(i / across);
-        move_rows(rows, cols * e, p.source.cols * e, p.source.offset + (row * p.source.cols + col) * e, run,
-                  [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
-                      source.read(tile->read + at, bytes, offset);
-                  });
-        tile->transpose(rows, cols);
+        if (!tile) tile = maker.make(tiling.tile_elements(), tiling.element_size());
+        const region r = tiling.at(i);
+        if (ahead) ahead->began(i / tiling.tiles_of_band());
+        std::int64_t all = 0;
+        tiling.read_pieces(r, [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
+            if (!run.stopped()) source.read(tile->read + at, bytes, offset);
+            all += bytes;
+        });
+        tile->move(tiling.order_of(r));
         {
             // The system lets one thread at a time write to a file, and others spin.
             const std::lock_guard lock(writing);
-            move_rows(cols, rows * e, p.source.rows * e, p.destination.offset + (col * p.source.rows + row) * e, run,
-                      [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
-                          destination.write(tile->transposed + at, bytes, offset);
-                      });
+            tiling.write_pieces(r, [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
+                if (!run.stopped()) destination.write(tile->written + at, bytes, offset);
+            });
         }
-        // The last tile of these rows, or about the last: what comes after it need not wait for them at the end.
-        if (row + rows == p.source.rows)
-            destination.begin_sync(cols * p.source.rows * e, p.destination.offset + col * p.source.rows * e);
-        run.wrote(rows * cols * e);
+        // Of a part that is whole: what comes after it need not wait for it at the end.
+        const std::int64_t part = tiling.part_of(r);
+        if (++moved[static_cast<std::size_t>(part)] == tiles_of_part)
+            destination.begin_sync(tiling.part_bytes(part), tiling.part_offset(part));
+        run.wrote(all);
     });
-    return across * down;
+    return tiling.tiles();
 }
 
 }  // namespace
@@ -405,26 +419,27 @@ std::int64_t transpose_elements(const plan& p, const input_file& source, new_fil
 file_result transpose_file(const file_request& what) {
     const auto start = std::chrono::steady_clock::now();
     const input_file source(what.source);
-    const plan p = what.raw ? plan_raw(source, *what.raw, what.layout) : plan_npy(source, what.layout);
+    const plan p = what.raw ? plan_raw(source, *what.raw, what) : plan_npy(source, what);
     const std::int64_t used = resident_bytes() + kLater + what.tiles.later, left = what.memory - used;
-    const std::int64_t least = kLeastForTiles + 2 * p.element_size;
+    const std::int64_t element = std::min(p.moved.run, kMostOfACopy), least = kLeastForTiles + 2 * element;
     if (left < least) {
         throw invalid_argument(fmt::format("the memory is {} bytes: the program itself takes {}, and it needs {} more",
                                            what.memory, used, least));
     }
     new_file destination(what.destination);
-    destination.reserve(p.destination.offset + p.bytes());
+    destination.reserve(static_cast<std::int64_t>(p.header.size()) + p.bytes);
     destination.write(p.header.data(), static_cast<std::int64_t>(p.header.size()), 0);
-    interruptible run(what, p.bytes());
-    file_result result{.from = p.from, .to = p.to, .bytes = p.bytes(), .copied = p.copies};
-    const means m = means_of(left, what.threads, p.element_size, static_cast<bool>(what.tiles.make));
+    interruptible run(what, p.bytes);
+    file_result result{.from = p.from, .to = p.to, .bytes = p.bytes, .copied = p.copies()};
+    const means m =
+        means_of(left, what.threads, std::max<std::int64_t>(1, element), static_cast<bool>(what.tiles.make));
     const tile_maker in_host_memory{[&](std::int64_t elements, std::int64_t element_size) {
         return std::make_unique<host_tile>(elements, element_size, m.transposing);
     }};
-    if (p.bytes() > 0) {
-        result.tiles = p.copies ? copy_elements(p, source, destination, m, run)
-                                : transpose_elements(p, source, destination, m,
-                                                     what.tiles.make ? what.tiles : in_host_memory, run);
+    if (p.bytes > 0) {
+        result.tiles = p.copies()
+                           ? copy_elements(p, source, destination, m, run)
+                           : move_tiles(p, source, destination, m, what.tiles.make ? what.tiles : in_host_memory, run);
     }
     destination.sync();
     run.check();

@@ -1,0 +1,126 @@
+#include "files/file_tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace cornerturn::files {
+namespace {
+
+constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kMostElement = 64 * 1024;  // longer runs are cut, too
+constexpr double kLonger = 8;                     // pieces that are written, than read: writing costs the system more
+
+}  // namespace
+
+file_tiling::file_tiling(const strided_copy& c, std::int64_t most_bytes)
+    : source_(static_cast<std::int64_t>(c.source)),
+      destination_(static_cast<std::int64_t>(c.destination)),
+      element_size_(c.run) {
+    if (c.run > kMostElement && c.rank < kMostAxes) {
+        element_size_ = 1;
+        axes_.push_back({c.run, 1, 1});
+    }
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        axes_.push_back({a.extent, a.source, a.destination});
+    }
+    by_source_.resize(axes_.size());
+    std::iota(by_source_.begin(), by_source_.end(), std::size_t{0});
+    by_destination_ = by_source_;
+    const auto sort = [&](numbers& order, std::int64_t file_axis::*step) {
+        std::sort(order.begin(), order.end(),
+                  [&](std::size_t a, std::size_t b) { return axes_[a].*step < axes_[b].*step; });
+    };
+    sort(by_source_, &file_axis::source);
+    sort(by_destination_, &file_axis::destination);
+    // Pieces that are read are a page at least where that leaves others as much, and an eighth of those written.
+    const std::int64_t most = std::max<std::int64_t>(1, most_bytes / element_size_);
+    const auto side = std::sqrt(static_cast<double>(most));
+    const auto least = static_cast<std::int64_t>(side / std::sqrt(kLonger));
+    const std::int64_t page = std::max<std::int64_t>(1, kPage / element_size_);
+    extend(by_source_, most, std::max(least, std::min(static_cast<std::int64_t>(side), page)));
+    extend(by_destination_, most, most);
+    extend(by_source_, most, most);
+    for (file_axis& a : axes_) a.tiles = (a.extent + a.tile - 1) / a.tile;
+}
+
+// Longer pieces along these axes, of so many elements at most; whole pages, where they are several.
+void file_tiling::extend(const numbers& order, std::int64_t most_elements, std::int64_t goal) {
+    const std::int64_t page = std::max<std::int64_t>(1, kPage / element_size_);
+    std::int64_t piece = 1;
+    for (std::size_t i : order) {
+        file_axis& a = axes_[i];
+        const std::int64_t others = tile_elements() / a.tile;
+        std::int64_t steps = std::min(most_elements / others, std::max<std::int64_t>(1, goal / piece));
+        const std::int64_t whole = std::max<std::int64_t>(1, page / piece);
+        if (steps > 2 * whole) steps = steps / whole * whole;
+        a.tile = std::max(a.tile, std::min(a.extent, steps));
+        piece *= a.tile;
+        if (a.tile < a.extent) return;
+    }
+}
+
+std::int64_t file_tiling::tiles() const {
+    std::int64_t all = 1;
+    for (const file_axis& a : axes_) all *= a.tiles;
+    return all;
+}
+
+std::int64_t file_tiling::tile_elements() const {
+    std::int64_t all = 1;
+    for (const file_axis& a : axes_) all *= a.tile;
+    return all;
+}
+
+region file_tiling::at(std::int64_t number) const {
+    region r{std::vector<std::int64_t>(axes_.size()), std::vector<std::int64_t>(axes_.size())};
+    for (std::size_t i : by_source_) {
+        const file_axis& a = axes_[i];
+        r.first[i] = number % a.tiles * a.tile;
+        r.steps[i] = std::min(a.tile, a.extent - r.first[i]);
+        number /= a.tiles;
+    }
+    return r;
+}
+
+std::int64_t file_tiling::read_piece_bytes() const {
+    std::int64_t bytes = element_size_;
+    for (std::size_t i : by_source_) {
+        bytes *= axes_[i].tile;
+        if (axes_[i].tile < axes_[i].extent) break;
+    }
+    return bytes;
+}
+
+file_tiling::order file_tiling::order_of(const region& r) const {
+    std::vector<std::int64_t> read(axes_.size()), written(axes_.size());
+    const auto fill = [&](const numbers& order, std::vector<std::int64_t>& strides) {
+        std::int64_t stride = 1;
+        for (std::size_t i : order) {
+            strides[i] = stride;
+            stride *= r.steps[i];
+        }
+    };
+    fill(by_source_, read);
+    fill(by_destination_, written);
+    return {r.steps, read, written};
+}
+
+std::int64_t file_tiling::tiles_of_band() const { return tiles() / slowest(by_source_).tiles; }
+
+std::int64_t file_tiling::parts() const { return slowest(by_destination_).tiles; }
+
+std::int64_t file_tiling::part_of(const region& r) const {
+    return r.first[by_destination_.back()] / slowest(by_destination_).tile;
+}
+std::int64_t file_tiling::part_offset(std::int64_t part) const {
+    const file_axis& a = slowest(by_destination_);
+    return destination_ + part * a.tile * a.destination;
+}
+std::int64_t file_tiling::part_bytes(std::int64_t part) const {
+    const file_axis& a = slowest(by_destination_);
+    return std::min(a.tile, a.extent - part * a.tile) * a.destination;
+}
+
+}  // namespace cornerturn::files
