@@ -62,7 +62,8 @@ class Permute(Case):
         self.assertEqual([document[key] for key in ("shape", "axes", "element_size", "multiprocessors", "compute_capability")],
                          [[8, 6, 4], [2, 0, 1], 12, 80, 80])
         self.assertGreater(document["predicted_us"], 0)
-        self.refuse(2, ["--on is 'host'"], "explain", "permute", "--on", "host")
+        self.refuse(2, ["--on is 'gpu'"], "explain", "permute", "--on", "gpu")
+        self.assertIn("host/permute: copy", self.succeed("explain", "permute", "--on", "host", "--shape", "40,50,60"))
         self.refuse(2, ["permute has no option --rows"], "explain", "permute", "--rows", 5)
         self.refuse(2, ["--multiprocessors is 0"], "explain", "permute", "--multiprocessors", 0)
 

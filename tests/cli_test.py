@@ -505,7 +505,7 @@ class Refusals(Case):
             self.refuse(2, [option, "--random"], *command, option)
         self.refuse(2, ["--small", "--on host"], *command, "--random", 3, "--small")
         self.refuse(2, ["--random", "gemm has no shapes"], "bench", "gemm", "--random", 3)
-        self.refuse(2, ["--small", "gemm has no small shapes"], "bench", "gemm", "--random", 3, "--small")
+        self.refuse(2, ["--random", "gemm has no shapes"], "bench", "gemm", "--random", 3, "--small")
 
 
 if __name__ == "__main__":

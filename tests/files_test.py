@@ -166,7 +166,7 @@ class Formats(Case):
                 shape[draw.randrange(rank)] = 0
             axes = draw.sample(range(rank), rank)
             array = array_of(dtype, shape, seed)
-            path = self.save("in.npy", fortran(array) if draw.random() < 0.5 else array)
+            path = self.save("in.npy", fortran(array) if rank > 0 and draw.random() < 0.5 else array)
             layout = draw.choice("cf") if rank > 1 else "c"
             given = [axis - rank if draw.random() < 0.3 else axis for axis in axes]
             with self.subTest(dtype=dtype, shape=shape, axes=given, layout=layout):
