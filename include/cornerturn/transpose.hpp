@@ -7,8 +7,8 @@
 //
 // Every call does the following, and nothing else:
 //  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). An element has
-//    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fastest, any other size is nearly so. It is done when the
-//    call returns, and other threads see it as they see any write of the calling one.
+//    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fastest; any other size is correct and
+//    slower. It is done when the call returns, and other threads see it as they see any write of the calling one.
 //  - Threads: any number may call at once. The work is shared out by oneTBB: to the cores of the arena that the caller
 //    is in, or to as many as host_options says; one thread does it without oneTBB. Each thread keeps up to 2 MiB for
 //    the next call.
