@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `cmake --install` installs is all that another project needs: each component alone, moved elsewhere, and used from
-there. Here the files, what find_package says, and one of the projects in consumer/; long/package_ways_test.py has them all."""
+there. Here the files, what find_package says, and two of the projects in consumer/; long/package_ways_test.py has them all."""
 
 import os
 import pathlib
@@ -135,7 +135,8 @@ def main():
                 ("COMPONENTS cuda", no_package("TBB", "hwy"), None),
                 ("COMPONENTS cuda", no_package("CUDAToolkit"), "cornerturn::cuda needs CUDA's toolkit")])
         check_finds(install(build, built(), folder), folder, [(f"0.2 COMPONENTS {' '.join(built())}", [], None)])
-        use_cmake("host", host, folder)
+        for consumer in ["host", "host_c"]:
+            use_cmake(consumer, host, folder)
     if failures:
         sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))
 

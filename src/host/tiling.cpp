@@ -1,7 +1,6 @@
 #include "host/tiling.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 #include "host/job.hpp"
@@ -11,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kTileBytes = 128 * kKiB;
 constexpr std::int64_t kLeastTile = 16 * kKiB;
-constexpr double kSidesRatio = 2;                // bytes along the destination, of those along the source
+constexpr std::int64_t kSidesRatio = 2;          // bytes along the destination, of those along the source
 constexpr std::int64_t kNear = 64;               // bytes between two rows that count as one span
 constexpr std::int64_t kRepeatedPiece = 256;     // of the destination: longer ones are written again, not moved again
 constexpr std::int64_t kMostRepeated = 16;       // times, by one tile
@@ -42,9 +41,17 @@ std::int64_t tile_bytes(const tiling& t) {
     return bytes;
 }
 
+// The square root, rounded down. Not std::sqrt: it alone would make programs in C link libm.
+std::int64_t root(std::int64_t square) {
+    std::int64_t side = 0;
+    for (std::int64_t bit = std::int64_t{1} << 30; bit > 0; bit /= 2)
+        if ((side + bit) * (side + bit) <= square) side += bit;
+    return side;
+}
+
 void choose_tile(tiling& t, const axis_numbers& by_destination, const axis_numbers& by_source) {
-    const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(kTileBytes * t.size) / kSidesRatio));
-    grow(t, by_destination, &tiled_axis::destination, static_cast<std::int64_t>(kSidesRatio) * side);
+    const std::int64_t side = root(kTileBytes * t.size / kSidesRatio);
+    grow(t, by_destination, &tiled_axis::destination, kSidesRatio * side);
     grow(t, by_source, &tiled_axis::source, side);
     for (int i = 0; i < t.rank; ++i) {
         const std::int64_t bytes = tile_bytes(t);

@@ -1,5 +1,6 @@
 // How a tile is moved: what is predicted to take the fewest cycles.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 
@@ -43,9 +44,11 @@ moved in_vectors(const tiling& t, const kernels& use, std::int64_t rows, std::in
     const bool taken = use.transpose_listed != nullptr && rows >= rows_of_vectors(t.size) && t.axis(0).image == t.size;
     if (!taken) return {HUGE_VAL, tiling::way::in_vectors};
     const bool widened = !is_power_of_two(t.size);
-    const auto side = static_cast<double>(widened ? 12 / t.size : kBlockBytes / t.size);
-    const double of_block = side * ((widened ? 2.0 : 1.3) + std::log2(side) / 4);
-    const double blocks = std::ceil(static_cast<double>(rows) / side) * std::ceil(static_cast<double>(cols) / side);
+    const std::int64_t side = widened ? 12 / t.size : kBlockBytes / t.size;
+    const int steps =
+        std::countr_zero(static_cast<std::uint64_t>(side));  // of interleaving: the side is a power of two
+    const double of_block = static_cast<double>(side) * ((widened ? 2.0 : 1.3) + steps / 4.0);
+    const auto blocks = static_cast<double>(divide_up(rows, side) * divide_up(cols, side));
     return {kCall + blocks * of_block + static_cast<double>(rows) * far, tiling::way::in_vectors};
 }
 
