@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "host/shuffle_order.hpp"
+
 namespace cornerturn::host {
 
 using byte = unsigned char;
@@ -96,7 +98,7 @@ struct fetched_lines {
 
 // to[cols_at[col] + row * step] = from[rows_at[row] + col * size].
 // Elements must be so many, at least, along a row of the destination, to be transposed in vectors.
-inline constexpr std::int64_t rows_of_vectors(std::int64_t size) { return size == 3 ? 4 : size == 6 ? 2 : 16 / size; }
+inline constexpr std::int64_t rows_of_vectors(std::int64_t size) { return size % 3 == 0 ? 2 : 16 / size; }
 
 inline constexpr std::int64_t kMostLoose = 16;
 struct listed_move {
@@ -113,19 +115,15 @@ constexpr std::int64_t gathered_rows(std::int64_t cols) { return cols < 4 ? 256 
 
 using listed_function = void (*)(const listed_move& move);
 
-// Groups of `bytes` bytes, so many steps apart on both sides, whose bytes are put into another order: byte i is
-// order[i] of what begins at the group. The last group may be a shorter one. The same from each place of one list to
-// that of the other.
-inline constexpr std::int64_t kMostShuffled = 64;
+// Groups, so many bytes apart on both sides, whose bytes are put into another order; the last one may be a shorter one.
+// The same from each place of one list to that of the other.
 struct shuffled_move {
     const byte* from;
     byte* to;
     const std::ptrdiff_t *from_at, *to_at;
     std::int64_t places, groups;  // whole ones
     std::ptrdiff_t step, to_step;
-    std::int64_t bytes, last_bytes;
-    std::int64_t window, last_window;  // bytes that are read of a group, from its first on
-    const byte* order;
+    const shuffle_order *order, *last;  // of whole groups, and of the shorter one; null: there is none
     fetched_lines fetch;
 };
 using shuffle_function = void (*)(const shuffled_move& move);
@@ -135,8 +133,8 @@ struct kernels {
     listed_function gather;  // element by element
     listed_function
         transpose_listed;  // by way of vectors: step is size, and rows fill a block of 16 bytes. Null: there are none
-    shuffle_function shuffle;
-    double shuffle_cost;  // cycles for 64 bytes, about
+    shuffle_function shuffle;  // null, too
+    shuffle_blocks shuffled_by;
     transpose_lines_function transpose_lines;
     transpose_run_function transpose_run;
     transpose_copied_function transpose_copied;

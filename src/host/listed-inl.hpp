@@ -10,12 +10,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "host/squares-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace cornerturn::host::HWY_NAMESPACE {
 namespace {
+
+constexpr std::int64_t kFetchedEach = 512;  // bytes of groups that are moved between lines that are fetched
 
 // Lines that are fetched while others are moved: as large a share of them as of the rows that are done.
 class fetched_with {
@@ -104,31 +107,54 @@ inline void gather_any(const listed_move& m) {
     gather_by(m, copy, copy);
 }
 
-// group(to, from, bytes, window) moves one.
-template <class Group>
-HWY_INLINE void shuffle_by(const shuffled_move& m, Group group) {
-    fetched_with fetched(m.fetch, m.places);
-    const std::ptrdiff_t step = m.step, to_step = m.to_step;
-    const std::int64_t bytes = m.bytes, window = m.window, groups = m.groups, places = m.places;
-    const std::int64_t last_bytes = m.last_bytes, last_window = m.last_window;
+// group(to, from) and last(to, from) move one, from the first byte that it reads.
+template <class Group, class Last>
+HWY_INLINE void shuffle_by(const shuffled_move& m, Group group, Last last) {
+    const std::ptrdiff_t step = m.step, to_step = m.to_step, begin = m.order->begin;
+    const std::int64_t groups = m.groups, places = m.places, at_a_time = kFetchedEach / m.order->bytes + 1;
     const std::ptrdiff_t *const from_at = m.from_at, *const to_at = m.to_at;
+    fetched_with fetched(m.fetch, places * (groups + 1));
     for (std::int64_t place = 0; place < places; ++place) {
         const byte* from = m.from + from_at[place];
         byte* to = m.to + to_at[place];
-        for (std::int64_t i = 0; i < groups; ++i, from += step, to += to_step) group(to, from, bytes, window);
-        if (last_bytes > 0) group(to, from, last_bytes, last_window);
-        fetched.after(place + 1);
+        for (std::int64_t i = 0; i < groups;) {
+            const std::int64_t until = std::min(groups, i + at_a_time);
+            for (; i < until; ++i, from += step, to += to_step) group(to, from + begin);
+            fetched.after(place * (groups + 1) + i);
+        }
+        if (m.last != nullptr) last(to, from + m.last->begin);
+        fetched.after((place + 1) * (groups + 1));
+    }
+}
+
+// Calls move(at, places, from) for each block of kBlock bytes of a group.
+template <int kBlock, class Move>
+HWY_INLINE void each_block(const shuffle_order& order, int steps, Move move) {
+    const int* from = order.from.data();
+    const byte* places = order.places.data();
+    const std::int64_t last = std::max<std::int64_t>(0, order.bytes - kBlock);
+    for (int block = 0; block < order.blocks; ++block, places += steps * kBlock, from += steps)
+        move(std::min<std::int64_t>(block * kBlock, last), places, from);
+}
+
+// Calls run with as many steps as groups have, as a constant where they are few: 0 stands for more.
+template <class Run>
+HWY_INLINE void by_steps(int steps, Run run) {
+    switch (steps) {
+        case 1: return run(std::integral_constant<int, 1>());
+        case 2: return run(std::integral_constant<int, 2>());
+        case 3: return run(std::integral_constant<int, 3>());
+        case 4: return run(std::integral_constant<int, 4>());
+        case 5: return run(std::integral_constant<int, 5>());
+        case 6: return run(std::integral_constant<int, 6>());
+        default: return run(std::integral_constant<int, 0>());
     }
 }
 
 #if HWY_TARGET == HWY_SCALAR
 
-inline void shuffle(const shuffled_move& m) {
-    shuffle_by(m, [&](byte* to, const byte* from, std::int64_t bytes, std::int64_t) {
-        for (std::int64_t i = 0; i < bytes; ++i) to[i] = from[m.order[i]];
-    });
-}
-constexpr double kShuffleCost = 100;
+constexpr shuffle_function shuffle = nullptr;
+constexpr shuffle_blocks kShuffledBy{};
 
 template <int kSize>
 constexpr listed_function transpose_listed = nullptr;
@@ -152,54 +178,94 @@ HWY_INLINE hn::Vec<block_tag> load_part(const byte* from, std::size_t bytes) {
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-inline void shuffle(const shuffled_move& m) {
-    const __m512i order = _mm512_maskz_loadu_epi8(~0ull >> (64 - m.bytes), m.order);
-    shuffle_by(m, [&](byte* to, const byte* from, std::int64_t bytes, std::int64_t window) {
-        const __m512i read = _mm512_maskz_loadu_epi8(~0ull >> (64 - window), from);
-        _mm512_mask_storeu_epi8(to, ~0ull >> (64 - bytes), _mm512_permutexvar_epi8(order, read));
+inline __mmask64 first_bytes(std::int64_t bytes) { return bytes >= kLineBytes ? ~0ull : ~(~0ull << bytes); }
+
+// kWhole: what it reads and what it writes are a block or more.
+template <bool kWhole, int kSteps>
+HWY_INLINE void shuffle_group(byte* to, const byte* from, const shuffle_order& order) {
+    const __mmask64 read = first_bytes(order.window), written = first_bytes(order.bytes);
+    const int steps = kSteps > 0 ? kSteps : order.steps;
+    each_block<kLineBytes>(order, steps, [&](std::int64_t at, const byte* places, const int* begins) {
+        __m512i all = _mm512_setzero_si512();
+        HWY_UNROLL(6)
+        for (int i = 0; i < steps; ++i) {
+            const __m512i place = _mm512_load_si512(places + i * kLineBytes);
+            const byte* const block = from + begins[i];
+            const __m512i read_block = kWhole ? _mm512_loadu_si512(block) : _mm512_maskz_loadu_epi8(read, block);
+            all = _mm512_mask_mov_epi8(all, _mm512_movepi8_mask(place), _mm512_permutexvar_epi8(place, read_block));
+        }
+        kWhole ? _mm512_storeu_si512(to + at, all) : _mm512_mask_storeu_epi8(to + at, written, all);
     });
 }
-constexpr double kShuffleCost = 4;
+
+inline void shuffle(const shuffled_move& m) {
+    const shuffle_order &order = *m.order, *const last = m.last;
+    const auto shorter = [&](byte* to, const byte* from) { shuffle_group<false, 0>(to, from, *last); };
+    if (order.blocks == 1 && order.steps == 1) {
+        const __m512i places = _mm512_load_si512(order.places.data());
+        const __mmask64 read = first_bytes(order.window), written = first_bytes(order.bytes);
+        return shuffle_by(
+            m,
+            [&](byte* to, const byte* from) {
+                const __m512i block = _mm512_maskz_loadu_epi8(read, from);
+                _mm512_mask_storeu_epi8(to, written, _mm512_permutexvar_epi8(places, block));
+            },
+            shorter);
+    }
+    by_steps(order.steps, [&](auto steps) {
+        if (order.window >= kLineBytes && order.bytes >= kLineBytes) {
+            shuffle_by(
+                m, [&](byte* to, const byte* from) { shuffle_group<true, steps>(to, from, order); }, shorter);
+        } else {
+            shuffle_by(
+                m, [&](byte* to, const byte* from) { shuffle_group<false, steps>(to, from, order); }, shorter);
+        }
+    });
+}
+constexpr shuffle_blocks kShuffledBy{
+    .source = kLineBytes, .destination = kLineBytes, .marks_taken = true, .step_cost = 1.7, .block_cost = 3};
 
 #else
 
-// Each block of 16 bytes from all blocks of the window.
-inline void shuffle(const shuffled_move& m) {
-    const block_tag d;
-    constexpr int kBlocks = kMostShuffled / kBlockBytes;
-    alignas(kBlockBytes) byte orders[kBlocks][kBlocks][kBlockBytes];
-    for (int out = 0; out < kBlocks; ++out) {
-        for (int in = 0; in < kBlocks; ++in) {
-            for (int i = 0; i < kBlockBytes; ++i) {
-                const int at = out * kBlockBytes + i, from = at < m.bytes ? m.order[at] : kMostShuffled;
-                orders[out][in][i] = static_cast<byte>(from / kBlockBytes == in ? from % kBlockBytes : 0x80);
-            }
-        }
+// Blocks of 16 bytes of the source, each for all blocks of a vector.
+template <int kSteps>
+HWY_INLINE void shuffle_group(byte* to, const byte* from, const shuffle_order& order) {
+    const widest<std::uint8_t> d;
+    constexpr int kBytes = bytes_of(d);
+    alignas(kBlockBytes) byte few[kBlockBytes];
+    if (order.window < kBlockBytes) {
+        hn::Store(load_part(from, static_cast<std::size_t>(order.window)), block_tag(), few);
+        from = few;
     }
-    shuffle_by(m, [&](byte* to, const byte* from, std::int64_t bytes, std::int64_t window) {
-        hn::Vec<block_tag> read[kBlocks];
-        for (int in = 0; in < kBlocks; ++in) {
-            const std::int64_t left = window - in * kBlockBytes;
-            read[in] = left >= kBlockBytes ? hn::LoadU(d, from + in * kBlockBytes)
-                       : left > 0          ? load_part(from + in * kBlockBytes, static_cast<std::size_t>(left))
-                                           : hn::Zero(d);
+    const int steps = kSteps > 0 ? kSteps : order.steps;
+    each_block<kBytes>(order, steps, [&](std::int64_t at, const byte* places, const int* begins) {
+        auto all = hn::Zero(d);
+        HWY_UNROLL(6)
+        for (int i = 0; i < steps; ++i) {
+            const auto block = hn::LoadDup128(d, from + begins[i]);
+            all = hn::Or(all, hn::TableLookupBytesOr0(block, hn::Load(d, places + i * kBytes)));
         }
-        for (int out = 0; out * kBlockBytes < bytes; ++out) {
-            auto v = hn::Zero(d);
-            for (int in = 0; in * kBlockBytes < window; ++in)
-                v = hn::Or(v, hn::TableLookupBytesOr0(read[in], hn::Load(d, orders[out][in])));
-            const std::int64_t left = bytes - out * kBlockBytes;
-            if (left >= kBlockBytes) {
-                hn::StoreU(v, d, to + out * kBlockBytes);
-            } else {
-                alignas(kBlockBytes) byte last[kBlockBytes];
-                hn::Store(v, d, last);
-                std::memcpy(to + out * kBlockBytes, last, static_cast<std::size_t>(left));
-            }
+        if (order.bytes >= kBytes) {
+            hn::StoreU(all, d, to + at);
+        } else {
+            alignas(kLineBytes) byte part[kBytes];
+            hn::Store(all, d, part);
+            std::memcpy(to, part, static_cast<std::size_t>(order.bytes));
         }
     });
 }
-constexpr double kShuffleCost = 40;
+inline void shuffle(const shuffled_move& m) {
+    by_steps(m.order->steps, [&](auto steps) {
+        shuffle_by(
+            m, [&](byte* to, const byte* from) { shuffle_group<steps>(to, from, *m.order); },
+            [&](byte* to, const byte* from) { shuffle_group<0>(to, from, *m.last); });
+    });
+}
+constexpr shuffle_blocks kShuffledBy{.source = kBlockBytes,
+                                     .destination = bytes_of(widest<std::uint8_t>()),
+                                     .marks_taken = false,
+                                     .step_cost = 2,
+                                     .block_cost = 4};
 
 #endif
 
@@ -294,11 +360,13 @@ HWY_INLINE hn::Vec<D> narrow(D d, hn::Vec<D> v) {
     }
 }
 
-// As many rows as a vector of D has, from `row` on, and all columns.
+// As many rows as a vector of D has, or all there are, from `row` on, and all columns.
 template <int kSize, bool kLoose, class D>
 HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64_t row) {
     constexpr int kWide = kSize == 3 ? 4 : 8, kCols = kBlockBytes / kWide, kBytes = bytes_of(D());
-    constexpr int kWritten = kBytes / kWide * kSize;
+    constexpr int kRows = kBytes / kWide;
+    const std::int64_t last_row = m.rows - 1;
+    const auto written = static_cast<std::size_t>(std::min<std::int64_t>(kRows, m.rows - row) * kSize);
     const hn::Repartition<lane_t<kWide>, D> d;
     // A vector's end is stored where the next rows come, if they do.
     const bool loose = (m.rows - row) * kSize >= kBytes;
@@ -306,7 +374,8 @@ HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64
         const std::int64_t col = m.cols < kCols ? 0 : std::min<std::int64_t>(first, m.cols - kCols);
         const std::int64_t cols = std::min<std::int64_t>(m.cols, kCols);
         const auto load = [&](std::int64_t i) {
-            const byte* const from = m.from + m.rows_at[row + i] + col * kSize;
+            const std::int64_t of = kBytes > kBlockBytes ? row + i : std::min(row + i, last_row);
+            const byte* const from = m.from + m.rows_at[of] + col * kSize;
             if constexpr (kLoose) return hn::LoadU(block_tag(), from);
             return load_part(from, static_cast<std::size_t>(cols * kSize));
         };
@@ -325,7 +394,13 @@ HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64
             } else {
                 alignas(kLineBytes) byte last[kBytes];
                 hn::Store(v, bytes, last);
-                std::memcpy(to, last, kWritten);
+                if (written == kRows * kSize) {
+                    std::memcpy(to, last, kRows * kSize);
+                } else if (written == 2 * kSize) {
+                    std::memcpy(to, last, 2 * kSize);
+                } else {
+                    std::memcpy(to, last, written);
+                }
             }
         }
     }
@@ -347,7 +422,7 @@ HWY_INLINE void transpose_widened_by(const listed_move& m) {
         transpose_widened_rows<kSize, kLoose>(d, m, m.rows - kRows);  // some rows once more
     } else {
         for (; row + kFew <= m.rows; row += kFew) transpose_widened_rows<kSize, kLoose>(one, m, row);
-        if (row < m.rows) transpose_widened_rows<kSize, kLoose>(one, m, m.rows - kFew);
+        if (row < m.rows) transpose_widened_rows<kSize, kLoose>(one, m, std::max<std::int64_t>(0, m.rows - kFew));
     }
     fetched.after(m.rows);
 }

@@ -26,8 +26,8 @@ struct way {
 // Rows of a packed destination, or matrices, that are short.
 way image_or_tiles(const job& j) {
     const std::int64_t row = j.rows * j.size;
-    const bool tiny = j.matrix_bytes() <= kMostShuffled && j.packed_source();
-    if (tiny) return {nullptr, "tiles", "whole matrices fit a vector"};
+    const bool shuffled = j.matrix_bytes() <= kMostShuffled && j.packed_source();
+    if (shuffled) return {nullptr, "tiles", "matrices are small"};
     if (j.size == 3 || (row >= kLeastTiledRow && row < kLeastRow) || (j.size == 6 && row >= kBlockBytes))
         return {nullptr, "tiles", "rows of the destination are short"};
     return {run_image, "image", "rows of the destination are short and lie behind each other"};
@@ -43,6 +43,8 @@ way choose(const job& j) {
     if (j.packed_destination() && (j.rows * j.size <= kShortRow || j.matrix_bytes() <= kImageBytes))
         return image_or_tiles(j);
     if (j.rows * j.size < kLeastRow) return {nullptr, "tiles", "rows of the destination are short"};
+    if (j.cols * j.size < kLineBytes && !j.packed_source())
+        return {nullptr, "tiles", "rows of the source are short and lie apart"};
     if (j.size == 3 || j.size == 6) return {nullptr, "tiles", "vectors hold such elements as wider ones"};
     return {run_strips, "strips", "too large for the caches: past them, each line when it is whole"};
 }

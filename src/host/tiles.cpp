@@ -183,52 +183,28 @@ private:
     }
 
     void shuffle_planes(const place& p, byte* to, const fetched_lines& lines) const {
-        const int last = t_.rows.size() - 1;
+        const int last = t_.rows[t_.rows.size() - 1];
         const tiled_axis& a = t_.axis(last);
-        std::int64_t bytes = t_.size;
-        for (int i = 0; i < last; ++i) bytes *= t_.axis(i).tile;
         const std::int64_t steps = t_.steps_of_group, left = p.along(last) % steps;
-        const auto window = [&](std::int64_t n) {
-            return t_.group_above - t_.group_below + t_.size + (n - 1) * std::abs(a.source);
-        };
-        const bool backwards = a.source < 0;
-        shuffled_move m{.from = p.from + t_.group_below + (backwards ? (steps - 1) * a.source : 0),
-                        .to = to,
-                        .from_at = t_.rows_at.data(),
-                        .to_at = t_.cols_at.data(),
-                        .places = p.along(t_.cols),
-                        .groups = p.along(last) / steps,
-                        .step = steps * a.source,
-                        .to_step = steps * a.image,
-                        .bytes = bytes * steps,
-                        .last_bytes = backwards ? 0 : bytes * left,
-                        .window = window(steps),
-                        .last_window = window(left),
-                        .order = t_.order.data(),
-                        .fetch = {}};
-        // Backwards, a group begins with its last step: a shorter one begins later.
-        std::array<byte, kMostShuffled> order{};
-        shuffled_move shorter = m;
-        if (backwards && left > 0) {
-            const std::ptrdiff_t later = (left - steps) * a.source;
-            for (std::size_t i = 0; i < static_cast<std::size_t>(bytes * left); ++i)
-                order[i] = static_cast<byte>(t_.order[i] - later);
-            shorter.from += m.groups * m.step + later;
-            shorter.to += m.groups * m.to_step;
-            shorter.groups = 1;
-            shorter.bytes = bytes * left;
-            shorter.window = window(left);
-            shorter.order = order.data();
-        }
+        const std::int64_t left_bytes = t_.group.bytes / steps * left;
+        const shuffle_order& shorter = t_.shorter[left_bytes == t_.shorter[0].bytes ? 0 : 1];
+        const shuffled_move m{.from = p.from,
+                              .to = to,
+                              .from_at = t_.rows_at.data(),
+                              .to_at = t_.cols_at.data(),
+                              .places = p.along(t_.cols),
+                              .groups = p.along(last) / steps,
+                              .step = steps * a.source,
+                              .to_step = steps * a.image,
+                              .order = &t_.group,
+                              .last = left > 0 ? &shorter : nullptr,
+                              .fetch = {}};
         each_plane(p, lines, [&](std::ptrdiff_t source, std::ptrdiff_t image, const fetched_lines& its_lines) {
-            const auto run = [&](shuffled_move its, const fetched_lines& with) {
-                its.from += source;
-                its.to += image;
-                its.fetch = with;
-                use_.shuffle(its);
-            };
-            run(m, its_lines);
-            if (backwards && left > 0) run(shorter, {});
+            shuffled_move its = m;
+            its.from += source;
+            its.to += image;
+            its.fetch = its_lines;
+            use_.shuffle(its);
         });
     }
 

@@ -144,10 +144,11 @@ void list_lines(tiling& t) {
     // Of what is read from each start on.
     std::ptrdiff_t lowest = 0, span = t.size;
     if (t.how == tiling::way::shuffled) {
-        const tiled_axis& a = t.axis(t.rows.size() - 1);
-        const std::ptrdiff_t along = (a.tile - 1) * a.source;
-        lowest = t.group_below + std::min<std::ptrdiff_t>(along, 0);
-        span += t.group_above - t.group_below + std::abs(along);
+        for (int i : t.rows) {
+            const std::ptrdiff_t along = (t.axis(i).tile - 1) * t.axis(i).source;
+            lowest += std::min<std::ptrdiff_t>(along, 0);
+            span += std::abs(along);
+        }
     } else {
         for (int i : t.cols) {
             const tiled_axis& a = t.axis(i);

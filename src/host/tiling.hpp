@@ -60,10 +60,11 @@ struct tiling {
     axis_numbers cols;    // along a row, by the source's stride; shuffled: from one place of groups to another
     axis_numbers planes;  // the others
     std::vector<std::ptrdiff_t> rows_at, cols_at;  // in the source and in the image; shuffled: places in both
-    // Shuffled: a group is all steps along the row axes but the last, and so many along that one.
+    // Shuffled: a group is all steps along the row axes but the last, and so many along that one. What is left of a
+    // tile, or of the last one, is a shorter group.
     std::int64_t steps_of_group;
-    std::int64_t group_below, group_above;  // bytes, from a group's first element to the others, without the last axis
-    std::array<byte, kMostShuffled> order;
+    shuffle_order group;
+    std::array<shuffle_order, 2> shorter;
     std::uintptr_t loose_until;  // elements of the source that end before can be read with what follows them
     // Large copies: lines of the source that a tile needs, in the order in which it reads them. So many are fetched
     // before they are read, and so many before the tile is begun, since images are written without reading.

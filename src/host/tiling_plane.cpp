@@ -19,6 +19,7 @@ constexpr double kFarLine = 5, kPartOfLine = 2;     // of a row that has left th
 constexpr double kPackedByte = 0.15;                // packed
 constexpr double kJoinedByte = 0.2, kJoined = 1.5;  // joined: and for each column
 constexpr double kShuffledPlace = 30;
+constexpr double kOrderedByte = 8;          // of a group, to find the order
 constexpr std::int64_t kLeastJoined = 256;  // bytes
 
 bool is_power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
@@ -52,14 +53,20 @@ moved in_vectors(const tiling& t, const kernels& use, std::int64_t rows, std::in
     return {kCall + blocks * of_block + static_cast<double>(rows) * far, tiling::way::in_vectors};
 }
 
+// So many packed rows or columns of few elements: those that fill no vector are moved one by one.
+double left_over(const tiling& t, std::int64_t many, std::int64_t few) {
+    return static_cast<double>(((many - 1) % (kLineBytes / t.size) + 1) * few) * kElement;
+}
+
 // One axis each, of which one is short and packed.
 moved packed(const tiling& t, const tiled_axis& rows, const tiled_axis& cols) {
     const bool few_rows = rows.tile * t.size < kBlockBytes && cols.image == rows.tile * t.size;
     const bool few_cols = cols.tile * t.size < kBlockBytes && rows.source == cols.tile * t.size;
     const bool taken = t.size <= 8 && is_power_of_two(t.size) && rows.image == t.size && cols.source == t.size &&
                        (few_rows || few_cols);
-    const double bytes = static_cast<double>(rows.tile * cols.tile * t.size);
-    return {taken ? kCall + bytes * kPackedByte : HUGE_VAL, tiling::way::packed};
+    const std::int64_t many = few_rows ? cols.tile : rows.tile, few = few_rows ? rows.tile : cols.tile;
+    const double bytes = static_cast<double>(many * few * t.size);
+    return {taken ? kCall + bytes * kPackedByte + left_over(t, many, few) : HUGE_VAL, tiling::way::packed};
 }
 
 // Rows of one axis, few of them.
@@ -67,9 +74,8 @@ moved joined(const tiling& t, const tiled_axis& rows, std::int64_t cols) {
     const std::int64_t bytes = rows.tile * t.size;
     const bool taken = t.size <= 8 && is_power_of_two(t.size) && rows.image == t.size && bytes < kBlockBytes &&
                        cols * bytes >= kLeastJoined;
-    return {taken ? 3 * kCall + static_cast<double>(cols * bytes) * kJoinedByte + static_cast<double>(cols) * kJoined
-                  : HUGE_VAL,
-            tiling::way::joined};
+    const double packing = static_cast<double>(cols * bytes) * kJoinedByte + left_over(t, cols, rows.tile);
+    return {taken ? 3 * kCall + packing + static_cast<double>(cols) * kJoined : HUGE_VAL, tiling::way::joined};
 }
 
 // For each row of so many of the first axes: to get its line from further off, because other rows were read since.
@@ -106,20 +112,35 @@ struct prefixes {
     }
 };
 
+// Where elements of the first axes are, of which the last one has so many steps.
+std::vector<int> elements_of_group(const tiling& t, int last, std::int64_t steps) {
+    std::vector<int> from{0};
+    const auto repeat = [&](std::int64_t times, std::ptrdiff_t step) {
+        const std::size_t before = from.size();
+        from.reserve(before * static_cast<std::size_t>(times));
+        for (std::int64_t k = 1; k < times; ++k) {
+            for (std::size_t i = 0; i < before; ++i) from.push_back(from[i] + static_cast<int>(k * step));
+        }
+    };
+    for (int i = 0; i < last; ++i) repeat(t.axis(i).tile, t.axis(i).source);
+    repeat(steps, t.axis(last).source);
+    return from;
+}
+
 // Elements that lie close together on both sides are moved by shuffles of bytes where that takes less than so many
 // cycles: groups of whole axes, and of some steps along the next.
 void try_groups(tiling& t, const kernels& use, double least) {
-    if (t.size > 8 || t.axis(0).image != t.size) return;
-    std::int64_t below = 0, above = 0, bytes = t.size;
+    if (use.shuffle == nullptr || t.size > 8 || t.axis(0).image != t.size) return;
+    std::int64_t window = t.size, bytes = t.size;
     const auto fits = [&](const tiled_axis& a, std::int64_t steps) {
         return a.image == bytes && bytes * steps <= kMostShuffled &&
-               above - below + (steps - 1) * std::abs(a.source) + t.size <= kMostShuffled;
+               window + (steps - 1) * std::abs(a.source) <= kMostShuffled;
     };
     int axes = 0;
     for (; axes < t.rank - 1 && t.axis(axes).tile == t.axis(axes).extent && fits(t.axis(axes), t.axis(axes).tile);
          ++axes) {
         const tiled_axis& a = t.axis(axes);
-        (a.source < 0 ? below : above) += (a.tile - 1) * a.source;
+        window += (a.tile - 1) * std::abs(a.source);
         bytes *= a.tile;
     }
     const tiled_axis& last = t.axis(axes);
@@ -136,23 +157,37 @@ void try_groups(tiling& t, const kernels& use, double least) {
         places *= t.axis(i).tile;
         whole = t.axis(i).tile == t.axis(i).extent;
     }
+    // As many steps as fit, or fit a block, or one, whichever is fastest.
+    const shuffle_blocks& by = use.shuffled_by;
+    const std::vector<int> from = elements_of_group(t, axes, steps);
+    const std::int64_t of_step = bytes / t.size;
+    const std::int64_t read = (by.source - window) / std::max<std::int64_t>(1, std::abs(last.source)) + 1;
+    const std::int64_t in_block = std::min({steps, by.destination / bytes, window <= by.source ? read : 0});
+    double cycles = HUGE_VAL;
+    for (const std::int64_t candidate : {steps, in_block, std::int64_t{1}}) {
+        if (candidate == 0) continue;
+        const double one = cycles_of_shuffle(from.data(), candidate * of_step, t.size, by);
+        const double its = one * static_cast<double>(divide_up(last.tile, candidate));
+        if (its >= cycles) continue;
+        cycles = its;
+        t.steps_of_group = candidate;
+    }
     const std::int64_t all = moved_elements(t, axes + 1);
-    const double taken = static_cast<double>(all * divide_up(last.tile, steps)) * use.shuffle_cost +
-                         static_cast<double>(all / places) * kShuffledPlace;
-    if (taken >= least) return;
+    const double taken = static_cast<double>(all) * cycles + static_cast<double>(all / places) * kShuffledPlace;
+    const double once = static_cast<double>(t.steps_of_group * bytes) * kOrderedByte / static_cast<double>(t.tiles);
+    if (taken + once >= least) return;
     t.how = tiling::way::shuffled;
     t.rows = {};
     for (int i = 0; i <= axes; ++i) t.rows.add(i);
     t.cols = behind;
-    t.steps_of_group = steps;
-    t.group_below = below;
-    t.group_above = above;
-    const std::int64_t backwards = last.source < 0 ? (steps - 1) * last.source : 0;
-    for (std::int64_t i = 0; i < bytes * steps; ++i) {
-        std::int64_t from = i % t.size - below - backwards, element = i / t.size;
-        for (int k = 0; k < axes; element /= t.axis(k++).tile) from += element % t.axis(k).tile * t.axis(k).source;
-        t.order[static_cast<std::size_t>(i)] = static_cast<byte>(from + element * last.source);
-    }
+    const auto order = [&](std::int64_t its_steps) {
+        return order_shuffle(from.data(), its_steps * of_step, t.size, by);
+    };
+    t.group = order(t.steps_of_group);
+    const std::int64_t left = last.tile % t.steps_of_group;
+    const std::int64_t left_at_end = ((last.extent - 1) % last.tile + 1) % t.steps_of_group;
+    if (left > 0) t.shorter[0] = order(left);
+    if (left_at_end > 0 && left_at_end != left) t.shorter[1] = order(left_at_end);
 }
 
 }  // namespace
