@@ -222,8 +222,12 @@ inline void shuffle(const shuffled_move& m) {
         }
     });
 }
-constexpr shuffle_blocks kShuffledBy{
-    .source = kLineBytes, .destination = kLineBytes, .marks_taken = true, .step_cost = 1.7, .block_cost = 3};
+constexpr shuffle_blocks kShuffledBy{.source = kLineBytes,
+                                     .destination = kLineBytes,
+                                     .marks_taken = true,
+                                     .step_cost = 1.7,
+                                     .block_cost = 3,
+                                     .part_cost = 3};
 
 #else
 
@@ -264,8 +268,9 @@ inline void shuffle(const shuffled_move& m) {
 constexpr shuffle_blocks kShuffledBy{.source = kBlockBytes,
                                      .destination = bytes_of(widest<std::uint8_t>()),
                                      .marks_taken = false,
-                                     .step_cost = 2,
-                                     .block_cost = 4};
+                                     .step_cost = 1.1,
+                                     .block_cost = 3,
+                                     .part_cost = 15};
 
 #endif
 

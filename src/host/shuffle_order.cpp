@@ -50,7 +50,9 @@ double cycles_of_shuffle(const int* from, std::int64_t elements, std::int64_t si
         for (; i < elements && i * size < block + by.destination; ++i) taken.number_of(from[i] - begin);
         most = std::max(most, taken.count());
     }
-    return by.cycles((bytes + by.destination - 1) / by.destination, most);
+    if (bytes < by.destination) return by.part_cost + most * by.step_cost;
+    const std::int64_t blocks = (bytes + by.destination - 1) / by.destination;
+    return static_cast<double>(blocks) * (by.block_cost + most * by.step_cost);
 }
 
 shuffle_order order_shuffle(const int* from, std::int64_t elements, std::int64_t size, const shuffle_blocks& by) {

@@ -17,11 +17,7 @@ inline constexpr unsigned char kMark = 0x80;
 struct shuffle_blocks {
     std::int64_t source, destination;
     bool marks_taken;  // kMark is in the places of bytes that a step takes; else in those of bytes that it leaves 0
-    double step_cost, block_cost;
-
-    double cycles(std::int64_t blocks, int steps_of_each) const {
-        return static_cast<double>(blocks) * (block_cost + steps_of_each * step_cost);
-    }
+    double step_cost, block_cost, part_cost;  // part: a group that is less than a block
 };
 
 template <class T>
