@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "host/squares-inl.hpp"
@@ -26,8 +27,12 @@ template <int kCols, class D>
 HWY_INLINE std::int64_t split(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows) {
     using T = hn::TFromD<D>;
     constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
-    std::int64_t row = 0;
-    for (; row + kLanes <= rows; row += kLanes) {
+    if (rows < kLanes) {
+        if constexpr (bytes_of(D()) > kBlockBytes) return split<kCols>(hn::Half<D>(), from, to, to_pitch, rows);
+        return 0;
+    }
+    for (std::int64_t next = 0; next < rows; next += kLanes) {
+        const std::int64_t row = std::min(next, rows - kLanes);  // some rows once more
         const T* const source = at<T>(from) + row * kCols;
         hn::Vec<D> v[4];
         if constexpr (kCols == 2) hn::LoadInterleaved2(d, source, v[0], v[1]);
@@ -35,7 +40,7 @@ HWY_INLINE std::int64_t split(D d, const byte* from, byte* to, std::ptrdiff_t to
         if constexpr (kCols == 4) hn::LoadInterleaved4(d, source, v[0], v[1], v[2], v[3]);
         for (int col = 0; col < kCols; ++col) hn::StoreU(v[col], d, at<T>(to + col * to_pitch) + row);
     }
-    return row;
+    return rows;
 }
 
 // Packed rows of the destination, the other way round. Returns how many columns it did.
@@ -43,8 +48,12 @@ template <int kRows, class D>
 HWY_INLINE std::int64_t join(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t cols) {
     using T = hn::TFromD<D>;
     constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
-    std::int64_t col = 0;
-    for (; col + kLanes <= cols; col += kLanes) {
+    if (cols < kLanes) {
+        if constexpr (bytes_of(D()) > kBlockBytes) return join<kRows>(hn::Half<D>(), from, from_pitch, to, cols);
+        return 0;
+    }
+    for (std::int64_t next = 0; next < cols; next += kLanes) {
+        const std::int64_t col = std::min(next, cols - kLanes);
         hn::Vec<D> v[4];
         for (int row = 0; row < kRows; ++row) v[row] = hn::LoadU(d, at<T>(from + row * from_pitch) + col);
         T* const destination = at<T>(to) + col * kRows;
@@ -52,7 +61,7 @@ HWY_INLINE std::int64_t join(D d, const byte* from, std::ptrdiff_t from_pitch, b
         if constexpr (kRows == 3) hn::StoreInterleaved3(v[0], v[1], v[2], d, destination);
         if constexpr (kRows == 4) hn::StoreInterleaved4(v[0], v[1], v[2], v[3], d, destination);
     }
-    return col;
+    return cols;
 }
 
 // ---- Five to eight packed rows or columns of bytes: half a block ----------------------------------------------------

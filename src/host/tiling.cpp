@@ -53,10 +53,14 @@ void choose_tile(tiling& t, const axis_numbers& by_destination, const axis_numbe
     const std::int64_t side = root(kTileBytes * t.size / kSidesRatio);
     grow(t, by_destination, &tiled_axis::destination, kSidesRatio * side);
     grow(t, by_source, &tiled_axis::source, side);
+    std::int64_t elements = 1;  // of the axes before
     for (int i = 0; i < t.rank; ++i) {
         const std::int64_t bytes = tile_bytes(t);
         tiled_axis& a = t.axis(i);
-        if (bytes < kLeastTile) a.tile = std::min(a.extent, a.tile * divide_up(kLeastTile, bytes));
+        std::int64_t steps = bytes < kLeastTile ? a.tile * divide_up(kLeastTile, bytes) : a.tile;
+        if (elements > 1 && elements <= kMostListed) steps = std::max(a.tile, std::min(steps, kMostListed / elements));
+        a.tile = std::min(a.extent, steps);
+        elements *= a.tile;
     }
     t.tiles = 1;
     for (int i = 0; i < t.rank; ++i) {

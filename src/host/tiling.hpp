@@ -12,6 +12,8 @@
 
 namespace cornerturn::host {
 
+inline constexpr std::int64_t kMostListed = 4096;  // rows or columns of more than one axis
+
 // Strides are in bytes; a tile is so many steps along the axis.
 struct tiled_axis {
     std::int64_t extent, tile, chunks;

@@ -10,7 +10,6 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kMostListed = 4096;          // rows or columns of more than one axis
 constexpr std::int64_t kNearestBytes = 16 * kKiB;   // of the nearest cache
 constexpr std::int64_t kPageOfRows = 2 * kKiB;      // bytes of it that a row counts as, where rows are pages apart
 constexpr double kCall = 20;                        // cycles, here and below: for a plane
@@ -54,8 +53,12 @@ moved in_vectors(const tiling& t, const kernels& use, std::int64_t rows, std::in
 }
 
 // So many packed rows or columns of few elements: those that fill no vector are moved one by one.
-double left_over(const tiling& t, std::int64_t many, std::int64_t few) {
-    return static_cast<double>(((many - 1) % (kLineBytes / t.size) + 1) * few) * kElement;
+double left_over(const tiling& t, std::int64_t many, std::int64_t few, bool few_cols) {
+    const std::int64_t block = kBlockBytes / t.size, vector = kLineBytes / t.size;
+    const std::int64_t left = few <= 4                       ? (many < block ? many : 0)
+                              : few_cols && few * t.size > 8 ? (many - 1) % vector + 1
+                                                             : (many - 1) % block + 1;
+    return static_cast<double>(left * few) * kElement;
 }
 
 // One axis each, of which one is short and packed.
@@ -66,7 +69,7 @@ moved packed(const tiling& t, const tiled_axis& rows, const tiled_axis& cols) {
                        (few_rows || few_cols);
     const std::int64_t many = few_rows ? cols.tile : rows.tile, few = few_rows ? rows.tile : cols.tile;
     const double bytes = static_cast<double>(many * few * t.size);
-    return {taken ? kCall + bytes * kPackedByte + left_over(t, many, few) : HUGE_VAL, tiling::way::packed};
+    return {taken ? kCall + bytes * kPackedByte + left_over(t, many, few, !few_rows) : HUGE_VAL, tiling::way::packed};
 }
 
 // Rows of one axis, few of them.
@@ -74,7 +77,7 @@ moved joined(const tiling& t, const tiled_axis& rows, std::int64_t cols) {
     const std::int64_t bytes = rows.tile * t.size;
     const bool taken = t.size <= 8 && is_power_of_two(t.size) && rows.image == t.size && bytes < kBlockBytes &&
                        cols * bytes >= kLeastJoined;
-    const double packing = static_cast<double>(cols * bytes) * kJoinedByte + left_over(t, cols, rows.tile);
+    const double packing = static_cast<double>(cols * bytes) * kJoinedByte + left_over(t, cols, rows.tile, false);
     return {taken ? 3 * kCall + packing + static_cast<double>(cols) * kJoined : HUGE_VAL, tiling::way::joined};
 }
 
