@@ -67,9 +67,10 @@ moved packed(const tiling& t, const tiled_axis& rows, const tiled_axis& cols) {
     const bool few_cols = cols.tile * t.size < kBlockBytes && rows.source == cols.tile * t.size;
     const bool taken = t.size <= 8 && is_power_of_two(t.size) && rows.image == t.size && cols.source == t.size &&
                        (few_rows || few_cols);
+    if (!taken) return {HUGE_VAL, tiling::way::packed};
     const std::int64_t many = few_rows ? cols.tile : rows.tile, few = few_rows ? rows.tile : cols.tile;
     const double bytes = static_cast<double>(many * few * t.size);
-    return {taken ? kCall + bytes * kPackedByte + left_over(t, many, few, !few_rows) : HUGE_VAL, tiling::way::packed};
+    return {kCall + bytes * kPackedByte + left_over(t, many, few, !few_rows), tiling::way::packed};
 }
 
 // Rows of one axis, few of them.
@@ -77,8 +78,9 @@ moved joined(const tiling& t, const tiled_axis& rows, std::int64_t cols) {
     const std::int64_t bytes = rows.tile * t.size;
     const bool taken = t.size <= 8 && is_power_of_two(t.size) && rows.image == t.size && bytes < kBlockBytes &&
                        cols * bytes >= kLeastJoined;
+    if (!taken) return {HUGE_VAL, tiling::way::joined};
     const double packing = static_cast<double>(cols * bytes) * kJoinedByte + left_over(t, cols, rows.tile, false);
-    return {taken ? 3 * kCall + packing + static_cast<double>(cols) * kJoined : HUGE_VAL, tiling::way::joined};
+    return {3 * kCall + packing + static_cast<double>(cols) * kJoined, tiling::way::joined};
 }
 
 // For each row of so many of the first axes: to get its line from further off, because other rows were read since.
