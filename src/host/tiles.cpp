@@ -77,27 +77,36 @@ public:
           source_(reinterpret_cast<const byte*>(c.source)),
           destination_(reinterpret_cast<byte*>(c.destination)) {}
 
+    // Tiles of what the source repeats follow each other.
     place tile(std::int64_t number) const {
         place p{source_, destination_, {}};
-        for (int i = 0; i < t_.rank; ++i) {
+        const auto take = [&](int i) {
             const tiled_axis& a = t_.axis(i);
             const std::int64_t first = number % a.chunks * a.tile;
             number /= a.chunks;
             p.from += first * a.source;
             p.to += first * a.destination;
             p.steps[static_cast<std::size_t>(i)] = std::min(a.tile, a.extent - first);
-        }
+        };
+        for (int i = 0; i < t_.rank; ++i)
+            if (t_.axis(i).source == 0) take(i);
+        for (int i = 0; i < t_.rank; ++i)
+            if (t_.axis(i).source != 0) take(i);
         return p;
     }
 
     // What is fetched before any tile is moved.
     void begin(const place& p) const { fetch(lines_of(p, nullptr, 0, t_.ahead_of_tile), 0, t_.ahead_of_tile); }
 
-    // Fetches what comes next as well; null: nothing does.
-    void move(const place& p, const place* next) const {
+    // `before`: what this thread moved before, if it did; its image may do. Fetches what comes next as well, if it
+    // does.
+    void move(const place* before, const place& p, const place* next) const {
+        if (next != nullptr && has_image_of(p, *next)) next = nullptr;
         const std::int64_t end = next != nullptr ? t_.lines() + t_.ahead_of_tile : t_.lines();
         if (t_.image_bytes == 0) return move_planes(p, p.to, lines_of(p, next, t_.ahead_of_tile, end));
         byte* const image = scratch(t_.image_bytes);
+        if (before != nullptr && has_image_of(*before, p))
+            return write_out(p, image, lines_of(p, next, t_.lines(), end));
         const std::int64_t middle = next != nullptr ? t_.lines() + t_.ahead : t_.lines();
         move_planes(p, image, lines_of(p, next, t_.ahead_of_tile, middle));
         write_out(p, image, lines_of(p, next, middle, end));
@@ -106,6 +115,15 @@ public:
 private:
     fetched_lines lines_of(const place& p, const place* next, std::int64_t begin, std::int64_t end) const {
         return {p.from, next != nullptr ? next->from : nullptr, t_.lines_at.data(), t_.lines(), begin, end - begin};
+    }
+
+    // Whether what is in the image of one tile is all that the other has.
+    bool has_image_of(const place& one, const place& other) const {
+        if (t_.image_bytes == 0 || one.from != other.from) return false;
+        for (int i = 0; i < t_.rank; ++i) {
+            if (t_.axis(i).source == 0 ? other.along(i) > one.along(i) : other.along(i) != one.along(i)) return false;
+        }
+        return true;
     }
 
     // Calls run(source, image, lines) for each plane: how far it is from the first one, and what to fetch with it.
@@ -250,7 +268,13 @@ void run_tiles(const strided_copy& c, bool large, int threads) {
         std::int64_t task = next_task.fetch_add(1, std::memory_order_relaxed);
         if (task >= tasks) return;
         std::int64_t number = first_of(task), end = first_of(task + 1);
-        place here = mover.tile(number);
+        place here = mover.tile(number), before = here;
+        bool is_first = true;
+        const auto move = [&](const place* next) {
+            mover.move(is_first ? nullptr : &before, here, next);
+            is_first = false;
+            before = here;
+        };
         mover.begin(here);
         for (;;) {
             if (++number == end) {
@@ -260,10 +284,10 @@ void run_tiles(const strided_copy& c, bool large, int threads) {
                 end = first_of(task + 1);
             }
             const place next = mover.tile(number);
-            mover.move(here, &next);
+            move(&next);
             here = next;
         }
-        mover.move(here, nullptr);
+        move(nullptr);
         end_stream();
     });
 }

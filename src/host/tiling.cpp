@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t kTileBytes = 128 * kKiB;
 constexpr std::int64_t kLeastTile = 16 * kKiB;
-constexpr std::int64_t kSidesRatio = 2;          // bytes along the destination, of those along the source
+constexpr std::int64_t kSidesRatio = 2;  // bytes along the destination, of those along the source
+constexpr std::int64_t kMostTogether = 4 * kKiB;
 constexpr std::int64_t kNear = 64;               // bytes between two rows that count as one span
 constexpr std::int64_t kRepeatedPiece = 256;     // of the destination: longer ones are written again, not moved again
 constexpr std::int64_t kMostRepeated = 16;       // times, by one tile
@@ -49,8 +50,26 @@ std::int64_t root(std::int64_t square) {
     return side;
 }
 
+// Bytes that lie together on both sides, in whichever order: the first axes of one are those of the other.
+std::int64_t together(const tiling& t, const axis_numbers& by_destination, const axis_numbers& by_source) {
+    std::int64_t together = t.size, bytes = t.size, destination = t.size, source = t.size;
+    std::uint64_t of_destination = 0, of_source = 0;  // a bit for each axis
+    for (int i = 0; i < by_source.size(); ++i) {
+        const tiled_axis &next = t.axis(by_destination[i]), &from = t.axis(by_source[i]);
+        destination += (next.extent - 1) * next.destination;
+        source += (from.extent - 1) * std::abs(from.source);
+        bytes *= next.extent;
+        if (bytes > kMostTogether || std::max(destination, source) > 2 * bytes) break;
+        of_destination |= std::uint64_t{1} << by_destination[i];
+        of_source |= std::uint64_t{1} << by_source[i];
+        if (of_destination == of_source) together = bytes;
+    }
+    return together;
+}
+
 void choose_tile(tiling& t, const axis_numbers& by_destination, const axis_numbers& by_source) {
-    const std::int64_t side = root(kTileBytes * t.size / kSidesRatio);
+    const std::int64_t unit = together(t, by_destination, by_source);
+    const std::int64_t side = root(kTileBytes * unit / kSidesRatio);
     grow(t, by_destination, &tiled_axis::destination, kSidesRatio * side);
     grow(t, by_source, &tiled_axis::source, side);
     std::int64_t elements = 1;  // of the axes before
@@ -144,11 +163,21 @@ std::int64_t longest_window(const std::vector<std::ptrdiff_t>& lines) {
 
 void list_lines(tiling& t) {
     const auto planes = places(t, t.planes, &tiled_axis::source);
-    const auto starts = t.how == tiling::way::shuffled ? t.rows_at : places(t, t.rows, &tiled_axis::source);
+    axis_numbers starting = t.rows;
+    const bool shuffled = t.how == tiling::way::shuffled;
+    const int last = shuffled ? t.rows[t.rows.size() - 1] : 0;
+    const bool apart = std::abs(t.axis(last).source) > kLineBytes;  // steps along that axis
+    if (shuffled) {
+        starting = {};
+        if (apart) starting.add(last);
+        for (int i : t.cols) starting.add(i);
+    }
+    const auto starts = places(t, starting, &tiled_axis::source);
     // Of what is read from each start on.
     std::ptrdiff_t lowest = 0, span = t.size;
-    if (t.how == tiling::way::shuffled) {
+    if (shuffled) {
         for (int i : t.rows) {
+            if (i == last && apart) continue;
             const std::ptrdiff_t along = (t.axis(i).tile - 1) * t.axis(i).source;
             lowest += std::min<std::ptrdiff_t>(along, 0);
             span += std::abs(along);
