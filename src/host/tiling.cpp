@@ -86,7 +86,9 @@ void choose_tile(tiling& t, const axis_numbers& by_destination, const axis_numbe
         tiled_axis& a = t.axis(i);
         if (a.source == 0 && a.tile == 1) a.tile = std::min(a.extent, kMostRepeated);
         a.chunks = divide_up(a.extent, a.tile);
-        if (a.tile % elements_of_line(t) != 0) a.tile = divide_up(a.extent, a.chunks);
+        // Even ones, of whole lines if they were.
+        const std::int64_t whole = a.tile % elements_of_line(t) == 0 ? elements_of_line(t) : 1;
+        a.tile = divide_up(divide_up(a.extent, a.chunks), whole) * whole;
         t.tiles *= a.chunks;
     }
 }
