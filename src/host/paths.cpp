@@ -5,18 +5,19 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kLongRun = 1 * kKiB;        // longer ones are moved one by one
-constexpr std::int64_t kFewRuns = 256;             // copied without looking for a better way
-constexpr std::int64_t kDirectBytes = 128;         // of a row of the destination, written at a time
-constexpr std::int64_t kDirectBytesOfSmall = 256;  // the same for elements of 1 and 2 bytes
-constexpr std::int64_t kFetchedFrom = 1 * kMiB;    // of the destination: what is smaller is in the nearest caches
-constexpr std::int64_t kImageBytes = 64 * kKiB;    // of whole rows of the destination, before they are streamed
-constexpr std::int64_t kLeastImage = 2 * kKiB;     // of whole matrices
-constexpr std::int64_t kImageAhead = 8 * kKiB;     // from what is transposed next to what is fetched
-constexpr std::int64_t kShortRow = 1 * kKiB;       // of the destination: streamed with its neighbours
-constexpr std::int64_t kLeastRow = 512;            // of the destination: what is shorter is not streamed in strips
-constexpr std::int64_t kLeastTiledRow = 36;        // of a packed destination, and less than kLeastRow: tiles are faster
-constexpr std::int64_t kFewCols = 128;             // of a packed source, or less: strips of them are read in order
+constexpr std::int64_t kLongRun = 1 * kKiB;      // longer ones are moved one by one
+constexpr std::int64_t kFewRuns = 256;           // copied without looking for a better way
+constexpr std::int64_t kDirectBytes = 128;       // of a row of the destination, written at a time
+constexpr std::int64_t kMoreDirectBytes = 256;   // the same for bytes and pairs of them, and for large elements nearby
+constexpr std::int64_t kLongTile = 4;            // times the elements, where rows or columns are few
+constexpr std::int64_t kFetchedFrom = 1 * kMiB;  // of the destination: what is smaller is in the nearest caches
+constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
+constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
+constexpr std::int64_t kImageAhead = 8 * kKiB;   // from what is transposed next to what is fetched
+constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
+constexpr std::int64_t kLeastRow = 512;          // of the destination: what is shorter is not streamed in strips
+constexpr std::int64_t kLeastTiledRow = 36;      // of a packed destination, and less than kLeastRow: tiles are faster
+constexpr std::int64_t kFewCols = 128;           // of a packed source, or less: strips of them are read in order
 
 struct way {
     void (*run)(const job&);  // null: as a copy between tensors
@@ -54,15 +55,29 @@ way choose(const job& j) {
 // Straight into the destination, tile by tile. Lines of the next tile are fetched before one is moved, where the
 // nearest caches do not hold them all.
 void run_direct(const job& j) {
-    const std::int64_t side = std::max<std::int64_t>(1, (j.size < 4 ? kDirectBytesOfSmall : kDirectBytes) / j.size);
-    const std::int64_t across = divide_up(j.cols, side);
     const bool far = j.bytes() >= kFetchedFrom;
+    const bool more = j.size < 4 || (j.size >= 8 && !far);
+    const std::int64_t side = std::max<std::int64_t>(1, (more ? kMoreDirectBytes : kDirectBytes) / j.size);
+    if (j.rows <= side && j.cols <= side && j.count == 1)
+        return j.use.transpose_tile(j.source, j.source_pitch, j.destination, j.destination_pitch, j.rows, j.cols,
+                                    j.size);
+    // More of them where there are few.
+    const std::int64_t of_rows = j.cols < side ? kLongTile * (side / j.cols) * side : side;
+    const std::int64_t of_cols = j.rows < side ? kLongTile * (side / j.rows) * side : side;
+    const std::int64_t across = std::max<std::int64_t>(1, j.cols / of_cols);
+    // The last ones are larger, by what is less than a tile.
+    const auto rows_from = [&](std::int64_t row) {
+        const std::int64_t left = j.rows - row;
+        return left < 2 * of_rows ? left : of_rows;
+    };
     const auto move_column = [&](std::int64_t i) {
-        const std::int64_t matrix = i / across, col = i % across * side, cols = std::min(side, j.cols - col);
-        for (std::int64_t row = 0; row < j.rows; row += side) {
-            const std::int64_t rows = std::min(side, j.rows - row), next = row + side;
+        const std::int64_t matrix = i / across, col = i % across * of_cols;
+        const std::int64_t cols = i % across == across - 1 ? j.cols - col : of_cols;
+        for (std::int64_t row = 0, rows, next; row < j.rows; row = next) {
+            rows = rows_from(row);
+            next = row + rows;
             if (far && next < j.rows) {
-                const std::int64_t next_rows = std::min(side, j.rows - next);
+                const std::int64_t next_rows = rows_from(next);
                 fetch_tile(j.source_at(matrix, next, col), j.source_pitch, next_rows, cols * j.size);
                 own_tile(j.destination_at(matrix, col, next), j.destination_pitch, cols, next_rows * j.size);
             }
