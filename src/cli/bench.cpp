@@ -223,7 +223,7 @@ command bench_command() {
         .positionals = {{"OPERATION", which.c_str()}},
         .options = {{"--sizes", "of elements, in bytes (all)"},
                     {"--shapes",
-                     "groups of shapes, with commas between them (all but caches); a name that is wrong gets the list"},
+                     "groups of shapes, with commas between them (all but caches and published); a name that is wrong gets the list"},
                     {"--random", "draw so many cells from --seed instead, and tell percentiles"},
                     {"--small",
                      "with --random, on cuda: draw 1 to 64 MiB, not 64 MiB to 1 GiB, and time them in the L2 cache",

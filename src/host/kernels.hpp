@@ -133,7 +133,9 @@ struct kernels {
     listed_function gather;  // element by element
     listed_function
         transpose_listed;  // by way of vectors: step is size, and rows fill a block of 16 bytes. Null: there are none
-    shuffle_function shuffle;  // null, too
+    listed_function stream_listed;  // the same past the caches: rows fill lines of `to` and of columns. Null, too
+    std::int64_t least_streamed;    // columns for that
+    shuffle_function shuffle;       // null, too
     shuffle_blocks shuffled_by;
     transpose_lines_function transpose_lines;
     transpose_run_function transpose_run;

@@ -159,6 +159,10 @@ constexpr shuffle_blocks kShuffledBy{};
 template <int kSize>
 constexpr listed_function transpose_listed = nullptr;
 template <int kSize>
+constexpr listed_function stream_listed = nullptr;
+template <int kSize>
+constexpr std::int64_t kLeastStreamed = 0;
+template <int kSize>
 constexpr listed_function transpose_widened = nullptr;
 
 #else
@@ -332,6 +336,47 @@ void transpose_listed(const listed_move& m) {
     }
     fetched.after(m.rows);
 }
+
+// As transpose_listed() straight past the caches: rows fill lines, which `to` and all columns begin.
+template <int kSize>
+void stream_listed(const listed_move& m) {
+    using T = lane_t<kSize>;
+    constexpr int kSide = kLineBytes / kSize, kCols = kBlockBytes / kSize;
+    const widest<T> d;
+    fetched_with fetched(m.fetch, m.rows);
+    for (std::int64_t row = 0; row < m.rows; row += kSide) {
+        const std::ptrdiff_t* const rows_at = m.rows_at + row;
+        byte* const to = m.to + row * kSize;
+        const auto square = [&](std::int64_t col) {
+            transpose_square<kSize>(
+                d, [&](std::int64_t i) { return m.from + rows_at[i] + col * kSize; },
+                [&](int column, int part, auto v) {
+                    hn::Stream(v, d, at<T>(to + m.cols_at[col + column] + part * bytes_of(d)));
+                });
+        };
+        std::int64_t col = 0;
+        for (; col + kSide <= m.cols; col += kSide) square(col);
+        if constexpr (bytes_of(d) == kLineBytes) {
+            for (; col < m.cols; col += kCols) {
+                const std::int64_t cols = std::min<std::int64_t>(kCols, m.cols - col);
+                const auto load = [&](std::int64_t i) {
+                    const byte* const from = m.from + rows_at[i] + col * kSize;
+                    return cols < kCols ? load_part(from, static_cast<std::size_t>(cols * kSize))
+                                        : hn::LoadU(block_tag(), from);
+                };
+                transpose_block<kSize>(d, load, [&](int column, auto v) {
+                    if (column < cols) hn::Stream(v, d, at<T>(to + m.cols_at[col + column]));
+                });
+            }
+        } else if (col < m.cols) {
+            square(m.cols - kSide);  // some columns once more
+        }
+        fetched.after(row + kSide);
+    }
+}
+// Columns that it needs, at least.
+template <int kSize>
+constexpr std::int64_t kLeastStreamed = bytes_of(widest<lane_t<kSize>>()) == kLineBytes ? 1 : kLineBytes / kSize;
 
 // ---- Elements of 3 and 6 bytes: as of 4 and 8 within the vectors
 // --------------------------------------------------------

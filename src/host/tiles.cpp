@@ -154,7 +154,9 @@ private:
             m.to += (p.along(i) - 1) * a.image;
         }
         const bool in_vectors = t_.how == tiling::way::in_vectors && m.rows >= rows_of_vectors(m.size);
-        const listed_function move = in_vectors ? use_.transpose_listed : use_.gather;
+        const listed_function move = t_.how == tiling::way::streamed ? use_.stream_listed
+                                     : in_vectors                    ? use_.transpose_listed
+                                                                     : use_.gather;
         each_plane(p, lines, [&](std::ptrdiff_t source, std::ptrdiff_t image, const fetched_lines& its_lines) {
             listed_move its = m;
             its.from += source;

@@ -205,7 +205,8 @@ void list_lines(tiling& t) {
         }
     }
     const auto rows = static_cast<std::int64_t>(t.rows_at.size()), cols = static_cast<std::int64_t>(t.cols_at.size());
-    const std::int64_t at_a_time = t.how == tiling::way::in_vectors ? elements_of_line(t) : gathered_rows(cols);
+    const std::int64_t at_a_time =
+        t.how == tiling::way::in_vectors || t.how == tiling::way::streamed ? elements_of_line(t) : gathered_rows(cols);
     const std::int64_t of_plane = t.lines() / static_cast<std::int64_t>(planes.size());
     const std::int64_t least = std::min(t.lines(), of_plane * std::min(rows, at_a_time) / rows + kLeastAhead);
     const std::int64_t window = longest_window(t.lines_at);
@@ -222,6 +223,43 @@ std::uintptr_t loose_until(const strided_copy& c, const tiling& t, const axis_nu
         span += (a.extent - 1) * std::abs(a.source);
     }
     return c.source_end() - kMostLoose;
+}
+
+// Whether each step of the destination leads from a line to another, but along the first axes.
+bool begins_lines(const strided_copy& c) {
+    if (c.destination % kLineBytes != 0) return false;
+    std::ptrdiff_t row = c.run;
+    bool in_row = true;
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        in_row = in_row && a.destination == row;
+        if (in_row) {
+            row *= a.extent;
+        } else if (a.destination % kLineBytes != 0) {
+            return false;
+        }
+    }
+    return row % kLineBytes == 0;
+}
+
+// Chooses planes whose rows are whole lines of the destination, if that is how they are moved best.
+bool streams(tiling& t, const axis_numbers& by_source, const kernels& use) {
+    if (use.stream_listed == nullptr) return false;
+    for (int i = 0; i < t.rank; ++i) t.axis(i).image = t.axis(i).destination;
+    choose_plane(t, by_source, use);
+    if (t.how != tiling::way::in_vectors || t.rows.size() == 0) return false;
+    const tiled_axis& last = t.axis(t.rows[t.rows.size() - 1]);
+    std::int64_t inner = t.size, cols = 1;
+    for (int i : t.rows) inner *= t.axis(i).tile;
+    inner /= last.tile;
+    for (int i : t.cols) cols *= t.axis(i).tile;
+    const std::int64_t at_end = (last.extent - 1) % last.tile + 1;
+    if (inner * last.tile % kLineBytes != 0 || inner * at_end % kLineBytes != 0) return false;
+    const tiled_axis* const cut = t.cols.size() > 0 ? &t.axis(t.cols[t.cols.size() - 1]) : nullptr;
+    if (cut != nullptr) cols = std::min(cols, cols / cut->tile * ((cut->extent - 1) % cut->tile + 1));
+    if (cols < use.least_streamed) return false;
+    t.how = tiling::way::streamed;
+    return true;
 }
 
 }  // namespace
@@ -244,6 +282,11 @@ tiling tile(const strided_copy& c, bool large, const kernels& use) {
     for (int i : moving) by_source.add(i);
     t.loose_until = loose_until(c, t, by_source);
     choose_tile(t, by_destination, by_source);
+    if (large && begins_lines(c) && streams(t, by_source, use)) {
+        list_places(t);
+        list_lines(t);
+        return t;
+    }
     // Pieces that are shorter than lines share them with others: they are written where they belong at once.
     if (large && lay_out_image(t) < kLineBytes) {
         for (int i = 0; i < t.rank; ++i) t.axis(i).image = t.axis(i).destination;
@@ -256,8 +299,8 @@ tiling tile(const strided_copy& c, bool large, const kernels& use) {
 }
 
 std::string text(const tiling& t) {
-    static constexpr const char* kWays[] = {"element by element", "transposed in vectors", "packed", "joined",
-                                            "shuffled"};
+    static constexpr const char* kWays[] = {
+        "element by element", "transposed in vectors", "streamed in lines", "packed", "joined", "shuffled"};
     std::string all = "tiles of ";
     for (int i = 0; i < t.rank; ++i) all += (i > 0 ? " x " : "") + std::to_string(t.axis(i).tile);
     all += " elements of " + std::to_string(t.size) + " bytes, in the destination's order, ";

@@ -46,6 +46,7 @@ struct tiling {
     enum class way {
         gathered,    // element by element
         in_vectors,  // by blocks of 16 bytes, transposed in registers
+        streamed,    // the same, in lines, straight past the caches into the destination
         packed,      // so few packed rows or columns that vectors hold several
         joined,      // few rows, which are packed first
         shuffled     // groups of bytes that lie close together on both sides

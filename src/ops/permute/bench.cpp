@@ -42,19 +42,29 @@ std::vector<std::string> permutation_groups() {
     for (const named_shape& s : named_shapes()) {
         if (names.empty() || names.back() != s.group) names.emplace_back(s.group);
     }
+    names.emplace_back(kPublished);
     return names;
 }
 
 std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes,
                                          const std::vector<std::string>& groups) {
+    constexpr std::uint64_t kSeed = 1;  // a bench takes another
+    const auto has = [&](const char* group) { return std::find(groups.begin(), groups.end(), group) != groups.end(); };
     std::vector<bench_cell> grid;
     for (int size : element_sizes) {
+        const auto add = [&](const char* group, const std::vector<std::int64_t>& extents,
+                             const std::vector<int>& axes) {
+            grid.push_back({group, std::make_shared<permutation_work>(dtype_of(size), extents, axes, kSeed, true)});
+        };
         for (const named_shape& s : named_shapes()) {
-            if (std::find(groups.begin(), groups.end(), s.group) == groups.end()) continue;
+            if (!has(s.group)) continue;
             std::vector<std::int64_t> extents = s.extents;
             extents[0] = extents[0] * 8 / size;  // about as many bytes, whatever the element
-            constexpr std::uint64_t kSeed = 1;   // a bench takes another
-            grid.push_back({s.group, std::make_shared<permutation_work>(dtype_of(size), extents, s.axes, kSeed, true)});
+            add(s.group, extents, s.axes);
+        }
+        if (!has(kPublished)) continue;
+        for (const published_order& p : published_orders()) {
+            for (const std::vector<std::int64_t>& extents : p.extents) add(kPublished, extents, p.axes);
         }
     }
     return grid;

@@ -13,6 +13,16 @@ namespace cornerturn {
 std::string permutation_text(const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& axes);
 
 std::vector<std::string> permutation_groups();
+
+// The 57 permutations of about 200 MB that HPTT was published with: three tensors for each order of axes. (P. Springer,
+// T. Su, P. Bientinesi: HPTT: A High-Performance Tensor Transposition C++ Library. ARRAY 2017; benchmark.sh.)
+inline constexpr const char* kPublished = "published";
+struct published_order {
+    std::vector<int> axes;
+    std::vector<std::vector<std::int64_t>> extents;  // of the sources
+};
+const std::vector<published_order>& published_orders();
+
 // Element sizes outermost.
 std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes, const std::vector<std::string>& groups);
 std::vector<bench_cell> permutation_draws(int count, std::uint64_t seed, const drawn_bytes& bytes);
