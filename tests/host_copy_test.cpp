@@ -46,7 +46,7 @@ public:
     // What the copy did wrong; empty where it was right. copy(source, destination) moves from buffer to buffer.
     template <class Copy>
     std::string fault_of(Copy copy) const {
-        std::vector<unsigned char> found = before_;
+        std::vector<unsigned char, host::allocator_of_lines<unsigned char>> found(before_.begin(), before_.end());
         copy(source_.data(), found.data());
         const auto [wrong, right] = std::mismatch(found.begin(), found.end(), expected_.begin());
         if (wrong == found.end()) return {};
@@ -106,16 +106,56 @@ strided_problem few_rows() {
     return p;
 }
 
+// Six columns of each dozen: the others are moved with them.
+strided_problem few_columns() {
+    strided_problem p;
+    p.extents = {22, 6, 378};
+    p.source_strides = {12, 1, 301};
+    p.destination_strides = {6 * 378, 378, 1};
+    p.lay_out(64, 3, 5);
+    return p;
+}
+
+// Axes in any order on both sides, rows and columns of whole lines of the destination, which is aligned.
+strided_problem draw_lines(std::mt19937_64& random) {
+    strided_problem p;
+    p.element_size = std::int64_t{1} << random() % 7;
+    const std::int64_t line = std::max<std::int64_t>(1, 64 / p.element_size);
+    std::vector<std::size_t> order(2 + random() % 3);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = i;
+        p.extents.push_back(1 + static_cast<std::int64_t>(random() % (i + 1 == order.size() ? 3 : 40)));
+    }
+    p.extents.back() *= line;
+    std::shuffle(order.begin(), order.end(), random);
+    p.source_strides.resize(order.size());
+    std::int64_t stride = 1;
+    for (std::size_t i : order) {
+        p.source_strides[i] = stride;
+        stride *= p.extents[i];
+    }
+    p.destination_strides.resize(order.size());
+    stride = 1;
+    for (std::size_t i = order.size(); i-- > 0; stride *= p.extents[i]) p.destination_strides[i] = stride;
+    p.lay_out(64, static_cast<std::int64_t>(random() % 32), 0);
+    return p;
+}
+
 // Small ones as if they were larger than the caches, by each set of instructions. All ways of moving a tile are taken.
 TEST(host_copy, tiles_by_every_set_of_instructions) {
     const std::uint64_t seed = new_seed();
     tests::for_each_set_of_instructions([&] {
         std::mt19937_64 random(seed);
         std::map<std::pair<int, bool>, int> taken;  // by way, and whether by way of an image
-        for (int round = 0; round < 2500; ++round) {
-            const strided_problem p = round == 0 ? few_rows() : tests::draw_strided(random, 1 << 15);
+        int with_gaps = 0;                          // between columns
+        for (int round = 0; round < 2700; ++round) {
+            const bool in_lines = round >= 2500;
+            const strided_problem p = round == 0   ? few_rows()
+                                      : round == 1 ? few_columns()
+                                      : in_lines   ? draw_lines(random)
+                                                   : tests::draw_strided(random, 1 << 15);
             if (!is_taken(p)) continue;
-            const bool large = round == 0 || random() % 2 == 0;
+            const bool large = round < 2 || in_lines || random() % 2 == 0;
             const int threads = 1 + static_cast<int>(random() % 2);
             const auto run = [&](const auto* from, auto* to) {
                 const strided_copy c = p.canonical(from, to);
@@ -123,6 +163,9 @@ TEST(host_copy, tiles_by_every_set_of_instructions) {
                 if (c.rank == 0) return host::run_runs(c, large, threads);
                 const host::tiling t = host::tile(c, large, host::kernels_for(c.run));
                 ++taken[{static_cast<int>(t.how), t.image_bytes > 0}];
+                std::int64_t columns = 1;
+                for (int i : t.cols) columns *= t.axis(i).tile;
+                with_gaps += t.how == host::tiling::way::in_vectors && std::ssize(t.cols_at) > columns;
                 host::run_tiles(c, large, threads);
             };
             ASSERT_EQ(sides(p, seed).fault_of(run), "") << "seed " << seed << ", round " << round;
@@ -136,6 +179,9 @@ TEST(host_copy, tiles_by_every_set_of_instructions) {
                 EXPECT_GT((taken[{static_cast<int>(how), image}]), 0) << static_cast<int>(how) << " " << image;
             }
         }
+        if (!vectors) return;
+        EXPECT_GT((taken[{static_cast<int>(way::streamed), false}]), 40);
+        EXPECT_GT(with_gaps, 0);
     });
 }
 

@@ -375,8 +375,8 @@ kernels in_squares() {
     return {transpose_tile<kSize>,
             gather<kSize>,
             kSize <= 8 ? transpose_listed<kSize> : nullptr,
-            kSize <= 8 ? stream_listed<kSize> : nullptr,
-            kLeastStreamed<kSize>,
+            kSize <= 8 ? stream_listed<kSize> : stream_elements<kSize>,
+            kSize <= 8 ? kLeastStreamed<kSize> : 1,
             shuffle,
             kShuffledBy,
             transpose_lines<kSize>,
@@ -400,8 +400,10 @@ kernels by_elements(std::int64_t size = kSize, listed_function listed = nullptr)
     return {transpose_elements<kSize>,
             gather_for(size),
             listed,
-            nullptr,
-            0,
+            size == 32               ? stream_elements<32>
+            : size % kLineBytes == 0 ? stream_elements<0>
+                                     : nullptr,
+            1,
             shuffle,
             kShuffledBy,
             nullptr,

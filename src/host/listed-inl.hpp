@@ -161,6 +161,8 @@ constexpr listed_function transpose_listed = nullptr;
 template <int kSize>
 constexpr listed_function stream_listed = nullptr;
 template <int kSize>
+constexpr listed_function stream_elements = nullptr;
+template <int kSize>
 constexpr std::int64_t kLeastStreamed = 0;
 template <int kSize>
 constexpr listed_function transpose_widened = nullptr;
@@ -374,6 +376,35 @@ void stream_listed(const listed_move& m) {
         fetched.after(row + kSide);
     }
 }
+// The same for elements of kSize bytes, 16 or 32, or of whole lines: 0.
+template <int kSize>
+void stream_elements(const listed_move& m) {
+    constexpr int kRows = kSize > 0 ? kLineBytes / kSize : 1;
+    const widest<std::uint8_t> d;
+    constexpr int kBytes = bytes_of(d);
+    fetched_with fetched(m.fetch, m.rows);
+    for (std::int64_t row = 0; row < m.rows; row += kRows) {
+        const std::ptrdiff_t* const rows_at = m.rows_at + row;
+        byte* const to = m.to + row * m.step;
+        for (std::int64_t col = 0; col < m.cols; ++col) {
+            const byte* const from = m.from + col * m.size;
+            byte* const line = to + m.cols_at[col];
+            if constexpr (kSize > 0) {
+                const auto load = [&](std::int64_t block) {
+                    constexpr int kBlocks = kSize / kBlockBytes;
+                    return hn::LoadU(block_tag(), from + rows_at[block / kBlocks] + block % kBlocks * kBlockBytes);
+                };
+                for (int i = 0; i < kLineBytes; i += kBytes)
+                    hn::Stream(load_blocks(d, load, i / kBlockBytes, 1), d, line + i);
+            } else {
+                for (std::int64_t i = 0; i < m.size; i += kBytes)
+                    hn::Stream(hn::LoadU(d, from + rows_at[0] + i), d, line + i);
+            }
+        }
+        fetched.after(row + kRows);
+    }
+}
+
 // Columns that it needs, at least.
 template <int kSize>
 constexpr std::int64_t kLeastStreamed = bytes_of(widest<lane_t<kSize>>()) == kLineBytes ? 1 : kLineBytes / kSize;

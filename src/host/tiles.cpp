@@ -104,7 +104,7 @@ public:
         if (next != nullptr && has_image_of(p, *next)) next = nullptr;
         const std::int64_t end = next != nullptr ? t_.lines() + t_.ahead_of_tile : t_.lines();
         if (t_.image_bytes == 0) return move_planes(p, p.to, lines_of(p, next, t_.ahead_of_tile, end));
-        byte* const image = scratch(t_.image_bytes);
+        byte* const image = scratch(3 * t_.image_bytes);  // what lies between columns goes behind it
         if (before != nullptr && has_image_of(*before, p))
             return write_out(p, image, lines_of(p, next, t_.lines(), end));
         const std::int64_t middle = next != nullptr ? t_.lines() + t_.ahead : t_.lines();
@@ -142,7 +142,7 @@ private:
                       .rows_at = t_.rows_at.data(),
                       .cols_at = t_.cols_at.data(),
                       .rows = p.along(t_.rows),
-                      .cols = p.along(t_.cols),
+                      .cols = columns(p),
                       .size = t_.size,
                       .step = t_.axis(0).image,
                       .loose = end_of(p) <= t_.loose_until,
@@ -171,6 +171,13 @@ private:
             }
             fetch(its_lines, 0, its_lines.count);
         });
+    }
+
+    // Of a plane, and gaps between them.
+    std::int64_t columns(const place& p) const {
+        std::int64_t all = 1;
+        for (int i : t_.cols) all += (p.along(i) - 1) * std::abs(t_.axis(i).source) / t_.size;
+        return all;
     }
 
     // Behind the last byte of the source that a tile holds.

@@ -135,14 +135,33 @@ std::vector<std::ptrdiff_t> places(const tiling& t, const axis_numbers& along, s
     return all;
 }
 
+// Of each column, as the source has them, also where an axis runs backwards. What lies between elements goes to where
+// no image is.
+std::vector<std::ptrdiff_t> column_places(const tiling& t) {
+    const std::vector<std::ptrdiff_t> elements = places(t, t.cols, &tiled_axis::image, true);
+    std::int64_t all = 1;
+    std::vector<std::ptrdiff_t> columns{0};
+    for (int i : t.cols) {
+        const tiled_axis& a = t.axis(i);
+        const std::ptrdiff_t step = std::abs(a.source) / t.size;
+        all += (a.tile - 1) * step;
+        const std::size_t before = columns.size();
+        for (std::int64_t k = 1; k < a.tile; ++k) {
+            for (std::size_t j = 0; j < before; ++j) columns.push_back(columns[j] + k * step);
+        }
+    }
+    std::vector<std::ptrdiff_t> at(static_cast<std::size_t>(all), t.image_bytes);
+    for (std::size_t i = 0; i < columns.size(); ++i) at[static_cast<std::size_t>(columns[i])] = elements[i];
+    return at;
+}
+
 void list_places(tiling& t) {
     if (t.how == tiling::way::shuffled) {
         t.rows_at = places(t, t.cols, &tiled_axis::source);
         t.cols_at = places(t, t.cols, &tiled_axis::image);
     } else {
-        // Columns are numbered as the source has them, also where an axis runs backwards.
         t.rows_at = places(t, t.rows, &tiled_axis::source);
-        t.cols_at = places(t, t.cols, &tiled_axis::image, true);
+        t.cols_at = column_places(t);
     }
 }
 
@@ -188,7 +207,7 @@ void list_lines(tiling& t) {
         for (int i : t.cols) {
             const tiled_axis& a = t.axis(i);
             if (a.source < 0) lowest += (a.tile - 1) * a.source;
-            span *= a.tile;
+            span += (a.tile - 1) * std::abs(a.source);
         }
     }
     constexpr std::size_t kRemembered = 4096;
@@ -247,16 +266,20 @@ bool streams(tiling& t, const axis_numbers& by_source, const kernels& use) {
     if (use.stream_listed == nullptr) return false;
     for (int i = 0; i < t.rank; ++i) t.axis(i).image = t.axis(i).destination;
     choose_plane(t, by_source, use);
-    if (t.how != tiling::way::in_vectors || t.rows.size() == 0) return false;
-    const tiled_axis& last = t.axis(t.rows[t.rows.size() - 1]);
-    std::int64_t inner = t.size, cols = 1;
-    for (int i : t.rows) inner *= t.axis(i).tile;
-    inner /= last.tile;
-    for (int i : t.cols) cols *= t.axis(i).tile;
-    const std::int64_t at_end = (last.extent - 1) % last.tile + 1;
-    if (inner * last.tile % kLineBytes != 0 || inner * at_end % kLineBytes != 0) return false;
-    const tiled_axis* const cut = t.cols.size() > 0 ? &t.axis(t.cols[t.cols.size() - 1]) : nullptr;
-    if (cut != nullptr) cols = std::min(cols, cols / cut->tile * ((cut->extent - 1) % cut->tile + 1));
+    if (t.how != tiling::way::in_vectors && t.size < kBlockBytes) return false;
+    const auto of_whole = [&](const axis_numbers& axes) {
+        std::int64_t all = 1;
+        for (int i : axes) all *= t.axis(i).tile;
+        return all;
+    };
+    // At the end of the last axis, which alone is cut.
+    const auto at_end = [&](const axis_numbers& axes) {
+        if (axes.size() == 0) return std::int64_t{1};
+        const tiled_axis& last = t.axis(axes[axes.size() - 1]);
+        return of_whole(axes) / last.tile * ((last.extent - 1) % last.tile + 1);
+    };
+    if (of_whole(t.rows) * t.size % kLineBytes != 0 || at_end(t.rows) * t.size % kLineBytes != 0) return false;
+    const std::int64_t cols = std::min(of_whole(t.cols), at_end(t.cols));
     if (cols < use.least_streamed) return false;
     t.how = tiling::way::streamed;
     return true;

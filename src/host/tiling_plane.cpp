@@ -107,15 +107,32 @@ std::int64_t moved_elements(const tiling& t, int first_axis = 0) {
 struct prefixes {
     axis_numbers axes;
     std::vector<std::int64_t> elements{1};
+    std::vector<std::int64_t> places{1};  // and what lies between them
 
     // False where it cannot go on.
-    bool add(int axis, const tiled_axis& a) {
-        if (axes.size() > 0 && elements.back() * a.tile > kMostListed) return false;
+    bool add(int axis, const tiled_axis& a, std::int64_t step) {
+        const std::int64_t all = places.back() + (a.tile - 1) * step;
+        if (axes.size() > 0 && all > kMostListed) return false;
         axes.add(axis);
         elements.push_back(elements.back() * a.tile);
+        places.push_back(all);
         return a.tile == a.extent;
     }
+    bool has_gaps(int count) const {
+        return elements[static_cast<std::size_t>(count)] != places[static_cast<std::size_t>(count)];
+    }
 };
+
+// Columns along the source, some of which may be gaps between its elements: no more of them than of others.
+prefixes columns(const tiling& t, const axis_numbers& by_source) {
+    prefixes cols;
+    for (int i : by_source) {
+        const std::int64_t step = std::abs(t.axis(i).source), end = cols.places.back() * t.size;
+        const bool gap = t.image_bytes > 0 && step > end && step <= 2 * end && step % t.size == 0;
+        if ((step != end && !gap) || !cols.add(i, t.axis(i), step / t.size)) break;
+    }
+    return cols;
+}
 
 // Where elements of the first axes are, of which the last one has so many steps.
 std::vector<int> elements_of_group(const tiling& t, int last, std::int64_t steps) {
@@ -198,25 +215,28 @@ void try_groups(tiling& t, const kernels& use, double least) {
 }  // namespace
 
 void choose_plane(tiling& t, const axis_numbers& by_source, const kernels& use) {
-    prefixes rows, cols;
+    prefixes rows;
     std::ptrdiff_t next = t.axis(0).image;
-    for (int i = 0; i < t.rank && t.axis(i).image == next && rows.add(i, t.axis(i)); ++i) next *= t.axis(i).tile;
-    next = t.size;
-    for (int i : by_source) {
-        if (std::abs(t.axis(i).source) != next || !cols.add(i, t.axis(i))) break;
+    for (int i = 0; i < t.rank && t.axis(i).image == next; ++i) {
+        if (!rows.add(i, t.axis(i), rows.elements.back())) break;
         next *= t.axis(i).tile;
     }
+    const prefixes cols = columns(t, by_source);
     double least = HUGE_VAL;
     for (int r = 0; r <= rows.axes.size(); ++r) {
         for (int k = 0; k <= cols.axes.size(); ++k) {
             if (std::any_of(cols.axes.begin(), cols.axes.begin() + k, [&](int i) { return i < r; })) break;
             const std::int64_t row_count = rows.elements[static_cast<std::size_t>(r)];
-            const std::int64_t col_count = cols.elements[static_cast<std::size_t>(k)];
+            const std::int64_t col_count = cols.places[static_cast<std::size_t>(k)];
             const double far = far_lines(t, by_source, r, col_count * t.size);
-            moved by = cheaper(gathered(t, row_count, col_count, far), in_vectors(t, use, row_count, col_count, far));
-            if (r == 1) by = cheaper(by, joined(t, t.axis(0), col_count));
-            if (r == 1 && k == 1) by = cheaper(by, packed(t, t.axis(0), t.axis(cols.axes[0])));
-            const double cycles = by.cycles * static_cast<double>(moved_elements(t) / (row_count * col_count));
+            moved by = in_vectors(t, use, row_count, col_count, far);
+            if (!cols.has_gaps(k)) {
+                by = cheaper(gathered(t, row_count, col_count, far), by);
+                if (r == 1) by = cheaper(by, joined(t, t.axis(0), col_count));
+                if (r == 1 && k == 1) by = cheaper(by, packed(t, t.axis(0), t.axis(cols.axes[0])));
+            }
+            const std::int64_t moved_at_a_time = row_count * cols.elements[static_cast<std::size_t>(k)];
+            const double cycles = by.cycles * static_cast<double>(moved_elements(t) / moved_at_a_time);
             if (cycles >= least) continue;
             least = cycles;
             t.how = by.how;
