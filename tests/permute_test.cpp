@@ -167,7 +167,7 @@ TEST(permute, bench_has_the_published_permutations) {
     ASSERT_EQ(grid.size(), 57u);
     for (const bench_cell& c : grid) {
         EXPECT_GT(c.work->bytes(), 380'000'000) << c.work->text();
-        EXPECT_LT(c.work->bytes(), 450'000'000) << c.work->text();
+        EXPECT_LT(c.work->bytes(), 490'000'000) << c.work->text();
     }
     const auto has = [&](const char* text) {
         return std::any_of(grid.begin(), grid.end(), [&](const bench_cell& c) { return c.work->text() == text; });
