@@ -21,24 +21,25 @@ class Ended(files_test.Case):
         print(f"seed {seed}")
         self.draw = random.Random(seed)
 
-    def end_it(self, how, array):
+    def end_it(self, how, array, axes=None):
         """Ends a run at a random moment. Returns its exit status, and whether the target was replaced."""
         source, target = self.folder / "in.npy", self.folder / "out.npy"
+        more = [] if axes is None else ["--axes", ",".join(map(str, axes))]
         if not source.exists():
             self.save("in.npy", array)
             self.memory = self.within(32 * files_test.MiB)
             begun = time.monotonic()
-            self.succeed(source, target, "--memory", self.memory)
+            self.succeed(source, target, "--memory", self.memory, *more)
             self.seconds = time.monotonic() - begun
         old = self.save("out.npy", files_test.array_of("u1", (3, 3))).read_bytes()
-        process = subprocess.Popen([*files_test.TRANSPOSE, str(source), str(target), "--memory", str(self.memory)],
+        process = subprocess.Popen([*files_test.TRANSPOSE, str(source), str(target), "--memory", str(self.memory), *more],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         time.sleep(self.draw.uniform(0, 1.1 * self.seconds))
         process.send_signal(how)
         said = process.communicate()[1]
         replaced = target.read_bytes() != old
         if replaced:
-            self.expect_transposed(target, array)
+            self.expect_transposed(target, array, axes=axes)
         # A file system without unnamed files, and the instant in which one gets another's name, may leave litter of this name.
         litter = {p for p in self.folder.iterdir() if p.name not in ("in.npy", "out.npy")}
         if how == signal.SIGKILL:
@@ -66,8 +67,8 @@ class Ended(files_test.Case):
             return False
 
     def test_interrupted(self):
-        array = files_test.array_of("<f4", (5000, 3001))
-        ended = [self.end_it(signal.SIGINT, array) for _ in range(15)]
+        array = files_test.array_of("<f4", (500, 10, 3001))
+        ended = [self.end_it(signal.SIGINT, array, (2, 0, 1)) for _ in range(15)]
         stopped = [said for status, _, said in ended if status == 1]
         self.assertTrue(stopped)
         self.assertEqual(set(stopped), {"cornerturn: interrupted\n"})
