@@ -29,11 +29,10 @@ namespace {
 
 // ---- Element by element: any size, and what is too small for vectors ------------------------------------------------
 
-// kSize 0: the size is known at run time alone.
-template <int kSize>
-void transpose_elements(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
-                        std::int64_t rows, std::int64_t cols, std::int64_t run_time_size) {
-    const std::int64_t size = kSize > 0 ? kSize : run_time_size;
+// copy(to, from) copies an element.
+template <class Copy>
+HWY_INLINE void transpose_by(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
+                             std::int64_t rows, std::int64_t cols, std::int64_t size, Copy copy) {
     if ((cols == 1 && from_pitch == size) || (rows == 1 && to_pitch == size)) {
         std::memcpy(to, from, static_cast<std::size_t>(rows * cols * size));
         return;
@@ -42,8 +41,26 @@ void transpose_elements(const byte* from, std::ptrdiff_t from_pitch, byte* to, s
         const byte* source = from + col * size;
         byte* destination = to + col * to_pitch;
         for (std::int64_t row = 0; row < rows; ++row, source += from_pitch, destination += size)
-            std::memcpy(destination, source, static_cast<std::size_t>(size));
+            copy(destination, source);
     }
+}
+
+template <int kSize>
+void transpose_elements(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
+                        std::int64_t rows, std::int64_t cols, std::int64_t) {
+    transpose_by(from, from_pitch, to, to_pitch, rows, cols, kSize, copy_bytes<kSize>);
+}
+
+template <int kBytes>
+void transpose_ends(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
+                    std::int64_t cols, std::int64_t size) {
+    transpose_by(from, from_pitch, to, to_pitch, rows, cols, size, both_ends<kBytes>(size));
+}
+
+inline void transpose_any(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
+                          std::int64_t rows, std::int64_t cols, std::int64_t size) {
+    transpose_by(from, from_pitch, to, to_pitch, rows, cols, size,
+                 [=](byte* there, const byte* here) { std::memcpy(there, here, static_cast<std::size_t>(size)); });
 }
 
 #if HWY_TARGET == HWY_SCALAR
@@ -387,18 +404,29 @@ kernels in_squares() {
             stream_joined,
             target()};
 }
-listed_function gather_for(std::int64_t size) {
-    if (size > 128) return gather_any;
-    if (size > 64) return gather_ends<64>;
-    if (size > 32) return gather_ends<32>;
-    if (size > 16) return gather_ends<16>;
-    if (size > 8) return gather_ends<8>;
-    return size > 4 ? gather_ends<4> : gather_ends<2>;
+
+// How elements are moved one by one.
+struct element_functions {
+    transpose_tile_function transpose;
+    listed_function gather;
+};
+template <int kBytes>
+constexpr element_functions kBothEnds{transpose_ends<kBytes>, gather_ends<kBytes>};
+element_functions functions_for(std::int64_t size) {
+    if (size > 128) return {transpose_any, gather_any};
+    if (size > 64) return kBothEnds<64>;
+    if (size > 32) return kBothEnds<32>;
+    if (size > 16) return kBothEnds<16>;
+    if (size > 8) return kBothEnds<8>;
+    return size > 4 ? kBothEnds<4> : kBothEnds<2>;
 }
 template <int kSize>
-kernels by_elements(std::int64_t size = kSize, listed_function listed = nullptr) {
-    return {transpose_elements<kSize>,
-            gather_for(size),
+element_functions of_size() {
+    return {transpose_elements<kSize>, functions_for(kSize).gather};
+}
+kernels by_elements(std::int64_t size, element_functions its, listed_function listed = nullptr) {
+    return {its.transpose,
+            its.gather,
             listed,
             size == 32               ? stream_elements<32>
             : size % kLineBytes == 0 ? stream_elements<0>
@@ -422,12 +450,12 @@ kernels kernels_for(std::int64_t size) {
         case 4: return in_squares<4>();
         case 8: return in_squares<8>();
         case 16: return in_squares<16>();
-        case 3: return by_elements<3>(3, transpose_widened<3>);
-        case 6: return by_elements<6>(6, transpose_widened<6>);
-        case 12: return by_elements<12>();
-        case 24: return by_elements<24>();
-        case 32: return by_elements<32>();
-        default: return by_elements<0>(size);
+        case 3: return by_elements(3, of_size<3>(), transpose_widened<3>);
+        case 6: return by_elements(6, of_size<6>(), transpose_widened<6>);
+        case 12: return by_elements(12, of_size<12>());
+        case 24: return by_elements(24, of_size<24>());
+        case 32: return by_elements(32, of_size<32>());
+        default: return by_elements(size, functions_for(size));
     }
 }
 

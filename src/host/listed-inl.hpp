@@ -85,20 +85,26 @@ void gather(const listed_move& m) {
     gather_by(m, copy_bytes<kSize>, copy_bytes<kSize>);
 }
 
-// Elements of kBytes to twice as many, both ends of each; or that and what follows, which comes next.
+// Elements of kBytes to twice as many: both ends of each.
 template <int kBytes>
-void gather_ends(const listed_move& m) {
-    const std::ptrdiff_t second = m.size - kBytes;
-    const auto both_ends = [=](byte* to, const byte* from) {
+HWY_INLINE auto both_ends(std::ptrdiff_t size) {
+    const std::ptrdiff_t second = size - kBytes;
+    return [=](byte* to, const byte* from) {
         byte ends[2][kBytes];
         std::memcpy(ends[0], from, kBytes);
         std::memcpy(ends[1], from + second, kBytes);
         std::memcpy(to, ends[0], kBytes);
         std::memcpy(to + second, ends[1], kBytes);
     };
+}
+
+// The same; or that and what follows, which comes next.
+template <int kBytes>
+void gather_ends(const listed_move& m) {
+    const auto ends = both_ends<kBytes>(m.size);
     constexpr int kLooseBytes = 2 * kBytes;
-    if (kLooseBytes <= 32 && m.loose && m.step == m.size) return gather_by(m, copy_bytes<kLooseBytes>, both_ends);
-    gather_by(m, both_ends, both_ends);
+    if (kLooseBytes <= 32 && m.loose && m.step == m.size) return gather_by(m, copy_bytes<kLooseBytes>, ends);
+    gather_by(m, ends, ends);
 }
 
 inline void gather_any(const listed_move& m) {

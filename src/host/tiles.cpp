@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kOwnedEarly = 2 * kKiB;  // of the destination, from what is written to lines that are fetched
 constexpr std::int64_t kMostOwnedEarly = 64;    // pieces
+constexpr std::int64_t kShortPiece = 160;       // has few whole lines, if any: is not streamed
 constexpr std::int64_t kJoinedBytes = 8 * kKiB;
 
 // Where a tile begins, and how many steps along each axis it has: fewer than others at an edge.
@@ -239,12 +240,15 @@ private:
     void write_out(const place& p, const byte* image, const fetched_lines& lines) const {
         std::int64_t bytes = t_.size, pieces = p.along(t_.pieces);
         for (int i = 0; i < t_.rank - t_.pieces.size(); ++i) bytes *= p.along(i);
+        const bool streamed = bytes >= kShortPiece || bytes % kLineBytes == 0;
         walk now(t_, p, t_.pieces, &tiled_axis::image, &tiled_axis::destination), soon = now;
         std::int64_t owned = 0;
         const auto own = [&](std::int64_t until) {
             for (; owned < std::min(until, pieces); ++owned, soon.step()) {
                 const byte* const piece = p.to + soon.other();
                 __builtin_prefetch(piece, 1, 3);
+                for (std::int64_t at = kLineBytes; !streamed && at < bytes; at += kLineBytes)
+                    __builtin_prefetch(piece + at, 1, 3);
                 if (bytes > kLineBytes) __builtin_prefetch(piece + bytes - 1, 1, 3);
             }
         };
@@ -253,7 +257,8 @@ private:
             own(n + early);
             const fetched_lines its_lines = share_of(lines, n, pieces);
             fetch(its_lines, 0, its_lines.count);
-            use_.stream(image + now.one(), p.to + now.other(), bytes, nullptr);
+            streamed ? use_.stream(image + now.one(), p.to + now.other(), bytes, nullptr)
+                     : copy(image + now.one(), p.to + now.other(), bytes);
         }
     }
 
