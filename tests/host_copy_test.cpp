@@ -124,19 +124,21 @@ strided_problem draw_lines(std::mt19937_64& random) {
     std::vector<std::size_t> order(2 + random() % 3);
     for (std::size_t i = 0; i < order.size(); ++i) {
         order[i] = i;
-        p.extents.push_back(1 + static_cast<std::int64_t>(random() % (i + 1 == order.size() ? 3 : 40)));
+        p.extents.push_back(1 +
+                            static_cast<std::int64_t>(random() % (i + 1 == order.size() && order.size() > 2 ? 3 : 40)));
     }
     p.extents.back() *= line;
     std::shuffle(order.begin(), order.end(), random);
     p.source_strides.resize(order.size());
     std::int64_t stride = 1;
     for (std::size_t i : order) {
-        p.source_strides[i] = stride;
+        p.source_strides[i] = random() % 4 == 0 ? -stride : stride;
         stride *= p.extents[i];
     }
     p.destination_strides.resize(order.size());
     stride = 1;
-    for (std::size_t i = order.size(); i-- > 0; stride *= p.extents[i]) p.destination_strides[i] = stride;
+    for (std::size_t i = order.size(); i-- > 0; stride = stride * p.extents[i] + (random() % 3 == 0 ? line : 0))
+        p.destination_strides[i] = stride;
     p.lay_out(64, static_cast<std::int64_t>(random() % 32), 0);
     return p;
 }

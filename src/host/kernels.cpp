@@ -22,6 +22,7 @@
 
 #include "host/listed-inl.hpp"
 #include "host/packed-inl.hpp"
+#include "host/shuffle-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace cornerturn::host::HWY_NAMESPACE {

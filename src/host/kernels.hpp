@@ -115,8 +115,8 @@ constexpr std::int64_t gathered_rows(std::int64_t cols) { return cols < 4 ? 256 
 
 using listed_function = void (*)(const listed_move& move);
 
-// Groups, so many bytes apart on both sides, whose bytes are put into another order; the last one may be a shorter one.
-// The same from each place of one list to that of the other.
+// Groups, `step` bytes apart in the source and `to_step` in the destination, whose bytes are put into another order;
+// the last one may be a shorter one. The same from each place of one list to that of the other.
 struct shuffled_move {
     const byte* from;
     byte* to;
@@ -133,9 +133,10 @@ struct kernels {
     listed_function gather;  // element by element
     listed_function
         transpose_listed;  // by way of vectors: step is size, and rows fill a block of 16 bytes. Null: there are none
-    listed_function stream_listed;  // the same past the caches: rows fill lines of `to` and of columns. Null, too
-    std::int64_t least_streamed;    // columns for that
-    shuffle_function shuffle;       // null, too
+    // Past the caches: `to` and all columns begin lines, and rows are whole ones. Null: not for such elements.
+    listed_function stream_listed;
+    std::int64_t least_streamed;  // columns that it takes
+    shuffle_function shuffle;     // null, too
     shuffle_blocks shuffled_by;
     transpose_lines_function transpose_lines;
     transpose_run_function transpose_run;

@@ -8,8 +8,8 @@ namespace {
 constexpr std::int64_t kLongRun = 1 * kKiB;      // longer ones are moved one by one
 constexpr std::int64_t kFewRuns = 256;           // copied without looking for a better way
 constexpr std::int64_t kDirectBytes = 128;       // of a row of the destination, written at a time
-constexpr std::int64_t kMoreDirectBytes = 256;   // the same for bytes and pairs of them, and for large elements nearby
-constexpr std::int64_t kLongTile = 4;            // times the elements, where rows or columns are few
+constexpr std::int64_t kMoreDirectBytes = 256;   // of less than 4 bytes each, or of 8 and more below kFetchedFrom
+constexpr std::int64_t kLongTile = 4;            // as many elements times that, where rows or columns are few
 constexpr std::int64_t kFetchedFrom = 1 * kMiB;  // of the destination: what is smaller is in the nearest caches
 constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
 constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
@@ -27,7 +27,7 @@ struct way {
 // Rows of a packed destination, or matrices, that are short.
 way image_or_tiles(const job& j) {
     const std::int64_t row = j.rows * j.size;
-    const bool shuffled = j.matrix_bytes() <= kMostShuffled && j.packed_source();
+    const bool shuffled = j.matrix_bytes() <= kMostShuffled && j.size <= 8 && j.packed_source();
     if (shuffled) return {nullptr, "tiles", "matrices are small"};
     if (j.size == 3 || (row >= kLeastTiledRow && row < kLeastRow) || (j.size == 6 && row >= kBlockBytes))
         return {nullptr, "tiles", "rows of the destination are short"};
@@ -61,9 +61,9 @@ void run_direct(const job& j) {
     if (j.rows <= side && j.cols <= side && j.count == 1)
         return j.use.transpose_tile(j.source, j.source_pitch, j.destination, j.destination_pitch, j.rows, j.cols,
                                     j.size);
-    // More of them where there are few.
-    const std::int64_t of_rows = j.cols < side ? kLongTile * (side / j.cols) * side : side;
-    const std::int64_t of_cols = j.rows < side ? kLongTile * (side / j.rows) * side : side;
+    // More of them where there are few, and all lines are near.
+    const std::int64_t of_rows = !far && j.cols < side ? kLongTile * (side / j.cols) * side : side;
+    const std::int64_t of_cols = !far && j.rows < side ? kLongTile * (side / j.rows) * side : side;
     const std::int64_t across = std::max<std::int64_t>(1, j.cols / of_cols);
     // The last ones are larger, by what is less than a tile.
     const auto rows_from = [&](std::int64_t row) {

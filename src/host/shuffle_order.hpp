@@ -16,7 +16,7 @@ inline constexpr unsigned char kMark = 0x80;
 // step. Costs are in cycles.
 struct shuffle_blocks {
     std::int64_t source, destination;
-    bool marks_taken;  // kMark is in the places of bytes that a step takes; else in those of bytes that it leaves 0
+    bool marks_taken;                         // kMark marks bytes that a step takes; false: those that it leaves 0
     double step_cost, block_cost, part_cost;  // part: a group that is less than a block
 };
 

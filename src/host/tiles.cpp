@@ -99,13 +99,13 @@ public:
     // What is fetched before any tile is moved.
     void begin(const place& p) const { fetch(lines_of(p, nullptr, 0, t_.ahead_of_tile), 0, t_.ahead_of_tile); }
 
-    // `before`: what this thread moved before, if it did; its image may do. Fetches what comes next as well, if it
-    // does.
+    // `before`: what this thread moved last; where the image of that holds this tile, too, nothing is moved. Fetches
+    // what comes next. Null: there is no such tile.
     void move(const place* before, const place& p, const place* next) const {
         if (next != nullptr && has_image_of(p, *next)) next = nullptr;
         const std::int64_t end = next != nullptr ? t_.lines() + t_.ahead_of_tile : t_.lines();
         if (t_.image_bytes == 0) return move_planes(p, p.to, lines_of(p, next, t_.ahead_of_tile, end));
-        byte* const image = scratch(3 * t_.image_bytes);  // what lies between columns goes behind it
+        byte* const image = scratch(t_.room);
         if (before != nullptr && has_image_of(*before, p))
             return write_out(p, image, lines_of(p, next, t_.lines(), end));
         const std::int64_t middle = next != nullptr ? t_.lines() + t_.ahead : t_.lines();
@@ -122,7 +122,9 @@ private:
     bool has_image_of(const place& one, const place& other) const {
         if (t_.image_bytes == 0 || one.from != other.from) return false;
         for (int i = 0; i < t_.rank; ++i) {
-            if (t_.axis(i).source == 0 ? other.along(i) > one.along(i) : other.along(i) != one.along(i)) return false;
+            const tiled_axis& a = t_.axis(i);
+            if (a.image == 0) continue;
+            if (a.source == 0 ? other.along(i) > one.along(i) : other.along(i) != one.along(i)) return false;
         }
         return true;
     }
@@ -143,7 +145,7 @@ private:
                       .rows_at = t_.rows_at.data(),
                       .cols_at = t_.cols_at.data(),
                       .rows = p.along(t_.rows),
-                      .cols = columns(p),
+                      .cols = t_.columns([&](int i) { return p.along(i); }),
                       .size = t_.size,
                       .step = t_.axis(0).image,
                       .loose = end_of(p) <= t_.loose_until,
@@ -172,13 +174,6 @@ private:
             }
             fetch(its_lines, 0, its_lines.count);
         });
-    }
-
-    // Of a plane, and gaps between them.
-    std::int64_t columns(const place& p) const {
-        std::int64_t all = 1;
-        for (int i : t_.cols) all += (p.along(i) - 1) * std::abs(t_.axis(i).source) / t_.size;
-        return all;
     }
 
     // Behind the last byte of the source that a tile holds.

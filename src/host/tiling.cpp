@@ -10,16 +10,23 @@ namespace {
 
 constexpr std::int64_t kTileBytes = 128 * kKiB;
 constexpr std::int64_t kLeastTile = 16 * kKiB;
-constexpr std::int64_t kSidesRatio = 2;  // bytes along the destination, of those along the source
-constexpr std::int64_t kMostTogether = 4 * kKiB;
-constexpr std::int64_t kNear = 64;               // bytes between two rows that count as one span
-constexpr std::int64_t kRepeatedPiece = 256;     // of the destination: longer ones are written again, not moved again
-constexpr std::int64_t kMostRepeated = 16;       // times, by one tile
-constexpr std::int64_t kLeastAhead = 64;         // lines
-constexpr std::int64_t kSets = 1024, kWays = 8;  // of a second-level cache, at least
+constexpr std::int64_t kSidesRatio = 2;           // bytes along the destination, of those along the source
+constexpr std::int64_t kMostTile = 1 * kMiB;      // where source axes overlap, or lines are rounded up
+constexpr std::int64_t kMostTogether = 4 * kKiB;  // bytes on both sides that count as one element, to shape tiles
+constexpr std::int64_t kNear = 64;                // bytes between two rows that count as one span
+constexpr std::int64_t kRepeatedPiece = 256;      // of the destination: longer ones are written again, not moved again
+constexpr std::int64_t kMostRepeated = 16;        // times, by one tile
+constexpr std::int64_t kLeastAhead = 64;          // lines
+constexpr std::int64_t kSets = 1024, kWays = 8;   // of a second-level cache, at least
 
 // Elements that fill a line, at least.
 std::int64_t elements_of_line(const tiling& t) { return divide_up(kLineBytes, t.size); }
+
+std::int64_t tile_bytes(const tiling& t) {
+    std::int64_t bytes = t.size;
+    for (int i = 0; i < t.rank; ++i) bytes *= t.axis(i).tile;
+    return bytes;
+}
 
 // Lets the tile have at least so many bytes from its first to its last along these axes.
 void grow(tiling& t, const axis_numbers& along, std::ptrdiff_t tiled_axis::*stride, std::int64_t bytes) {
@@ -30,16 +37,11 @@ void grow(tiling& t, const axis_numbers& along, std::ptrdiff_t tiled_axis::*stri
         if (span >= bytes || step > span + kNear) return;
         std::int64_t steps = divide_up(bytes, step);
         if (steps > whole) steps = divide_up(steps, whole) * whole;  // vectors take whole lines of rows
-        a.tile = std::max(a.tile, std::min(a.extent, steps));
+        const std::int64_t most = std::max<std::int64_t>(1, kMostTile / (tile_bytes(t) / a.tile));
+        a.tile = std::max(a.tile, std::min({a.extent, steps, most}));
         span += (a.tile - 1) * step;
         if (a.tile < a.extent) return;
     }
-}
-
-std::int64_t tile_bytes(const tiling& t) {
-    std::int64_t bytes = t.size;
-    for (int i = 0; i < t.rank; ++i) bytes *= t.axis(i).tile;
-    return bytes;
 }
 
 // The square root, rounded down. Not std::sqrt: it alone would make programs in C link libm.
@@ -135,33 +137,27 @@ std::vector<std::ptrdiff_t> places(const tiling& t, const axis_numbers& along, s
     return all;
 }
 
-// Of each column, as the source has them, also where an axis runs backwards. What lies between elements goes to where
-// no image is.
+// Where each column goes, in the order of the source, also where an axis runs backwards. Gaps go behind the image.
 std::vector<std::ptrdiff_t> column_places(const tiling& t) {
     const std::vector<std::ptrdiff_t> elements = places(t, t.cols, &tiled_axis::image, true);
-    std::int64_t all = 1;
-    std::vector<std::ptrdiff_t> columns{0};
-    for (int i : t.cols) {
-        const tiled_axis& a = t.axis(i);
-        const std::ptrdiff_t step = std::abs(a.source) / t.size;
-        all += (a.tile - 1) * step;
-        const std::size_t before = columns.size();
-        for (std::int64_t k = 1; k < a.tile; ++k) {
-            for (std::size_t j = 0; j < before; ++j) columns.push_back(columns[j] + k * step);
-        }
-    }
-    std::vector<std::ptrdiff_t> at(static_cast<std::size_t>(all), t.image_bytes);
-    for (std::size_t i = 0; i < columns.size(); ++i) at[static_cast<std::size_t>(columns[i])] = elements[i];
+    const auto all = static_cast<std::size_t>(t.columns([&](int i) { return t.axis(i).tile; }));
+    if (elements.size() == all) return elements;
+    std::vector<std::ptrdiff_t> at(all, t.image_bytes);
+    const std::vector<std::ptrdiff_t> from = places(t, t.cols, &tiled_axis::source, true);
+    for (std::size_t i = 0; i < from.size(); ++i) at[static_cast<std::size_t>(from[i] / t.size)] = elements[i];
     return at;
 }
 
 void list_places(tiling& t) {
+    t.room = t.image_bytes;
     if (t.how == tiling::way::shuffled) {
         t.rows_at = places(t, t.cols, &tiled_axis::source);
         t.cols_at = places(t, t.cols, &tiled_axis::image);
     } else {
         t.rows_at = places(t, t.rows, &tiled_axis::source);
         t.cols_at = column_places(t);
+        const bool gaps = std::find(t.cols_at.begin(), t.cols_at.end(), t.image_bytes) != t.cols_at.end();
+        if (gaps) t.room = 2 * t.image_bytes;
     }
 }
 
@@ -244,7 +240,7 @@ std::uintptr_t loose_until(const strided_copy& c, const tiling& t, const axis_nu
     return c.source_end() - kMostLoose;
 }
 
-// Whether each step of the destination leads from a line to another, but along the first axes.
+// Whether each row of the destination, along its contiguous axes, begins a line and is whole lines.
 bool begins_lines(const strided_copy& c) {
     if (c.destination % kLineBytes != 0) return false;
     std::ptrdiff_t row = c.run;
@@ -261,7 +257,7 @@ bool begins_lines(const strided_copy& c) {
     return row % kLineBytes == 0;
 }
 
-// Chooses planes whose rows are whole lines of the destination, if that is how they are moved best.
+// Chooses planes that are streamed. False where they are not: all but the tile is then to be chosen again.
 bool streams(tiling& t, const axis_numbers& by_source, const kernels& use) {
     if (use.stream_listed == nullptr) return false;
     for (int i = 0; i < t.rank; ++i) t.axis(i).image = t.axis(i).destination;
@@ -276,7 +272,7 @@ bool streams(tiling& t, const axis_numbers& by_source, const kernels& use) {
     const auto at_end = [&](const axis_numbers& axes) {
         if (axes.size() == 0) return std::int64_t{1};
         const tiled_axis& last = t.axis(axes[axes.size() - 1]);
-        return of_whole(axes) / last.tile * ((last.extent - 1) % last.tile + 1);
+        return of_whole(axes) / last.tile * last.last_steps();
     };
     if (of_whole(t.rows) * t.size % kLineBytes != 0 || at_end(t.rows) * t.size % kLineBytes != 0) return false;
     const std::int64_t cols = std::min(of_whole(t.cols), at_end(t.cols));

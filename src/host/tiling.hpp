@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ inline constexpr std::int64_t kMostListed = 4096;  // rows or columns of more th
 struct tiled_axis {
     std::int64_t extent, tile, chunks;
     std::ptrdiff_t source, destination, image;
+
+    std::int64_t last_steps() const { return (extent - 1) % tile + 1; }  // of the last tile
 };
 
 // Numbers of some axes.
@@ -41,12 +44,13 @@ private:
 
 // A tile is moved into an image of it plane by plane, and the image is written to the destination. Images hold a tile
 // in the destination's order, without what lies between its pieces there. A plane has rows, whose elements are
-// contiguous in the source, and columns, whose elements are contiguous in the image.
+// contiguous in the source but for gaps that are moved with them, and columns, whose elements are contiguous in the
+// image.
 struct tiling {
     enum class way {
         gathered,    // element by element
         in_vectors,  // by blocks of 16 bytes, transposed in registers
-        streamed,    // the same, in lines, straight past the caches into the destination
+        streamed,    // in whole lines of the destination, past the caches
         packed,      // so few packed rows or columns that vectors hold several
         joined,      // few rows, which are packed first
         shuffled     // groups of bytes that lie close together on both sides
@@ -57,6 +61,7 @@ struct tiling {
     std::array<tiled_axis, kMostAxes> axes;  // by the destination's stride
     std::int64_t tiles;
     std::int64_t image_bytes;  // 0: planes are moved straight into the destination
+    std::int64_t room;         // of the image, and of gaps behind it
     axis_numbers pieces;       // axes from one piece of the destination to another
     way how;
     axis_numbers rows;    // axes from row to row: the first ones
@@ -74,6 +79,13 @@ struct tiling {
     std::vector<std::ptrdiff_t> lines_at;
     std::int64_t ahead, ahead_of_tile;
 
+    // Of a plane that has steps(i) steps along axis i, with the gaps between them.
+    template <class Steps>
+    std::int64_t columns(Steps steps) const {
+        std::int64_t all = 1;
+        for (int i : cols) all += (steps(i) - 1) * std::abs(axis(i).source) / size;
+        return all;
+    }
     const tiled_axis& axis(int i) const { return axes[static_cast<std::size_t>(i)]; }
     tiled_axis& axis(int i) { return axes[static_cast<std::size_t>(i)]; }
     std::int64_t lines() const { return static_cast<std::int64_t>(lines_at.size()); }

@@ -17,9 +17,9 @@ constexpr double kElement = 1.2, kColumn = 5;       // gathered
 constexpr double kFarLine = 5, kPartOfLine = 2;     // of a row that has left the nearest cache
 constexpr double kPackedByte = 0.15;                // packed
 constexpr double kJoinedByte = 0.2, kJoined = 1.5;  // joined: and for each column
-constexpr double kShuffledPlace = 30;
-constexpr double kOrderedByte = 8;          // of a group, to find the order
-constexpr std::int64_t kLeastJoined = 256;  // bytes
+constexpr double kShuffledPlace = 30;               // to begin the groups of a place
+constexpr double kOrderedByte = 8;                  // of a group, to find the order
+constexpr std::int64_t kLeastJoined = 256;          // bytes
 
 bool is_power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
@@ -123,12 +123,13 @@ struct prefixes {
     }
 };
 
-// Columns along the source, some of which may be gaps between its elements: no more of them than of others.
+// Columns along the source. They may have gaps between them, which count as columns: an axis may at most double them.
 prefixes columns(const tiling& t, const axis_numbers& by_source) {
     prefixes cols;
     for (int i : by_source) {
         const std::int64_t step = std::abs(t.axis(i).source), end = cols.places.back() * t.size;
-        const bool gap = t.image_bytes > 0 && step > end && step <= 2 * end && step % t.size == 0;
+        const bool gap =
+            t.image_bytes > 0 && step > end && step <= 2 * end && step - end < kPageBytes && step % t.size == 0;
         if ((step != end && !gap) || !cols.add(i, t.axis(i), step / t.size)) break;
     }
     return cols;
@@ -207,7 +208,7 @@ void try_groups(tiling& t, const kernels& use, double least) {
     };
     t.group = order(t.steps_of_group);
     const std::int64_t left = last.tile % t.steps_of_group;
-    const std::int64_t left_at_end = ((last.extent - 1) % last.tile + 1) % t.steps_of_group;
+    const std::int64_t left_at_end = last.last_steps() % t.steps_of_group;
     if (left > 0) t.shorter[0] = order(left);
     if (left_at_end > 0 && left_at_end != left) t.shorter[1] = order(left_at_end);
 }
@@ -215,9 +216,10 @@ void try_groups(tiling& t, const kernels& use, double least) {
 }  // namespace
 
 void choose_plane(tiling& t, const axis_numbers& by_source, const kernels& use) {
+    t.shorter = {};
     prefixes rows;
     std::ptrdiff_t next = t.axis(0).image;
-    for (int i = 0; i < t.rank && t.axis(i).image == next; ++i) {
+    for (int i = 0; i < t.rank && t.axis(i).image == next && next != 0; ++i) {
         if (!rows.add(i, t.axis(i), rows.elements.back())) break;
         next *= t.axis(i).tile;
     }

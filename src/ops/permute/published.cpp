@@ -1,6 +1,8 @@
+// What HPTT was published with.
 #include "ops/permute/bench.hpp"
 
 namespace cornerturn {
+
 // Axes as numpy has them: what HPTT's benchmark gives is reversed, since its first axis is the fastest.
 const std::vector<published_order>& published_orders() {
     static const std::vector<published_order> all = {
