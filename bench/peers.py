@@ -4,7 +4,7 @@
     cornerturn bench transpose --format json --commit ID --output bench.json
     bench/peers.py torch bench.json    eager: out.copy_(x); and the same through torch.compile
     bench/peers.py jax bench.json      jit of jnp.transpose(x, axes); needs PyTorch too, for the yardstick
-    bench/peers.py host bench.json     of a bench `--on host`: numpy, and PyTorch on all cores
+    bench/peers.py host bench.json     of a bench `--on host`: numpy, and PyTorch on as many threads
 
 It takes the grid and cells drawn at random (`--random`), of transposes and of permutations. To PyTorch and numpy the
 source x is a strided view whose axes are in the destination's order. Elements of 3, 6 and 12 bytes are three of a type
@@ -18,7 +18,7 @@ PyTorch is timed as the program times: CUDA events around single calls, the L2 c
 cells warm, as one CUDA graph of 100 calls. JAX shows its stream to nobody: a sample is the wall time of 20 calls in a
 row, on sources that take turns so that none is still in the L2; in launch-bound cells of 100 calls. Calls that are over
 before the next one is dispatched are timed with that. In host memory it is the wall time of single calls, the caches
-flushed before each, and the yardstick PyTorch's copy on all cores. "method" says it.
+flushed before each, or of as many calls in a row as a warm bench has; on its threads, and the yardstick PyTorch's copy on them. "method" says it.
 """
 
 import argparse
@@ -29,6 +29,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import sys
 import time
 
@@ -306,20 +307,24 @@ def host_cache_bytes():
 def host_peers(seconds, shuffle):
     cold = torch.ones(2 * host_cache_bytes(), dtype=torch.uint8)
 
-    def wall(work):
+    def wall(work, calls):
         def sample():
-            cold.max()
+            if calls == 1:
+                cold.max()
             begin = time.perf_counter()
-            work()
-            return time.perf_counter() - begin
+            for _ in range(calls):
+                work()
+            return (time.perf_counter() - begin) / calls
         return sample
 
     def entry(cell, copy):
         x, out = torch_tensors(cell, "cpu")
-
-        timed, yardstick = sample_in_turn([wall(lambda: copy(out, x)), wall(memcpy_of(cell, "cpu"))], seconds, shuffle)
+        warm = re.fullmatch(r"warm, (\d+) calls in a row", cell["method"])
+        calls = int(warm[1]) if warm else 1
+        samplers = [wall(lambda: copy(out, x), calls), wall(memcpy_of(cell, "cpu"), calls)]
+        timed, yardstick = sample_in_turn(samplers, seconds, shuffle)
         require(torch.equal(out, x))
-        return {"method": "caches flushed, single calls", "time": timed, "yardstick": yardstick}
+        return {"method": cell["method"] if warm else "caches flushed, single calls", "time": timed, "yardstick": yardstick}
 
     def numpy_into(out, x):
         out.numpy()[...] = x.numpy()
@@ -384,6 +389,8 @@ def main():
     torch.manual_seed(args.seed)
     if (args.framework == "host") != (document["device"]["kind"] == "host"):
         sys.exit(f"peers.py: {args.file} was measured on {document['device']['kind']}; {args.framework} measures elsewhere")
+    if args.framework == "host":
+        torch.set_num_threads(document["device"]["cores"])
     find = {"torch": torch_peers, "jax": jax_peers, "host": host_peers}[args.framework]
     peers = find(args.seconds_per_cell, random.Random(args.seed))
     wanted = args.peers.split(",") if args.peers else list(peers)

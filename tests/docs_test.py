@@ -193,6 +193,54 @@ def by_size(program, sizes, column, heading="Times"):
     return lines, re.sub(r"; memcpy.*", ".", tables[0][1])
 
 
+def stored(name):
+    return json.loads((ROOT / f"results/{name}.json").read_text())
+
+
+def where_of(program, name):
+    return next(line for line in report(program, [name], "--format", "markdown").splitlines() if " commit " in line)
+
+
+PEERS = {"copy@streamed": "streamed copy", "openblas": "OpenBLAS", "eigen": "Eigen", "hptt": "HPTT", "permute_hptt": "HPTT", "loop": "loop",
+         "numpy": "numpy", "torch_host": "PyTorch"}
+
+
+def spread(program, names):
+    """Ratios to memcpy over all cells of some benches: the library's, and each peer's."""
+    cells = [cell for name in names for cell in stored(name)["cells"]]
+    ratios = {"cornerturn": [(cell["ratio"], cell["ratio"]) for cell in cells]}
+    for cell in cells:
+        for peer, entry in cell["peers"].items():
+            if entry["status"] == "ran":
+                if not entry["verified"]:
+                    sys.exit(f"docs_test.py: {peer} was wrong in {names}")
+                ratios.setdefault(PEERS[peer], []).append((entry["ratio"], cell["ratio"]))
+    lines = ["| | cells | least | 1 % | 5 % | median | faster than cornerturn |", "|---|" + "---:|" * 6]
+    for who, found in ratios.items():
+        its = sorted(ratio for ratio, _ in found)
+        numbers = [f"{its[int(at * len(its))]:.2f}" for at in (0, 0.01, 0.05, 0.5)]
+        ahead = sum(ratio > ours for ratio, ours in found)
+        lines.append(f"| {who} | {len(its)} | {' | '.join(numbers)} | {'' if who == 'cornerturn' else ahead} |")
+    return lines, where_of(program, names[0])
+
+
+def caches(program, name):
+    """Of each shape and element size the time, and that of the fastest peer as a multiple of it."""
+    def shown(seconds):
+        unit, scale = next((u, s) for u, s in (("ms", 1e3), ("us", 1e6), ("ns", 1e9)) if seconds * s >= 1)
+        return f"{seconds * scale:.3g} {unit}"
+
+    rows, sizes = {}, sorted({cell["element_size"] for cell in stored(name)["cells"]})
+    for cell in stored(name)["cells"]:
+        ours = cell["subject"]["time"]["median_s"]
+        others = {PEERS[peer]: entry["time"]["median_s"] / ours for peer, entry in cell["peers"].items()
+                  if entry["status"] == "ran" and peer != "copy@streamed"}
+        fastest = min(others, key=others.get)
+        rows.setdefault(cell["shape"], []).append(f"{shown(ours)}, {fastest} {others[fastest]:.2g}")
+    lines = ["| shape | " + " | ".join(f"{size} B" for size in sizes) + " |", "|---|" + "---|" * len(sizes)]
+    return lines + [f"| {shape} | " + " | ".join(found) + " |" for shape, found in rows.items()], where_of(program, name)
+
+
 TIMES, COUNTS, ALONE = "Times", "Sectors and wavefronts", "What hardware alone tells"
 WHY = [(TIMES, "median us", "median us"), (TIMES, "of memcpy", "of memcpy"), (COUNTS, "wavefronts/request ld", "wavefronts a shared load"),
        (ALONE, "warp instructions", "instructions"), (ALONE, "occupancy %", "occupancy %"), (ALONE, "DRAM, % of peak", "DRAM %"),
@@ -219,7 +267,15 @@ WHY_TABLES = {
     "why:camping": lambda program: by_size(program, CAMPING, "of memcpy"),
     "why:camping:counters": lambda program: by_size(program, {size: names[:1] for size, names in CAMPING.items()}, "DRAM, % of peak", ALONE),
 }
-TABLES = {"README.md": README_TABLES, "README.zh-CN.md": README_TABLES, "docs/why.md": WHY_TABLES, "docs/why.zh-CN.md": WHY_TABLES}
+SEEDS = (9101, 9102, 9103)
+HOST_TABLES = {
+    "host:transposes": lambda program: spread(program, [f"bench_host_random_transpose_{seed}" for seed in SEEDS]),
+    "host:permutations": lambda program: spread(program, [f"bench_host_random_permute_{seed}" for seed in SEEDS]),
+    "host:published": lambda program: spread(program, ["bench_host_published"]),
+    "host:caches": lambda program: caches(program, "bench_host_caches_1_thread"),
+    "host:caches:all": lambda program: caches(program, "bench_host_caches"),
+}
+TABLES = {"docs/host.md": HOST_TABLES, "README.md": README_TABLES, "README.zh-CN.md": README_TABLES, "docs/why.md": WHY_TABLES, "docs/why.zh-CN.md": WHY_TABLES}
 
 # The plots in docs/plots, by the results that they are drawn from and their name among that report's plots.
 PLOTS = {
