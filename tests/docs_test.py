@@ -271,6 +271,8 @@ SEEDS = (9101, 9102, 9103)
 HOST_TABLES = {
     "host:transposes": lambda program: spread(program, [f"bench_host_random_transpose_{seed}" for seed in SEEDS]),
     "host:permutations": lambda program: spread(program, [f"bench_host_random_permute_{seed}" for seed in SEEDS]),
+    "host:one:transposes": lambda program: spread(program, ["bench_host_random_transpose_1_thread_9104"]),
+    "host:one:permutations": lambda program: spread(program, ["bench_host_random_permute_1_thread_9104"]),
     "host:published": lambda program: spread(program, ["bench_host_published"]),
     "host:caches": lambda program: caches(program, "bench_host_caches_1_thread"),
     "host:caches:all": lambda program: caches(program, "bench_host_caches"),

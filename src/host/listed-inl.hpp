@@ -332,12 +332,15 @@ HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64
             } else {
                 alignas(kLineBytes) byte last[kBytes];
                 hn::Store(v, bytes, last);
+                // Lengths that the compiler knows: all rows, or the few that there are.
                 if (written == kRows * kSize) {
                     std::memcpy(to, last, kRows * kSize);
+                } else if (written == 3 * kSize) {
+                    std::memcpy(to, last, 3 * kSize);
                 } else if (written == 2 * kSize) {
                     std::memcpy(to, last, 2 * kSize);
                 } else {
-                    std::memcpy(to, last, written);
+                    std::memcpy(to, last, kSize);
                 }
             }
         }
