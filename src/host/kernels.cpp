@@ -386,6 +386,14 @@ const char* target() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace
 
+template <int kSize>
+constexpr listed_function streams() {
+    if constexpr (kSize <= 8) {
+        return stream_listed<kSize>;
+    } else {
+        return stream_elements<kSize>;
+    }
+}
 // Elements that divide a line and a block evenly.
 template <int kSize>
 kernels in_squares() {
@@ -393,7 +401,7 @@ kernels in_squares() {
     return {transpose_tile<kSize>,
             gather<kSize>,
             kSize <= 8 ? transpose_listed<kSize> : nullptr,
-            kSize <= 8 ? stream_listed<kSize> : stream_elements<kSize>,
+            streams<kSize>(),
             kSize <= 8 ? kLeastStreamed<kSize> : 1,
             shuffle,
             kShuffledBy,
