@@ -335,11 +335,13 @@ HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64
                 // Lengths that the compiler knows: all rows, or the few that there are.
                 if (written == kRows * kSize) {
                     std::memcpy(to, last, kRows * kSize);
-                } else {
-                    std::memcpy(to, last, kSize);
-                    if (kRows > 2 && written > kSize) std::memcpy(to + kSize, last + kSize, kSize);
-                    if (kRows > 3 && written > 2 * kSize) std::memcpy(to + 2 * kSize, last + 2 * kSize, kSize);
+                    continue;
                 }
+                if constexpr (kRows > 2) {
+                    if (written == 3 * kSize) std::memcpy(to, last, 3 * kSize);
+                    if (written == 2 * kSize) std::memcpy(to, last, 2 * kSize);
+                }
+                if (written == kSize) std::memcpy(to, last, kSize);
             }
         }
     }
