@@ -26,6 +26,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "cornerturn/error.hpp"
@@ -40,6 +41,8 @@ CORNERTURN_EXPORT void copy(const any_tensor& source, const any_tensor& destinat
                             std::int64_t element_alignment, host_options options);
 CORNERTURN_EXPORT void permute(const any_tensor& source, const axis_list& axes, const any_tensor& destination,
                                std::int64_t element_size, std::int64_t element_alignment, host_options options);
+CORNERTURN_EXPORT std::string explain_copy(const any_tensor& source, const any_tensor& destination,
+                                           std::int64_t element_size, std::int64_t element_alignment);
 }  // namespace detail
 
 template <class T>
@@ -55,6 +58,13 @@ void permute(const tensor_view<const std::type_identity_t<T>>& source, const det
              const tensor_view<T>& destination, host_options options = {}) {
     detail::check_elements<T>();
     detail::permute(source.any(), axes, destination.any(), sizeof(T), alignof(T), options);
+}
+
+// How copy() would do it, and why: one line. It reads and writes no element. Throws what copy() would.
+template <class T>
+std::string explain_copy(const tensor_view<const std::type_identity_t<T>>& source, const tensor_view<T>& destination) {
+    detail::check_elements<T>();
+    return detail::explain_copy(source.any(), destination.any(), sizeof(T), alignof(T));
 }
 
 }  // namespace cornerturn

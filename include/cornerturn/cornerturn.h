@@ -26,6 +26,7 @@
 #ifndef CORNERTURN_CORNERTURN_H
 #define CORNERTURN_CORNERTURN_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cornerturn/export.h"
@@ -107,6 +108,13 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_permute(int rank, const int64_t* 
                                                        void* destination, const int64_t* destination_strides,
                                                        int64_t element_size, int threads);
 
+/* How cornerturn_copy would do it, and why: one line into `text`, which has room for text_size bytes; a longer line is cut
+ * off. It reads and writes no element. Errors are those of cornerturn_copy. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_explain_copy(int rank, const int64_t* extents, const void* source,
+                                                            const int64_t* source_strides, const void* destination,
+                                                            const int64_t* destination_strides, int64_t element_size,
+                                                            char* text, size_t text_size);
+
 /* ---- A GPU's memory: libcornerturn ----
  *
  * Where      the matrices lie in memory of the current device, or in memory that CUDA gave to host and device (pinned,
@@ -148,6 +156,13 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_permute(int rank, const int6
                                                             const int64_t* source_strides, const int* axes,
                                                             void* destination, const int64_t* destination_strides,
                                                             int64_t element_size, struct CUstream_st* stream);
+
+/* As cornerturn_explain_copy, for the current device: which kernel, and its predicted time. The addresses are not
+ * checked. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_explain_copy(int rank, const int64_t* extents, const void* source,
+                                                                 const int64_t* source_strides, const void* destination,
+                                                                 const int64_t* destination_strides,
+                                                                 int64_t element_size, char* text, size_t text_size);
 
 /* ---- What stays in a GPU's L2 cache ---- */
 

@@ -28,6 +28,12 @@ inline axis_list strides_or_packed(int rank, const std::int64_t* strides, const 
     return strides == nullptr ? packed_strides(extents) : list(rank, strides, "strides");
 }
 
+// Cut off where there is no room for it.
+inline void put_text(const std::string& from, char* text, std::size_t text_size) {
+    if (text == nullptr || text_size == 0) throw invalid_argument("text is NULL, or text_size is 0");
+    text[from.copy(text, text_size - 1)] = '\0';
+}
+
 inline std::uintptr_t address_of(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
 struct permutation {

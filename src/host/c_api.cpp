@@ -58,3 +58,17 @@ cornerturn_status cornerturn_permute(int rank, const int64_t* extents, const voi
                                     element_size, 1, {.threads = threads});
     });
 }
+
+cornerturn_status cornerturn_explain_copy(int rank, const int64_t* extents, const void* source,
+                                          const int64_t* source_strides, const void* destination,
+                                          const int64_t* destination_strides, int64_t element_size, char* text,
+                                          size_t text_size) {
+    return cornerturn::detail::status_of([&] {
+        const axis_list n = list(rank, extents, "extents");
+        const axis_list from = strides_or_packed(rank, source_strides, n);
+        const axis_list to = strides_or_packed(rank, destination_strides, n);
+        const any_tensor source_tensor{address_of(source), n, from}, destination_tensor{address_of(destination), n, to};
+        cornerturn::detail::put_text(
+            cornerturn::detail::explain_copy(source_tensor, destination_tensor, element_size, 1), text, text_size);
+    });
+}

@@ -37,6 +37,18 @@ cornerturn_status cornerturn_cuda_permute(int rank, const int64_t* extents, cons
     });
 }
 
+cornerturn_status cornerturn_cuda_explain_copy(int rank, const int64_t* extents, const void* source,
+                                               const int64_t* source_strides, const void* destination,
+                                               const int64_t* destination_strides, int64_t element_size, char* text,
+                                               size_t text_size) {
+    return status_of([&] {
+        const axis_list n = list(rank, extents, "extents");
+        const cornerturn::cuda::copy_plan plan(n, strides_or_packed(rank, source_strides, n),
+                                               strides_or_packed(rank, destination_strides, n), element_size);
+        cornerturn::detail::put_text(plan.explain(source, destination), text, text_size);
+    });
+}
+
 cornerturn_status cornerturn_cuda_plan_create_copy(cornerturn_cuda_plan** plan, int rank, const int64_t* extents,
                                                    const int64_t* source_strides, const int64_t* destination_strides,
                                                    int64_t element_size) {

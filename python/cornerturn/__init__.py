@@ -1,0 +1,14 @@
+"""Transposes and permutations of axes at the speed of memory, for numpy, PyTorch, CuPy and JAX.
+
+>>> import numpy, cornerturn
+>>> images = numpy.zeros((8, 3, 32, 32), numpy.float32)
+>>> cornerturn.contiguous(images.transpose(0, 2, 3, 1)).shape
+(8, 32, 32, 3)
+
+``cornerturn.torch`` registers ``torch.ops.cornerturn.permute`` and ``.contiguous``, for autograd and ``torch.compile``.
+``cornerturn.jax`` has ``transpose`` for ``jax.jit``. Neither is imported before you do, or need it.
+"""
+
+from ._core import __version__, contiguous, copyto, explain, matrix_transpose, transpose
+
+__all__ = ["__version__", "contiguous", "copyto", "explain", "matrix_transpose", "transpose"]

@@ -1,0 +1,185 @@
+"""What torch, CuPy and other libraries are asked for in Python. The module _core calls it, where speed matters little.
+
+No library is imported that the arrays at hand do not come from.
+"""
+
+# DLPack's codes of types, by the kind of numpy's dtype or by its name. 3: DLPack has no such type.
+_OPAQUE = 3
+_CODES_OF_KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+_CODES_OF_NAMES = {
+    "bfloat16": 4,
+    "float8_e3m4": 7,
+    "float8_e4m3": 8,
+    "float8_e4m3b11fnuz": 9,
+    "float8_e4m3fn": 10,
+    "float8_e4m3fnuz": 11,
+    "float8_e5m2": 12,
+    "float8_e5m2fnuz": 13,
+    "float8_e8m0fnu": 14,
+}
+
+
+def library_of(kind):
+    """The library whose arrays are of this type, and whether it is the library's own type, not a subclass."""
+    for base in kind.__mro__:
+        library, name = base.__module__.partition(".")[0], base.__name__
+        if library == "torch" and name == "Tensor":
+            # A parameter is a tensor like any other; other subclasses may do as they like.
+            return "torch", kind is base or (kind.__module__, kind.__name__) == ("torch.nn.parameter", "Parameter")
+        if library == "cupy" and name == "ndarray":
+            return "cupy", kind is base
+        if library in ("jax", "jaxlib"):
+            return "jax", True
+    return "other", True
+
+
+def dlpack_code(dtype):
+    """DLPack's code of a numpy dtype."""
+    if dtype.name in _CODES_OF_NAMES:
+        return _CODES_OF_NAMES[dtype.name]
+    return _CODES_OF_KINDS.get(dtype.kind, _OPAQUE) if dtype.isnative and dtype.isbuiltin == 1 else _OPAQUE
+
+
+def dlpack_capsule(x, stream):
+    """`x.__dlpack__`, without a copy."""
+    try:
+        return x.__dlpack__(stream=stream, max_version=(1, 3), copy=False)
+    except TypeError:  # of an array before version 1 of DLPack
+        return x.__dlpack__(stream=stream)
+
+
+def cuda_array_interface(x):
+    """Address, whether read-only, extents, strides in bytes, element size, DLPack's code of the type, and the stream."""
+    its = x.__cuda_array_interface__
+    if its.get("mask") is not None:
+        raise TypeError("an array with a mask is more than its elements: give the array and the mask one by one")
+    (address, read_only), extents, kind = its["data"], tuple(its["shape"]), its["typestr"]
+    if kind[1] == "O":
+        raise TypeError("an array of Python objects cannot be on a GPU")
+    size = int(kind[2:])
+    strides = its.get("strides")
+    if strides is None:
+        strides, step = [], size
+        for extent in reversed(extents):
+            strides.insert(0, step)
+            step *= extent
+    code = _CODES_OF_KINDS.get(kind[1], _OPAQUE) if kind[0] != ">" else _OPAQUE
+    return address or 0, bool(read_only), extents, tuple(strides), size, code, its.get("stream")
+
+
+def shape_text(extents):
+    return "(" + ", ".join(map(str, extents)) + ("," if len(extents) == 1 else "") + ")"
+
+
+# ---- Streams -------------------------------------------------------------------------------------------------------
+
+def stream_handle(stream):
+    """The cudaStream_t of an integer, or of a stream object of torch, CuPy, numba or cuda.core, as an integer."""
+    if isinstance(stream, int) and not isinstance(stream, bool):
+        if stream < 0:
+            raise ValueError(f"stream is {stream}: it must be a cudaStream_t as an integer, or a stream object")
+        return 0 if stream == 1 else stream  # 1 is DLPack's number of the default stream
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for name in ("cuda_stream", "ptr", "handle"):
+        handle = getattr(stream, name, None)
+        if handle is not None:
+            return int(getattr(handle, "value", handle) or 0)
+    raise TypeError(f"stream is a {type(stream).__qualname__}: it must be a cudaStream_t as an integer, or a stream object")
+
+
+def on_stream(stream, array, function, *arguments, **options):
+    """Calls the function with the stream as the current one of the array's library, torch or CuPy.
+
+    What the library's current stream has got comes before. Memory that the call takes belongs to the stream.
+    """
+    handle = stream_handle(stream)
+    if library_of(type(array))[0] == "cupy":
+        import cupy
+
+        with array.device:
+            its = cupy.cuda.ExternalStream(handle, array.device.id) if handle else cupy.cuda.Stream.null
+            its.wait_event(cupy.cuda.get_current_stream().record())
+            with its:
+                return function(*arguments, **options)
+    import torch
+
+    if not array.is_cuda:
+        raise ValueError("stream is for arrays on a GPU: leave it out")
+    its = torch.cuda.ExternalStream(handle, array.device) if handle else torch.cuda.default_stream(array.device)
+    its.wait_stream(torch.cuda.current_stream(array.device))
+    with torch.cuda.stream(its):
+        result = function(*arguments, **options)
+    for each in arguments:
+        if isinstance(each, torch.Tensor):
+            each.record_stream(its)  # its memory is not given to others before this work is done
+    return result
+
+
+# ---- torch ---------------------------------------------------------------------------------------------------------
+
+def is_grad_enabled():
+    import torch
+
+    return torch.is_grad_enabled()
+
+
+def resolved(x):
+    """A tensor whose memory holds what it reads."""
+    return x.resolve_conj().resolve_neg()
+
+
+def recorded(x, axes):
+    """The registered operator: for tensors that autograd records, and for subclasses. axes None: contiguous."""
+    import torch
+
+    from . import torch as operators  # which registers them
+
+    del operators
+    if axes is None:
+        return torch.ops.cornerturn.contiguous(x)
+    return torch.ops.cornerturn.permute(x, list(axes))
+
+
+def written(x):
+    """Tells autograd that the tensor has changed."""
+    import torch
+
+    if not x.is_inference():
+        torch.autograd.graph.increment_version(x)
+
+
+# ---- CuPy ----------------------------------------------------------------------------------------------------------
+
+def cupy_stream(device):
+    import cupy
+
+    return cupy.cuda.get_current_stream(device).ptr
+
+
+def new_cupy(like, extents):
+    import cupy
+
+    if cupy.cuda.runtime.getDevice() == like.device.id:
+        return cupy.empty(extents, like.dtype)
+    with like.device:
+        return cupy.empty(extents, like.dtype)
+
+
+# ---- What is here --------------------------------------------------------------------------------------------------
+
+def found():
+    """Names and versions of the libraries that are installed, none of which is imported."""
+    import importlib.metadata
+
+    names = {"numpy": ["numpy"], "torch": ["torch"], "cupy": ["cupy", "cupy-cuda12x", "cupy-cuda13x"], "jax": ["jax"]}
+    versions = {}
+    for library, packages in names.items():
+        for package in packages:
+            try:
+                versions[library] = importlib.metadata.version(package)
+                break
+            except importlib.metadata.PackageNotFoundError:
+                pass
+    return versions

@@ -1,0 +1,90 @@
+"""cornerturn in JAX: a transpose for use under jax.jit, jax.grad and jax.vmap.
+
+    from cornerturn.jax import transpose
+
+    nhwc = jax.jit(lambda x: transpose(x, (0, 2, 3, 1)))(nchw)
+
+On CPUs and CUDA GPUs it is a foreign function of XLA's; on other devices it is jax.numpy.transpose. XLA's compiler can
+fuse a transpose of its own with what comes before and after; this one it cannot.
+"""
+
+import functools
+
+import jax
+import numpy
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from . import _core
+
+_permute = Primitive("cornerturn_permute")
+
+
+def transpose(x, axes=None):
+    """Permute the axes of an array.
+
+    Parameters
+    ----------
+    x : jax.Array
+        Up to 32 axes, of a dtype whose elements are whole bytes.
+    axes : sequence of int, optional
+        Axis k of the result is axis ``axes[k]`` of `x`. Default: the axes reversed.
+
+    Returns
+    -------
+    jax.Array
+        A new array.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where the axes do not fit `x`, or elements are smaller than a byte.
+    """
+    x = jax.numpy.asarray(x)
+    if axes is None:
+        axes = range(x.ndim - 1, -1, -1)
+    order = tuple(axis + x.ndim if axis < 0 else axis for axis in map(int, axes))
+    if sorted(order) != list(range(x.ndim)):
+        raise ValueError(f"axes is {tuple(axes)}: each of x's {x.ndim} axes must stand there once")
+    if x.ndim > 32:
+        raise ValueError(f"x has {x.ndim} axes: it may have up to 32")
+    if x.dtype.name.startswith(("int2", "int4", "uint2", "uint4", "float4", "int1", "uint1")) and x.dtype.itemsize == 1:
+        raise TypeError(f"x has elements of dtype {x.dtype}: they must be whole bytes")
+    return _permute.bind(x, axes=order)
+
+
+def _fallback(x, *, axes):
+    return jax.lax.transpose(x, axes)
+
+
+def _lower(context, x, *, axes):
+    size = context.avals_in[0].dtype.itemsize
+    call = jax.ffi.ffi_lowering("cornerturn_permute")
+    return call(context, x, axes=numpy.asarray(axes, numpy.int64), element_size=numpy.int64(size))
+
+
+def _inverse(axes):
+    return tuple(int(axis) for axis in numpy.argsort(axes))
+
+
+@_permute.def_abstract_eval
+def _(x, *, axes):
+    return jax.core.ShapedArray(tuple(x.shape[axis] for axis in axes), x.dtype)
+
+
+@functools.partial(batching.primitive_batchers.__setitem__, _permute)
+def _(arguments, dims, *, axes):
+    x = jax.numpy.moveaxis(arguments[0], dims[0], 0)
+    return _permute.bind(x, axes=(0, *(axis + 1 for axis in axes))), 0
+
+
+_permute.def_impl(lambda x, *, axes: jax.jit(functools.partial(_permute.bind, axes=axes))(x))
+ad.deflinear2(_permute, lambda gradient, x, *, axes: [_permute.bind(gradient, axes=_inverse(axes))])
+mlir.register_lowering(_permute, mlir.lower_fun(_fallback, multiple_results=False))
+mlir.register_lowering(_permute, _lower, platform="cpu")
+jax.ffi.register_ffi_target("cornerturn_permute", _core._xla_handler("cpu"), platform="cpu")
+try:
+    jax.ffi.register_ffi_target("cornerturn_permute", _core._xla_handler("cuda"), platform="CUDA")
+    mlir.register_lowering(_permute, _lower, platform="cuda")
+except RuntimeError:  # this build is for host memory alone: on a GPU, jax.numpy.transpose does it
+    pass

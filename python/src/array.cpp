@@ -1,0 +1,229 @@
+#include "array.hpp"
+
+#include <cstdarg>
+#include <string>
+
+#include "copy.hpp"
+#include "numpy.hpp"
+
+namespace cornerturn::python {
+namespace {
+
+std::string name_of(nb::handle type) {
+    return nb::cast<std::string>(nb::str(type.attr("__module__"))) + "." +
+           nb::cast<std::string>(nb::str(type.attr("__qualname__")));
+}
+
+// DLPack's interface for C code: the same table for all arrays of a type.
+const dlpack::exchange_api* exchange_api_of(nb::handle type) {
+    const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+    if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return nullptr;
+    const auto* api =
+        static_cast<const dlpack::exchange_api*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    while (api != nullptr && api->version.major != 1) api = api->previous;
+    return api != nullptr && api->tensor_of != nullptr ? api : nullptr;
+}
+
+// What the type of an array tells, of those types that arrays come in again and again.
+struct known_type {
+    nb::handle type;  // kept for ever
+    library from;
+    const dlpack::exchange_api* api;
+    bool exact;
+};
+constexpr int kMostKnown = 8;
+known_type known[kMostKnown];
+int known_count = 0;
+
+const known_type* find_known(nb::handle type) {
+    for (int i = 0; i < known_count; ++i)
+        if (known[i].type.is(type)) return &known[i];
+    return nullptr;
+}
+
+known_type look_up(nb::handle type) {
+    if (const known_type* its = find_known(type)) return *its;
+    const nb::tuple found = nb::cast<nb::tuple>(libraries("library_of")(type));
+    const auto name = nb::cast<std::string>(found[0]);
+    known_type its{type, library::other, exchange_api_of(type), nb::cast<bool>(found[1])};
+    if (name == "torch") its.from = library::torch;
+    if (name == "cupy") its.from = library::cupy;
+    if (name == "jax") {
+        nb::raise_type_error("%s arrays are immutable, and XLA's to place: use cornerturn.jax.transpose",
+                             name_of(type).c_str());
+    }
+    if (its.from != library::other && its.exact && known_count < kMostKnown) {
+        its.type = nb::borrow(type).release();
+        known[known_count++] = its;
+    }
+    return its;
+}
+
+void check_rank(int rank, const char* name) {
+    if (rank > kMostAxes) raise_value_error("%s has %d axes: it may have up to 32", name, rank);
+}
+
+void fill_in(array& a, const dlpack::tensor& t, const char* name) {
+    check_rank(t.rank, name);
+    const int bits = t.type.bits * t.type.lanes;
+    if (bits % 8 != 0) nb::raise_type_error("%s has elements of %d bits: they must be whole bytes", name, bits);
+    a.on_gpu = t.device.kind == dlpack::kCuda || t.device.kind == dlpack::kCudaManaged;
+    if (!a.on_gpu && t.device.kind != dlpack::kHost && t.device.kind != dlpack::kCudaHost)
+        nb::raise_type_error("%s lies on a device of DLPack's type %d: it must be in host memory or on a CUDA GPU",
+                             name, t.device.kind);
+    a.device = a.on_gpu ? t.device.id : 0;
+    a.type = t.type;
+    a.element_size = bits / 8;
+    a.rank = t.rank;
+    std::int64_t next = a.element_size;
+    for (int i = a.rank - 1; i >= 0; --i) {
+        a.extents[i] = t.extents[i];
+        a.strides[i] = t.strides == nullptr ? next : t.strides[i] * a.element_size;
+        next *= t.extents[i];
+    }
+    a.data = reinterpret_cast<std::uintptr_t>(t.data) + t.byte_offset;
+    if (t.data == nullptr && !a.is_empty())
+        nb::raise_type_error("%s is a %s without memory of its own", name, name_of(a.object.type()).c_str());
+}
+
+// DLPack's numbers of streams: 1 is the legacy default stream, which CUDA knows as null, too.
+nb::object stream_number(void* stream) {
+    return nb::int_(stream == nullptr ? std::uintptr_t{1} : reinterpret_cast<std::uintptr_t>(stream));
+}
+
+void read_dlpack(array& a, const char* name, bool exchange, void* stream) {
+    const auto device = nb::cast<nb::tuple>(a.object.attr("__dlpack_device__")());
+    const auto kind = nb::cast<int>(device[0]);  // an enumeration, at times
+    const bool on_gpu = kind == dlpack::kCuda || kind == dlpack::kCudaManaged;
+    const nb::object order = !on_gpu ? nb::none() : exchange ? stream_number(stream) : nb::object(nb::int_(-1));
+    a.description = libraries("dlpack_capsule")(a.object, order);
+    PyObject* const capsule = a.description.ptr();
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        const auto* t = static_cast<dlpack::versioned_tensor*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+        if (t->version.major != 1)
+            nb::raise_type_error("%s speaks version %u of DLPack: it must be 1", name, t->version.major);
+        a.read_only = (t->flags & dlpack::kReadOnly) != 0;
+        return fill_in(a, t->tensor, name);
+    }
+    const auto* t = static_cast<dlpack::unversioned_tensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
+    if (t == nullptr) throw nb::python_error();
+    fill_in(a, t->tensor, name);
+}
+
+// https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
+void read_cuda_array_interface(array& a, const char* name) {
+    const auto its = nb::cast<nb::tuple>(libraries("cuda_array_interface")(a.object));
+    const auto extents = nb::cast<nb::tuple>(its[2]), strides = nb::cast<nb::tuple>(its[3]);
+    check_rank(static_cast<int>(extents.size()), name);
+    a.rank = static_cast<int>(extents.size());
+    a.data = nb::cast<std::uintptr_t>(its[0]);
+    a.read_only = nb::cast<bool>(its[1]);
+    for (int i = 0; i < a.rank; ++i) {
+        a.extents[i] = nb::cast<std::int64_t>(extents[i]);
+        a.strides[i] = nb::cast<std::int64_t>(strides[i]);
+    }
+    a.element_size = nb::cast<std::int64_t>(its[4]);
+    a.type = {nb::cast<std::uint8_t>(its[5]), static_cast<std::uint8_t>(a.element_size * 8), 1};
+    if (!its[6].is_none()) {
+        const auto number = nb::cast<std::uintptr_t>(its[6]);
+        a.has_stream = true;
+        a.stream = number == 1 ? nullptr : reinterpret_cast<void*>(number);
+    }
+    a.on_gpu = true;
+    if (a.is_empty()) return;
+    check(cuda(), cuda().device_of(reinterpret_cast<const void*>(a.data), &a.device));
+    if (a.device < 0) nb::raise_type_error("%s says that it lies on a GPU, and does not", name);
+}
+
+bool is_true(const nb::object& o) { return o.ptr() == Py_True; }
+
+}  // namespace
+
+void raise_value_error(const char* format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    PyErr_FormatV(PyExc_ValueError, format, arguments);
+    va_end(arguments);
+    throw nb::python_error();
+}
+
+nb::object libraries(const char* name) {
+    static const nb::handle module = nb::module_::import_("cornerturn._libraries").release();
+    return module.attr(name);
+}
+
+array identify(nb::handle object, const char* name) {
+    array a;
+    a.object = object;
+    if (is_numpy(object)) {
+        a.from = library::numpy;
+        return a;
+    }
+    const known_type its = look_up(object.type());
+    a.from = its.from;
+    a.api = its.exact || its.from == library::other ? its.api : nullptr;
+    if (a.api == nullptr && a.from == library::other && !nb::hasattr(object, "__dlpack__") &&
+        !nb::hasattr(object, "__cuda_array_interface__")) {
+        nb::raise_type_error(
+            "%s is a %s: it must be a numpy array, or have DLPack's __dlpack__ or __cuda_array_interface__", name,
+            name_of(object.type()).c_str());
+    }
+    return a;
+}
+
+special special_of(const array& a) {
+    if (a.from != library::torch) return special::none;
+    const known_type* const its = find_known(a.object.type());
+    if (its == nullptr) return special::subclass;
+    if (is_true(a.object.attr("is_neg")()) || is_true(a.object.attr("is_conj")())) return special::lazy;
+    if (is_true(a.object.attr("requires_grad")) && is_true(libraries("is_grad_enabled")())) return special::recorded;
+    return special::none;
+}
+
+void read(array& a, const char* name, bool exchange, void* stream) {
+    if (a.from == library::numpy) return read_numpy(a, name);
+    if (a.api != nullptr && !exchange) {
+        dlpack::tensor t;
+        if (a.api->tensor_of(a.object.ptr(), &t) != 0) throw nb::python_error();
+        return fill_in(a, t, name);
+    }
+    if (nb::hasattr(a.object, "__dlpack__")) return read_dlpack(a, name, exchange, stream);
+    read_cuda_array_interface(a, name);
+    if (a.has_stream && exchange && a.stream != stream) check(cuda(), cuda().wait(a.device, stream, a.stream));
+}
+
+void* current_stream(const array& a) {
+    void* stream = nullptr;
+    if (a.api != nullptr) {
+        if (a.api->current_work_stream(dlpack::kCuda, a.device, &stream) != 0) throw nb::python_error();
+    } else if (a.from == library::cupy) {
+        stream = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(libraries("cupy_stream")(a.device)));
+    } else if (a.has_stream) {
+        stream = a.stream;
+    }
+    return stream;
+}
+
+nb::object new_array(const array& like, int rank, const std::int64_t* extents) {
+    if (like.from == library::numpy) return new_numpy(like.object, rank, extents);
+    nb::object shape = nb::steal(PyTuple_New(rank));
+    for (int i = 0; i < rank; ++i) PyTuple_SetItem(shape.ptr(), i, PyLong_FromLongLong(extents[i]));
+    if (like.from == library::torch) return like.object.attr("new_empty")(shape);
+    if (like.from == library::cupy) return libraries("new_cupy")(like.object, shape);
+    nb::raise_type_error("a new array of type %s cannot be made here: give one as out",
+                         name_of(like.object.type()).c_str());
+}
+
+bool same_type(const array& a, const array& b) {
+    if (a.element_size != b.element_size) return false;
+    if (a.from == library::numpy && b.from == library::numpy) return same_numpy_type(a.object, b.object);
+    const auto type_of = [](const array& x) {
+        if (x.from != library::numpy) return x.type;
+        const auto code = nb::cast<std::uint8_t>(libraries("dlpack_code")(x.object.attr("dtype")));
+        return dlpack::data_type{code, static_cast<std::uint8_t>(x.element_size * 8), 1};
+    };
+    const dlpack::data_type of_a = type_of(a), of_b = type_of(b);
+    return of_a.code != dlpack::kOpaque && of_a.code == of_b.code && of_a.bits == of_b.bits && of_a.lanes == of_b.lanes;
+}
+
+}  // namespace cornerturn::python

@@ -1,0 +1,88 @@
+// An array of any library, as a strided view of memory.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+
+#include "dlpack.hpp"
+
+namespace cornerturn::python {
+
+namespace nb = nanobind;
+
+inline constexpr int kMostAxes = 32;
+
+// Whose array it is. New ones come from that library.
+enum class library { numpy, torch, cupy, other };
+
+struct array {
+    nb::handle object;
+    library from = library::other;
+    const dlpack::exchange_api* api = nullptr;  // where its type has one
+
+    std::uintptr_t data = 0;  // of element (0, 0, ...)
+    int rank = 0;
+    std::int64_t extents[kMostAxes], strides[kMostAxes];  // strides in bytes
+    std::int64_t element_size = 0;
+    dlpack::data_type type{dlpack::kOpaque, 0, 1};  // kOpaque: DLPack has no such type, or the library does not say
+    bool read_only = false;
+    bool on_gpu = false;
+    int device = 0;
+
+    bool has_stream = false;  // __cuda_array_interface__ names it
+    void* stream = nullptr;
+    nb::object description;  // what must outlive this view
+
+    bool is_empty() const {
+        for (int i = 0; i < rank; ++i)
+            if (extents[i] == 0) return true;
+        return false;
+    }
+    std::int64_t bytes() const {
+        std::int64_t all = element_size;
+        for (int i = 0; i < rank; ++i) all *= extents[i];
+        return all;
+    }
+    bool is_packed() const {
+        std::int64_t next = element_size;
+        for (int i = rank - 1; i >= 0; --i) {
+            if (extents[i] != 1 && strides[i] != next) return false;
+            next *= extents[i];
+        }
+        return true;
+    }
+};
+
+// nb::raise_type_error's sibling.
+[[noreturn]] [[gnu::format(printf, 1, 2)]] void raise_value_error(const char* format, ...);
+
+// What to do with an array that no view of memory says all about.
+enum class special { none, subclass, recorded, lazy };
+
+// The library of the object, which must be an array that this package takes, without a look at its memory. Raises
+// TypeError. `name` is the argument's.
+array identify(nb::handle object, const char* name);
+
+// Whether it is a torch.Tensor that its memory does not describe: of a subclass, recorded by autograd, or a view that
+// is conjugated or negated when it is read.
+special special_of(const array& a);
+
+// Fills in all else. Where the array's library knows streams and `exchange` is set, the work in `stream` comes after
+// what its producer has given its own; else both are the same one.
+void read(array& a, const char* name, bool exchange, void* stream);
+
+// What CUDA work on new arrays and views of the array's library is to be given.
+void* current_stream(const array& a);
+
+// A new, packed array of the library of `like`, with elements of the same type on the same device.
+nb::object new_array(const array& like, int rank, const std::int64_t* extents);
+
+// Whether elements have the same type.
+bool same_type(const array& a, const array& b);
+
+// Of cornerturn._libraries, which is imported at the first need.
+nb::object libraries(const char* name);
+
+}  // namespace cornerturn::python

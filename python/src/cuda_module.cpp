@@ -1,0 +1,128 @@
+// The module cornerturn._cuda: libcornerturn for the module _core, which imports it when the first array on a GPU comes
+// in. It needs no driver to be imported.
+#include <Python.h>
+#include <cuda_runtime.h>
+
+#include "cornerturn/cornerturn.h"
+#include "cuda_part.hpp"
+#include "xla_permute.hpp"
+
+namespace {
+
+using cornerturn::python::cuda_table;
+namespace xla = cornerturn::python::xla;
+
+thread_local const char* failed_text = nullptr;  // of a call of CUDA's here; else cornerturn_last_error() has it
+
+cornerturn_status as_status(cudaError_t error) {
+    if (error == cudaSuccess) return CORNERTURN_OK;
+    cudaGetLastError();
+    failed_text = cudaGetErrorString(error);
+    return CORNERTURN_CUDA_ERROR;
+}
+
+// The device is the current one while this lives.
+class current {
+public:
+    explicit current(int device) {
+        status_ = cudaGetDevice(&before_);
+        if (status_ == cudaSuccess && before_ != device) {
+            status_ = cudaSetDevice(device);
+            changed_ = true;
+        }
+    }
+    ~current() {
+        if (changed_) cudaSetDevice(before_);
+    }
+    current(const current&) = delete;
+    current& operator=(const current&) = delete;
+
+    template <class Work>
+    cornerturn_status run(Work work) const {
+        failed_text = nullptr;
+        return status_ == cudaSuccess ? work() : as_status(status_);
+    }
+
+private:
+    cudaError_t status_;
+    int before_ = 0;
+    bool changed_ = false;
+};
+
+CUstream_st* stream_of(void* stream) { return static_cast<CUstream_st*>(stream); }
+
+cornerturn_status copy(int device, int rank, const std::int64_t* extents, const void* source,
+                       const std::int64_t* source_strides, void* destination, const std::int64_t* destination_strides,
+                       std::int64_t element_size, void* stream) {
+    return current(device).run([&] {
+        return cornerturn_cuda_copy(rank, extents, source, source_strides, destination, destination_strides,
+                                    element_size, stream_of(stream));
+    });
+}
+
+cornerturn_status explain(int device, int rank, const std::int64_t* extents, const void* source,
+                          const std::int64_t* source_strides, const void* destination,
+                          const std::int64_t* destination_strides, std::int64_t element_size, char* text,
+                          std::size_t text_size) {
+    return current(device).run([&] {
+        return cornerturn_cuda_explain_copy(rank, extents, source, source_strides, destination, destination_strides,
+                                            element_size, text, text_size);
+    });
+}
+
+cornerturn_status wait(int device, void* stream, void* before) {
+    return current(device).run([&] {
+        cudaEvent_t event{};
+        cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+        if (error != cudaSuccess) return as_status(error);
+        error = cudaEventRecord(event, stream_of(before));
+        if (error == cudaSuccess) error = cudaStreamWaitEvent(stream_of(stream), event);
+        cudaEventDestroy(event);
+        return as_status(error);
+    });
+}
+
+cornerturn_status device_of(const void* address, int* device) {
+    cudaPointerAttributes found{};
+    failed_text = nullptr;
+    const cudaError_t error = cudaPointerGetAttributes(&found, address);
+    *device = found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeManaged ? found.device : -1;
+    return as_status(error);
+}
+
+cornerturn_status devices(int* count) {
+    failed_text = nullptr;
+    return as_status(cudaGetDeviceCount(count));
+}
+
+const char* last_error() { return failed_text != nullptr ? failed_text : cornerturn_last_error(); }
+
+// XLA has made the array's device the current one.
+xla::error* handle(xla::call_frame* frame) {
+    return xla::handle(
+        frame,
+        [](const xla::call_frame& f, int rank, const std::int64_t* extents, const void* source, const int* axes,
+           void* destination, std::int64_t element_size) -> xla::error* {
+            xla::stream_arguments asked{sizeof(xla::stream_arguments), nullptr, f.context, nullptr};
+            if (xla::error* const error = f.api->get_stream(&asked)) return error;
+            const cornerturn_status status = cornerturn_cuda_permute(rank, extents, source, nullptr, axes, destination,
+                                                                     nullptr, element_size, stream_of(asked.stream));
+            return status == CORNERTURN_OK ? nullptr : xla::failed(f, xla::kInternal, cornerturn_last_error());
+        });
+}
+
+cuda_table table{&copy, &explain, &wait, &device_of, &devices, &last_error, reinterpret_cast<void*>(&handle)};
+
+int execute(PyObject* module) {
+    PyObject* const capsule = PyCapsule_New(&table, cornerturn::python::kTableName, nullptr);
+    const int failed = PyModule_AddObjectRef(module, "table", capsule);
+    Py_XDECREF(capsule);
+    return failed;
+}
+
+PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(&execute)}, {0, nullptr}};
+PyModuleDef definition{PyModuleDef_HEAD_INIT, "_cuda", nullptr, 0, nullptr, slots, nullptr, nullptr, nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__cuda() { return PyModuleDef_Init(&definition); }

@@ -1,0 +1,357 @@
+// The module cornerturn._core: the functions that users call.
+#include <nanobind/nanobind.h>
+#include <nanobind/typing.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "array.hpp"
+#include "copy.hpp"
+#include "cornerturn/cornerturn.h"
+#include "docs.hpp"
+#include "xla_permute.hpp"
+
+namespace cornerturn::python {
+namespace {
+
+// ---- Arguments ----
+
+std::string shape_text(int rank, const std::int64_t* extents) {
+    std::string text = "(";
+    for (int i = 0; i < rank; ++i) text += (i > 0 ? ", " : "") + std::to_string(extents[i]);
+    return text + (rank == 1 ? ",)" : ")");
+}
+
+std::string type_text(const array& a) {
+    const nb::object type = nb::getattr(a.object, "dtype", nb::none());
+    return type.is_none() ? std::to_string(a.element_size) + " bytes" : nb::str(type).c_str();
+}
+
+std::string place_text(const array& a) {
+    return a.on_gpu ? "on GPU " + std::to_string(a.device) : std::string("in host memory");
+}
+
+int threads_of(nb::handle threads, const array& a) {
+    if (threads.is_none()) return 0;
+    if (a.on_gpu) raise_value_error("threads is for arrays in host memory: leave it out");
+    const Py_ssize_t count = PyNumber_AsSsize_t(threads.ptr(), nullptr);
+    if (count == -1 && PyErr_Occurred()) throw nb::python_error();
+    if (count < 1) raise_value_error("threads is %zd: it must be 1 or more, or None for all cores", count);
+    return static_cast<int>(std::min<Py_ssize_t>(count, 1 << 20));
+}
+
+// numpy.transpose's axes as numbers from 0 on.
+struct axes_list {
+    int numbers[kMostAxes];
+
+    axes_list(nb::handle axes, int rank) {
+        if (axes.is_none()) {
+            for (int i = 0; i < rank; ++i) numbers[i] = rank - 1 - i;
+            return;
+        }
+        const nb::object all = nb::steal(PySequence_Tuple(axes.ptr()));
+        if (!all.is_valid()) throw nb::python_error();
+        const Py_ssize_t count = PyTuple_Size(all.ptr());
+        if (count != rank)
+            raise_value_error("axes has %zd numbers: x has %d axes, and each must stand there once", count, rank);
+        bool seen[kMostAxes] = {};
+        for (int i = 0; i < rank; ++i) {
+            const Py_ssize_t given = PyNumber_AsSsize_t(PyTuple_GetItem(all.ptr(), i), PyExc_OverflowError);
+            if (given == -1 && PyErr_Occurred()) throw nb::python_error();
+            const Py_ssize_t axis = given < 0 ? given + rank : given;
+            if (axis < 0 || axis >= rank)
+                raise_value_error("axes[%d] is %zd: x has %d axes, so that it must be %d to %d", i, given, rank, -rank,
+                                  rank - 1);
+            if (seen[axis]) raise_value_error("axes[%d] is %zd, which stands there twice", i, given);
+            seen[axis] = true;
+            numbers[i] = static_cast<int>(axis);
+        }
+    }
+};
+
+void check_same_place(const array& a, const char* a_name, const array& b, const char* b_name) {
+    if (a.on_gpu == b.on_gpu && a.device == b.device) return;
+    raise_value_error("%s is %s, and %s %s: both must be in the same memory", a_name, place_text(a).c_str(), b_name,
+                      place_text(b).c_str());
+}
+
+// What may be written to.
+void check_destination(const array& a, const char* name) {
+    switch (special_of(a)) {
+        case special::none: break;
+        case special::subclass:
+            nb::raise_type_error("%s is a %s, which its memory may not be all of: give a torch.Tensor", name,
+                                 nb::str(a.object.type().attr("__qualname__")).c_str());
+        case special::recorded:
+            raise_value_error(
+                "%s requires grad, and this would not be recorded: call it under torch.no_grad(), or take "
+                "torch.ops.cornerturn.permute, which is recorded",
+                name);
+        case special::lazy:
+            raise_value_error("%s is a conjugated or negated view: give its resolve_conj().resolve_neg()", name);
+    }
+}
+
+// ---- Streams ----
+
+struct given_stream {
+    bool given = false;
+    void* handle = nullptr;
+};
+
+// Of the array whose library says in which stream work goes, which is read here.
+void* read_first(array& a, const char* name, given_stream stream) {
+    if (stream.given) {
+        read(a, name, true, stream.handle);
+        if (!a.on_gpu) raise_value_error("stream is for arrays on a GPU: leave it out");
+        return stream.handle;
+    }
+    const bool is_asked = a.from == library::other && a.api == nullptr && nb::hasattr(a.object, "__dlpack__");
+    read(a, name, is_asked, nullptr);
+    return a.on_gpu ? current_stream(a) : nullptr;
+}
+
+void read_second(array& a, const char* name, const array& first, void* stream) {
+    const bool same = a.from == first.from && (a.from != library::other || a.api == first.api) &&
+                      (a.api != nullptr || a.from == library::cupy);
+    read(a, name, !same, stream);
+}
+
+// Whether another function is to be called instead: with the stream as the library's current one.
+bool is_for_library(const array& a, nb::handle stream) {
+    return !stream.is_none() && (a.from == library::torch || a.from == library::cupy);
+}
+
+given_stream stream_of(nb::handle stream) {
+    if (stream.is_none()) return {};
+    return {true, reinterpret_cast<void*>(nb::cast<std::uintptr_t>(libraries("stream_handle")(stream)))};
+}
+
+nb::object core(const char* name) {
+    static const nb::handle module = nb::module_::import_("cornerturn._core").release();
+    return module.attr(name);
+}
+
+// ---- The functions ----
+
+nb::object tuple_of(const axes_list& axes, int rank) {
+    nb::object all = nb::steal(PyTuple_New(rank));
+    for (int i = 0; i < rank; ++i) PyTuple_SetItem(all.ptr(), i, PyLong_FromLong(axes.numbers[i]));
+    return all;
+}
+
+// Of x, which is read, into a new array.
+nb::object permute_new(const array& x, const axes_list& axes, nb::handle threads, void* stream) {
+    array from = permuted(x, axes.numbers);
+    array to = from;
+    const nb::object made = new_array(x, from.rank, from.extents);
+    to.object = made;
+    if (to.from == library::numpy || to.api != nullptr || !to.is_empty()) {
+        to.description = nb::object();
+        read(to, "the new array", false, nullptr);
+    }
+    copy(from, to, threads_of(threads, to), stream);
+    return made;
+}
+
+nb::object permute_into(array& x, array& out, const axes_list& axes, nb::handle threads, void* stream) {
+    const array from = permuted(x, axes.numbers);
+    if (out.rank != from.rank || !std::equal(from.extents, from.extents + from.rank, out.extents))
+        raise_value_error("out has shape %s: it must be %s", shape_text(out.rank, out.extents).c_str(),
+                          shape_text(from.rank, from.extents).c_str());
+    if (!same_type(x, out))
+        nb::raise_type_error("out has elements of dtype %s: they must be of x's, %s", type_text(out).c_str(),
+                             type_text(x).c_str());
+    if (out.read_only) raise_value_error("out is read-only");
+    copy(from, out, threads_of(threads, out), stream);
+    if (out.from == library::torch) libraries("written")(out.object);
+    return nb::borrow(out.object);
+}
+
+nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle stream, nb::handle threads) {
+    array from = identify(x, "x");
+    if (out.is_none()) {
+        if (is_for_library(from, stream))
+            return libraries("on_stream")(stream, x, core("transpose"), x, axes, nb::arg("threads") = threads);
+        switch (special_of(from)) {
+            case special::none: break;
+            case special::lazy: return transpose(libraries("resolved")(x), axes, out, stream, threads);
+            case special::subclass:
+            case special::recorded: {
+                const axes_list numbers(axes, nb::cast<int>(x.attr("ndim")));
+                return libraries("recorded")(x, tuple_of(numbers, nb::cast<int>(x.attr("ndim"))));
+            }
+        }
+        void* const its = read_first(from, "x", stream_of(stream));
+        return permute_new(from, axes_list(axes, from.rank), threads, its);
+    }
+    array to = identify(out, "out");
+    if (is_for_library(to, stream))
+        return libraries("on_stream")(stream, out, core("transpose"), x, axes, nb::arg("out") = out,
+                                      nb::arg("threads") = threads);
+    check_destination(to, "out");
+    switch (special_of(from)) {
+        case special::none: break;
+        case special::lazy: return transpose(libraries("resolved")(x), axes, out, stream, threads);
+        case special::subclass:
+        case special::recorded: check_destination(from, "x");
+    }
+    void* const its = read_first(to, "out", stream_of(stream));
+    read_second(from, "x", to, its);
+    check_same_place(from, "x", to, "out");
+    return permute_into(from, to, axes_list(axes, from.rank), threads, its);
+}
+
+nb::object matrix_transpose(nb::handle x, nb::handle out, nb::handle stream, nb::handle threads) {
+    array a = identify(x, "x");
+    int rank;
+    if (a.from == library::numpy || special_of(a) == special::none) {
+        read(a, "x", false, nullptr);
+        rank = a.rank;
+    } else {
+        rank = nb::cast<int>(x.attr("ndim"));
+    }
+    if (rank < 2) raise_value_error("x has %d axes: a stack of matrices has 2 or more", rank);
+    axes_list axes(nb::none(), rank);
+    for (int i = 0; i < rank; ++i) axes.numbers[i] = i;
+    std::swap(axes.numbers[rank - 2], axes.numbers[rank - 1]);
+    return transpose(x, tuple_of(axes, rank), out, stream, threads);
+}
+
+// Without a word to autograd, which has recorded it or need not.
+nb::object permute_unrecorded(nb::handle x, nb::handle axes) {
+    array from = identify(x, "x");
+    void* const stream = read_first(from, "x", {});
+    return permute_new(from, axes_list(axes, from.rank), nb::none(), stream);
+}
+
+nb::object contiguous(nb::handle x, nb::handle stream, nb::handle threads) {
+    array from = identify(x, "x");
+    const special its = special_of(from);
+    if (is_for_library(from, stream))
+        return libraries("on_stream")(stream, x, core("contiguous"), x, nb::arg("threads") = threads);
+    if (its == special::subclass) return libraries("recorded")(x, nb::none());
+    void* const to = read_first(from, "x", stream_of(stream));
+    threads_of(threads, from);  // wrong ones are refused even where nothing is moved
+    if (from.is_packed()) return nb::borrow(x);
+    if (its == special::lazy) return contiguous(libraries("resolved")(x), stream, threads);
+    if (its == special::recorded) return libraries("recorded")(x, nb::none());
+    axes_list axes(nb::none(), from.rank);
+    std::reverse(axes.numbers, axes.numbers + from.rank);
+    return permute_new(from, axes, threads, to);
+}
+
+void copyto(nb::handle destination, nb::handle source, nb::handle stream, nb::handle threads) {
+    array to = identify(destination, "dst"), from = identify(source, "src");
+    if (is_for_library(to, stream)) {
+        libraries("on_stream")(stream, destination, core("copyto"), destination, source, nb::arg("threads") = threads);
+        return;
+    }
+    check_destination(to, "dst");
+    switch (special_of(from)) {
+        case special::none: break;
+        case special::lazy: return copyto(destination, libraries("resolved")(source), stream, threads);
+        case special::subclass:
+        case special::recorded: check_destination(from, "src");
+    }
+    void* const its = read_first(to, "dst", stream_of(stream));
+    read_second(from, "src", to, its);
+    check_same_place(from, "src", to, "dst");
+    if (!same_type(from, to))
+        nb::raise_type_error("src has elements of dtype %s: they must be of dst's, %s", type_text(from).c_str(),
+                             type_text(to).c_str());
+    if (to.read_only) raise_value_error("dst is read-only");
+    // As numpy broadcasts: axes that src lacks, or that it has one element along, are repeated.
+    array spread = from;
+    spread.rank = to.rank;
+    bool fits = from.rank <= to.rank;
+    for (int i = 0; i < to.rank && fits; ++i) {
+        const int of_source = i - (to.rank - from.rank);
+        const bool has = of_source >= 0 && from.extents[of_source] == to.extents[i];
+        fits = has || of_source < 0 || from.extents[of_source] == 1;
+        spread.extents[i] = to.extents[i];
+        spread.strides[i] = has ? from.strides[of_source] : 0;
+    }
+    if (!fits)
+        raise_value_error("src has shape %s, which cannot be broadcast to dst's %s",
+                          shape_text(from.rank, from.extents).c_str(), shape_text(to.rank, to.extents).c_str());
+    copy(spread, to, threads_of(threads, to), its);
+    if (to.from == library::torch) libraries("written")(to.object);
+}
+
+std::string explain(nb::handle x, nb::handle axes) {
+    array source = identify(x, "x");
+    read_first(source, "x", {});
+    const axes_list order(axes, source.rank);
+    const array from = permuted(source, order.numbers);
+    // Into a new array, somewhere behind.
+    array to = from;
+    std::int64_t next = to.element_size;
+    std::uintptr_t end = from.data;
+    for (int i = to.rank - 1; i >= 0; --i) {
+        to.strides[i] = next;
+        next *= to.extents[i];
+        if (from.strides[i] > 0 && from.extents[i] > 1)
+            end += static_cast<std::uintptr_t>(from.strides[i] * (from.extents[i] - 1));
+    }
+    constexpr std::uintptr_t kPage = 4096;
+    to.data = (end / kPage + 2) * kPage + static_cast<std::uintptr_t>(to.element_size) / kPage * kPage;
+    return explain(from, to);
+}
+
+// ---- XLA, and what is here ----
+
+xla::error* handle(xla::call_frame* frame) {
+    return xla::handle(
+        frame,
+        [](const xla::call_frame& f, int rank, const std::int64_t* extents, const void* source, const int* axes,
+           void* destination, std::int64_t element_size) -> xla::error* {
+            const cornerturn_status status =
+                cornerturn_permute(rank, extents, source, nullptr, axes, destination, nullptr, element_size, 0);
+            return status == CORNERTURN_OK ? nullptr : xla::failed(f, xla::kInternal, cornerturn_last_error());
+        });
+}
+
+nb::capsule xla_handler(const std::string& platform) {
+    void* const its = platform == "cpu" ? reinterpret_cast<void*>(&handle) : cuda().xla_handler;
+    return nb::capsule(its, "xla._CUSTOM_CALL_TARGET");
+}
+
+int gpus() {
+    int count = 0;
+    check(cuda(), cuda().devices(&count));
+    return count;
+}
+
+NB_MODULE(_core, m) {
+    m.attr("__version__") = cornerturn_version_string();
+    m.attr("ArrayT") = nb::type_var("ArrayT");
+    m.def("transpose", &transpose, nb::arg("x"), nb::arg("axes") = nb::none(), nb::kw_only(),
+          nb::arg("out") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
+          nb::sig("def transpose(x: ArrayT, axes: collections.abc.Sequence[int] | None = None, *, out: ArrayT | None = "
+                  "None, stream: object = None, threads: int | None = None) -> ArrayT"),
+          docs::kTranspose);
+    m.def("matrix_transpose", &matrix_transpose, nb::arg("x"), nb::kw_only(), nb::arg("out") = nb::none(),
+          nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
+          nb::sig("def matrix_transpose(x: ArrayT, *, out: ArrayT | None = None, stream: object = None, threads: int | "
+                  "None = None) -> ArrayT"),
+          docs::kMatrixTranspose);
+    m.def("contiguous", &contiguous, nb::arg("x"), nb::kw_only(), nb::arg("stream") = nb::none(),
+          nb::arg("threads") = nb::none(),
+          nb::sig("def contiguous(x: ArrayT, *, stream: object = None, threads: int | None = None) -> ArrayT"),
+          docs::kContiguous);
+    m.def("copyto", &copyto, nb::arg("dst"), nb::arg("src"), nb::kw_only(), nb::arg("stream") = nb::none(),
+          nb::arg("threads") = nb::none(),
+          nb::sig("def copyto(dst: object, src: object, *, stream: object = None, threads: int | None = None) -> None"),
+          docs::kCopyto);
+    m.def("explain", static_cast<std::string (*)(nb::handle, nb::handle)>(&explain), nb::arg("x"),
+          nb::arg("axes") = nb::none(),
+          nb::sig("def explain(x: object, axes: collections.abc.Sequence[int] | None = None) -> str"), docs::kExplain);
+    m.def("_permute_unrecorded", &permute_unrecorded, nb::arg("x"), nb::arg("axes"));
+    m.def("_xla_handler", &xla_handler, nb::arg("platform"));
+    m.def("_gpus", &gpus);
+}
+
+}  // namespace
+}  // namespace cornerturn::python

@@ -1,0 +1,63 @@
+#include "numpy.hpp"
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+
+namespace cornerturn::python {
+namespace {
+
+PyArrayObject* as_numpy(nb::handle object) { return reinterpret_cast<PyArrayObject*>(object.ptr()); }
+
+bool is_loaded() {
+    static bool loaded = false;
+    if (loaded) return true;
+    const nb::str name("numpy");
+    const nb::object module = nb::steal(PyImport_GetModule(name.ptr()));
+    if (!module.is_valid()) {
+        PyErr_Clear();
+        return false;
+    }
+    if (_import_array() < 0) throw nb::python_error();
+    return loaded = true;
+}
+
+bool is_plain(nb::handle object) {
+    // A memmap's memory is all that it adds; numpy gives one for slices of a memmap, too.
+    static const nb::handle memmap = nb::object(nb::module_::import_("numpy").attr("memmap")).release();
+    return PyArray_CheckExact(object.ptr()) || object.type().is(memmap);
+}
+
+}  // namespace
+
+bool is_numpy(nb::handle object) { return is_loaded() && PyArray_Check(object.ptr()); }
+
+void read_numpy(array& a, const char* name) {
+    PyArrayObject* const from = as_numpy(a.object);
+    if (!is_plain(a.object))
+        nb::raise_type_error("%s is a %s, which may be more than its elements: pass numpy.asarray(%s)", name,
+                             nb::str(a.object.type().attr("__qualname__")).c_str(), name);
+    if (PyDataType_REFCHK(PyArray_DESCR(from)))
+        nb::raise_type_error("%s has elements of dtype %s, which are Python objects or refer to other memory", name,
+                             nb::str(a.object.attr("dtype")).c_str());
+    const int rank = PyArray_NDIM(from);
+    if (rank > kMostAxes) raise_value_error("%s has %d axes: it may have up to 32", name, rank);
+    a.data = reinterpret_cast<std::uintptr_t>(PyArray_DATA(from));
+    a.rank = rank;
+    for (int i = 0; i < rank; ++i) a.extents[i] = PyArray_DIM(from, i), a.strides[i] = PyArray_STRIDE(from, i);
+    a.element_size = PyArray_ITEMSIZE(from);
+    a.read_only = !PyArray_ISWRITEABLE(from);
+}
+
+nb::object new_numpy(nb::handle like, int rank, const std::int64_t* extents) {
+    PyArray_Descr* const type = PyArray_DESCR(as_numpy(like));
+    Py_INCREF(reinterpret_cast<PyObject*>(type));  // the new array's
+    PyObject* const made = PyArray_NewFromDescr(&PyArray_Type, type, rank, extents, nullptr, nullptr, 0, nullptr);
+    if (made == nullptr) throw nb::python_error();
+    return nb::steal(made);
+}
+
+bool same_numpy_type(nb::handle a, nb::handle b) {
+    return PyArray_EquivTypes(PyArray_DESCR(as_numpy(a)), PyArray_DESCR(as_numpy(b)));
+}
+
+}  // namespace cornerturn::python
