@@ -3,6 +3,8 @@
 No library is imported that the arrays at hand do not come from.
 """
 
+import sys
+
 # DLPack's codes of types, by the kind of numpy's dtype or by its name. 3: DLPack has no such type.
 _OPAQUE = 3
 _CODES_OF_KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
@@ -120,9 +122,7 @@ def on_stream(stream, array, function, *arguments, **options):
 # ---- torch ---------------------------------------------------------------------------------------------------------
 
 def is_grad_enabled():
-    import torch
-
-    return torch.is_grad_enabled()
+    return sys.modules["torch"].is_grad_enabled()
 
 
 def resolved(x):
@@ -144,10 +144,8 @@ def recorded(x, axes):
 
 def written(x):
     """Tells autograd that the tensor has changed."""
-    import torch
-
     if not x.is_inference():
-        torch.autograd.graph.increment_version(x)
+        sys.modules["torch"].autograd.graph.increment_version(x)
 
 
 # ---- CuPy ----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 #include "copy.hpp"
 #include "numpy.hpp"
+#include "torch.hpp"
 
 namespace cornerturn::python {
 namespace {
@@ -86,6 +87,23 @@ void fill_in(array& a, const dlpack::tensor& t, const char* name) {
         nb::raise_type_error("%s is a %s without memory of its own", name, name_of(a.object.type()).c_str());
 }
 
+// By its attributes: __dlpack__ takes several times as long.
+void read_cupy(array& a, const char* name) {
+    const nb::object memory = a.object.attr("data");
+    const auto extents = nb::cast<nb::tuple>(a.object.attr("shape")),
+               strides = nb::cast<nb::tuple>(a.object.attr("strides"));
+    check_rank(static_cast<int>(extents.size()), name);
+    a.rank = static_cast<int>(extents.size());
+    for (int i = 0; i < a.rank; ++i) {
+        a.extents[i] = nb::cast<std::int64_t>(extents[i]);
+        a.strides[i] = nb::cast<std::int64_t>(strides[i]);
+    }
+    a.data = nb::cast<std::uintptr_t>(memory.attr("ptr"));
+    a.element_size = nb::cast<std::int64_t>(a.object.attr("itemsize"));
+    a.on_gpu = true;
+    a.device = nb::cast<int>(memory.attr("device_id"));
+}
+
 // DLPack's numbers of streams: 1 is the legacy default stream, which CUDA knows as null, too.
 nb::object stream_number(void* stream) {
     return nb::int_(stream == nullptr ? std::uintptr_t{1} : reinterpret_cast<std::uintptr_t>(stream));
@@ -147,6 +165,12 @@ void raise_value_error(const char* format, ...) {
     throw nb::python_error();
 }
 
+nb::object tuple_of(int count, const std::int64_t* numbers) {
+    nb::object all = nb::steal(PyTuple_New(count));
+    for (int i = 0; i < count; ++i) PyTuple_SetItem(all.ptr(), i, PyLong_FromLongLong(numbers[i]));
+    return all;
+}
+
 nb::object libraries(const char* name) {
     static const nb::handle module = nb::module_::import_("cornerturn._libraries").release();
     return module.attr(name);
@@ -171,11 +195,14 @@ array identify(nb::handle object, const char* name) {
     return a;
 }
 
+bool is_subclass(const array& a) { return a.from == library::torch && a.api == nullptr; }
+
 special special_of(const array& a) {
     if (a.from != library::torch) return special::none;
-    const known_type* const its = find_known(a.object.type());
-    if (its == nullptr) return special::subclass;
-    if (is_true(a.object.attr("is_neg")()) || is_true(a.object.attr("is_conj")())) return special::lazy;
+    const bool is_complex = a.type.code == dlpack::kComplex;
+    const bool is_real = a.type.code == dlpack::kFloat || a.type.code == dlpack::kBfloat || a.type.code > dlpack::kBool;
+    if (!is_complex && !is_real) return special::none;
+    if (is_true(a.object.attr("is_neg")()) || (is_complex && is_true(a.object.attr("is_conj")()))) return special::lazy;
     if (is_true(a.object.attr("requires_grad")) && is_true(libraries("is_grad_enabled")())) return special::recorded;
     return special::none;
 }
@@ -187,6 +214,7 @@ void read(array& a, const char* name, bool exchange, void* stream) {
         if (a.api->tensor_of(a.object.ptr(), &t) != 0) throw nb::python_error();
         return fill_in(a, t, name);
     }
+    if (a.from == library::cupy && !exchange) return read_cupy(a, name);
     if (nb::hasattr(a.object, "__dlpack__")) return read_dlpack(a, name, exchange, stream);
     read_cuda_array_interface(a, name);
     if (a.has_stream && exchange && a.stream != stream) check(cuda(), cuda().wait(a.device, stream, a.stream));
@@ -206,10 +234,8 @@ void* current_stream(const array& a) {
 
 nb::object new_array(const array& like, int rank, const std::int64_t* extents) {
     if (like.from == library::numpy) return new_numpy(like.object, rank, extents);
-    nb::object shape = nb::steal(PyTuple_New(rank));
-    for (int i = 0; i < rank; ++i) PyTuple_SetItem(shape.ptr(), i, PyLong_FromLongLong(extents[i]));
-    if (like.from == library::torch) return like.object.attr("new_empty")(shape);
-    if (like.from == library::cupy) return libraries("new_cupy")(like.object, shape);
+    if (like.from == library::torch) return new_torch(like, rank, extents);
+    if (like.from == library::cupy) return libraries("new_cupy")(like.object, tuple_of(rank, extents));
     nb::raise_type_error("a new array of type %s cannot be made here: give one as out",
                          name_of(like.object.type()).c_str());
 }
@@ -217,8 +243,10 @@ nb::object new_array(const array& like, int rank, const std::int64_t* extents) {
 bool same_type(const array& a, const array& b) {
     if (a.element_size != b.element_size) return false;
     if (a.from == library::numpy && b.from == library::numpy) return same_numpy_type(a.object, b.object);
+    if (a.from == library::cupy && b.from == library::cupy)
+        return nb::cast<bool>(a.object.attr("dtype").attr("__eq__")(b.object.attr("dtype")));
     const auto type_of = [](const array& x) {
-        if (x.from != library::numpy) return x.type;
+        if (x.from != library::numpy && x.from != library::cupy) return x.type;
         const auto code = nb::cast<std::uint8_t>(libraries("dlpack_code")(x.object.attr("dtype")));
         return dlpack::data_type{code, static_cast<std::uint8_t>(x.element_size * 8), 1};
     };

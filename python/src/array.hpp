@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dlpack.hpp"
@@ -18,6 +19,29 @@ inline constexpr int kMostAxes = 32;
 enum class library { numpy, torch, cupy, other };
 
 struct array {
+    array() = default;
+    // A copy of extents and strides is one of those that there are.
+    array(const array& a) : array(a, a.rank) {
+        std::copy_n(a.extents, rank, extents);
+        std::copy_n(a.strides, rank, strides);
+    }
+    // All but extents and strides.
+    array(const array& a, int axes)
+        : object(a.object),
+          from(a.from),
+          api(a.api),
+          data(a.data),
+          rank(axes),
+          element_size(a.element_size),
+          type(a.type),
+          read_only(a.read_only),
+          on_gpu(a.on_gpu),
+          device(a.device),
+          has_stream(a.has_stream),
+          stream(a.stream),
+          description(a.description) {}
+    array& operator=(const array&) = delete;
+
     nb::handle object;
     library from = library::other;
     const dlpack::exchange_api* api = nullptr;  // where its type has one
@@ -58,15 +82,18 @@ struct array {
 // nb::raise_type_error's sibling.
 [[noreturn]] [[gnu::format(printf, 1, 2)]] void raise_value_error(const char* format, ...);
 
-// What to do with an array that no view of memory says all about.
-enum class special { none, subclass, recorded, lazy };
+// What memory does not tell of an array.
+enum class special { none, recorded, lazy };
 
 // The library of the object, which must be an array that this package takes, without a look at its memory. Raises
 // TypeError. `name` is the argument's.
 array identify(nb::handle object, const char* name);
 
-// Whether it is a torch.Tensor that its memory does not describe: of a subclass, recorded by autograd, or a view that
-// is conjugated or negated when it is read.
+// A torch.Tensor of a subclass, which may be anything: not to be read.
+bool is_subclass(const array& a);
+
+// Of an array that is read: whether it is a torch.Tensor that autograd records, or a view that is conjugated or negated
+// where elements are used.
 special special_of(const array& a);
 
 // Fills in all else. Where the array's library knows streams and `exchange` is set, the work in `stream` comes after
@@ -81,6 +108,8 @@ nb::object new_array(const array& like, int rank, const std::int64_t* extents);
 
 // Whether elements have the same type.
 bool same_type(const array& a, const array& b);
+
+nb::object tuple_of(int count, const std::int64_t* numbers);
 
 // Of cornerturn._libraries, which is imported at the first need.
 nb::object libraries(const char* name);

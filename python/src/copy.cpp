@@ -1,5 +1,6 @@
 #include "copy.hpp"
 
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -25,14 +26,20 @@ struct call {
     std::int64_t extents[kMostAxes], source_strides[kMostAxes], destination_strides[kMostAxes];
 
     call(const array& source, const array& destination) : rank(destination.rank), unit(destination.element_size) {
+        std::int64_t all = unit;
         for (int i = 0; i < rank; ++i) {
             extents[i] = destination.extents[i];
-            if (extents[i] > 1) unit = std::gcd(unit, std::gcd(source.strides[i], destination.strides[i]));
+            source_strides[i] = extents[i] > 1 ? source.strides[i] : 0;
+            destination_strides[i] = extents[i] > 1 ? destination.strides[i] : 0;
+            all |= source_strides[i] | destination_strides[i];
         }
-        for (int i = 0; i < rank; ++i) {
-            source_strides[i] = extents[i] > 1 ? source.strides[i] / unit : 0;
-            destination_strides[i] = extents[i] > 1 ? destination.strides[i] / unit : 0;
+        const int shift = std::countr_zero(static_cast<std::uint64_t>(all));
+        if (unit == std::int64_t{1} << shift) {  // to divide takes as long as much of a small copy
+            for (int i = 0; i < rank; ++i) source_strides[i] >>= shift, destination_strides[i] >>= shift;
+            return;
         }
+        for (int i = 0; i < rank; ++i) unit = std::gcd(unit, std::gcd(source_strides[i], destination_strides[i]));
+        for (int i = 0; i < rank; ++i) source_strides[i] /= unit, destination_strides[i] /= unit;
         if (unit == destination.element_size) return;
         if (rank == kMostAxes) raise_value_error("strides are no multiples of the elements' size: of 31 axes at most");
         extents[rank] = destination.element_size / unit;
@@ -73,7 +80,7 @@ void check(const cuda_table& of, cornerturn_status status) {
 }
 
 array permuted(const array& source, const int* axes) {
-    array result = source;
+    array result(source, source.rank);
     for (int i = 0; i < source.rank; ++i) {
         result.extents[i] = source.extents[axes[i]];
         result.strides[i] = source.strides[axes[i]];

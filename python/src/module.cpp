@@ -45,6 +45,12 @@ int threads_of(nb::handle threads, const array& a) {
 struct axes_list {
     int numbers[kMostAxes];
 
+    static axes_list in_order(int rank) {
+        axes_list all(nb::none(), rank);
+        std::reverse(all.numbers, all.numbers + rank);
+        return all;
+    }
+
     axes_list(nb::handle axes, int rank) {
         if (axes.is_none()) {
             for (int i = 0; i < rank; ++i) numbers[i] = rank - 1 - i;
@@ -76,21 +82,31 @@ void check_same_place(const array& a, const char* a_name, const array& b, const 
                       place_text(b).c_str());
 }
 
-// What may be written to.
+void check_same_type(const array& a, const char* a_name, const array& b, const char* b_name) {
+    if (same_type(a, b)) return;
+    nb::raise_type_error("%s has elements of dtype %s: they must be of %s's, %s", b_name, type_text(b).c_str(), a_name,
+                         type_text(a).c_str());
+}
+
+// Where nothing is recorded. `name` is the argument's.
+void check_plain(const array& a, const char* name) {
+    if (is_subclass(a))
+        nb::raise_type_error("%s is a %s, which may be more than its memory: give a torch.Tensor", name,
+                             nb::str(a.object.type().attr("__qualname__")).c_str());
+}
+void check_unrecorded(const array& a, const char* name) {
+    if (special_of(a) == special::recorded)
+        raise_value_error(
+            "%s requires grad, and this would not be recorded: call it under torch.no_grad(), or take "
+            "torch.ops.cornerturn.permute, which is recorded",
+            name);
+}
+
 void check_destination(const array& a, const char* name) {
-    switch (special_of(a)) {
-        case special::none: break;
-        case special::subclass:
-            nb::raise_type_error("%s is a %s, which its memory may not be all of: give a torch.Tensor", name,
-                                 nb::str(a.object.type().attr("__qualname__")).c_str());
-        case special::recorded:
-            raise_value_error(
-                "%s requires grad, and this would not be recorded: call it under torch.no_grad(), or take "
-                "torch.ops.cornerturn.permute, which is recorded",
-                name);
-        case special::lazy:
-            raise_value_error("%s is a conjugated or negated view: give its resolve_conj().resolve_neg()", name);
-    }
+    if (special_of(a) == special::lazy)
+        raise_value_error("%s is a conjugated or negated view: give a tensor that is not", name);
+    check_unrecorded(a, name);
+    if (a.read_only) raise_value_error("%s is read-only", name);
 }
 
 // ---- Streams ----
@@ -143,27 +159,22 @@ nb::object tuple_of(const axes_list& axes, int rank) {
 
 // Of x, which is read, into a new array.
 nb::object permute_new(const array& x, const axes_list& axes, nb::handle threads, void* stream) {
-    array from = permuted(x, axes.numbers);
-    array to = from;
+    const array from = permuted(x, axes.numbers);
+    array to(from, from.rank);
     const nb::object made = new_array(x, from.rank, from.extents);
     to.object = made;
-    if (to.from == library::numpy || to.api != nullptr || !to.is_empty()) {
-        to.description = nb::object();
-        read(to, "the new array", false, nullptr);
-    }
+    read(to, "the new array", false, nullptr);
     copy(from, to, threads_of(threads, to), stream);
     return made;
 }
 
-nb::object permute_into(array& x, array& out, const axes_list& axes, nb::handle threads, void* stream) {
+// Of x into out, which are read, and of which nothing is recorded.
+nb::object permute_into(const array& x, const array& out, const axes_list& axes, nb::handle threads, void* stream) {
     const array from = permuted(x, axes.numbers);
     if (out.rank != from.rank || !std::equal(from.extents, from.extents + from.rank, out.extents))
         raise_value_error("out has shape %s: it must be %s", shape_text(out.rank, out.extents).c_str(),
                           shape_text(from.rank, from.extents).c_str());
-    if (!same_type(x, out))
-        nb::raise_type_error("out has elements of dtype %s: they must be of x's, %s", type_text(out).c_str(),
-                             type_text(x).c_str());
-    if (out.read_only) raise_value_error("out is read-only");
+    check_same_type(x, "x", out, "out");
     copy(from, out, threads_of(threads, out), stream);
     if (out.from == library::torch) libraries("written")(out.object);
     return nb::borrow(out.object);
@@ -174,72 +185,69 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
     if (out.is_none()) {
         if (is_for_library(from, stream))
             return libraries("on_stream")(stream, x, core("transpose"), x, axes, nb::arg("threads") = threads);
+        if (is_subclass(from)) {
+            const int rank = nb::cast<int>(x.attr("ndim"));
+            return libraries("recorded")(x, tuple_of(axes_list(axes, rank), rank));
+        }
+        void* const its = read_first(from, "x", stream_of(stream));
+        const axes_list order(axes, from.rank);
         switch (special_of(from)) {
             case special::none: break;
             case special::lazy: return transpose(libraries("resolved")(x), axes, out, stream, threads);
-            case special::subclass:
-            case special::recorded: {
-                const axes_list numbers(axes, nb::cast<int>(x.attr("ndim")));
-                return libraries("recorded")(x, tuple_of(numbers, nb::cast<int>(x.attr("ndim"))));
-            }
+            case special::recorded: return libraries("recorded")(x, tuple_of(order, from.rank));
         }
-        void* const its = read_first(from, "x", stream_of(stream));
-        return permute_new(from, axes_list(axes, from.rank), threads, its);
+        return permute_new(from, order, threads, its);
     }
     array to = identify(out, "out");
     if (is_for_library(to, stream))
         return libraries("on_stream")(stream, out, core("transpose"), x, axes, nb::arg("out") = out,
                                       nb::arg("threads") = threads);
-    check_destination(to, "out");
-    switch (special_of(from)) {
-        case special::none: break;
-        case special::lazy: return transpose(libraries("resolved")(x), axes, out, stream, threads);
-        case special::subclass:
-        case special::recorded: check_destination(from, "x");
-    }
+    check_plain(to, "out");
+    check_plain(from, "x");
     void* const its = read_first(to, "out", stream_of(stream));
+    check_destination(to, "out");
     read_second(from, "x", to, its);
     check_same_place(from, "x", to, "out");
+    check_unrecorded(from, "x");
+    if (special_of(from) == special::lazy) return transpose(libraries("resolved")(x), axes, out, stream, threads);
     return permute_into(from, to, axes_list(axes, from.rank), threads, its);
 }
 
 nb::object matrix_transpose(nb::handle x, nb::handle out, nb::handle stream, nb::handle threads) {
     array a = identify(x, "x");
-    int rank;
-    if (a.from == library::numpy || special_of(a) == special::none) {
-        read(a, "x", false, nullptr);
-        rank = a.rank;
+    if (is_subclass(a)) {
+        a.rank = nb::cast<int>(x.attr("ndim"));
     } else {
-        rank = nb::cast<int>(x.attr("ndim"));
+        read(a, "x", false, nullptr);
     }
-    if (rank < 2) raise_value_error("x has %d axes: a stack of matrices has 2 or more", rank);
-    axes_list axes(nb::none(), rank);
-    for (int i = 0; i < rank; ++i) axes.numbers[i] = i;
-    std::swap(axes.numbers[rank - 2], axes.numbers[rank - 1]);
-    return transpose(x, tuple_of(axes, rank), out, stream, threads);
+    if (a.rank < 2) raise_value_error("x has %d axes: a stack of matrices has 2 or more", a.rank);
+    axes_list axes = axes_list::in_order(a.rank);
+    std::swap(axes.numbers[a.rank - 2], axes.numbers[a.rank - 1]);
+    return transpose(x, tuple_of(axes, a.rank), out, stream, threads);
 }
 
 // Without a word to autograd, which has recorded it or need not.
 nb::object permute_unrecorded(nb::handle x, nb::handle axes) {
     array from = identify(x, "x");
+    check_plain(from, "x");
     void* const stream = read_first(from, "x", {});
     return permute_new(from, axes_list(axes, from.rank), nb::none(), stream);
 }
 
 nb::object contiguous(nb::handle x, nb::handle stream, nb::handle threads) {
     array from = identify(x, "x");
-    const special its = special_of(from);
     if (is_for_library(from, stream))
         return libraries("on_stream")(stream, x, core("contiguous"), x, nb::arg("threads") = threads);
-    if (its == special::subclass) return libraries("recorded")(x, nb::none());
-    void* const to = read_first(from, "x", stream_of(stream));
+    if (is_subclass(from)) return libraries("recorded")(x, nb::none());
+    void* const its = read_first(from, "x", stream_of(stream));
     threads_of(threads, from);  // wrong ones are refused even where nothing is moved
     if (from.is_packed()) return nb::borrow(x);
-    if (its == special::lazy) return contiguous(libraries("resolved")(x), stream, threads);
-    if (its == special::recorded) return libraries("recorded")(x, nb::none());
-    axes_list axes(nb::none(), from.rank);
-    std::reverse(axes.numbers, axes.numbers + from.rank);
-    return permute_new(from, axes, threads, to);
+    switch (special_of(from)) {
+        case special::none: break;
+        case special::lazy: return contiguous(libraries("resolved")(x), stream, threads);
+        case special::recorded: return libraries("recorded")(x, nb::none());
+    }
+    return permute_new(from, axes_list::in_order(from.rank), threads, its);
 }
 
 void copyto(nb::handle destination, nb::handle source, nb::handle stream, nb::handle threads) {
@@ -248,23 +256,17 @@ void copyto(nb::handle destination, nb::handle source, nb::handle stream, nb::ha
         libraries("on_stream")(stream, destination, core("copyto"), destination, source, nb::arg("threads") = threads);
         return;
     }
-    check_destination(to, "dst");
-    switch (special_of(from)) {
-        case special::none: break;
-        case special::lazy: return copyto(destination, libraries("resolved")(source), stream, threads);
-        case special::subclass:
-        case special::recorded: check_destination(from, "src");
-    }
+    check_plain(to, "dst");
+    check_plain(from, "src");
     void* const its = read_first(to, "dst", stream_of(stream));
+    check_destination(to, "dst");
     read_second(from, "src", to, its);
     check_same_place(from, "src", to, "dst");
-    if (!same_type(from, to))
-        nb::raise_type_error("src has elements of dtype %s: they must be of dst's, %s", type_text(from).c_str(),
-                             type_text(to).c_str());
-    if (to.read_only) raise_value_error("dst is read-only");
+    check_unrecorded(from, "src");
+    if (special_of(from) == special::lazy) return copyto(destination, libraries("resolved")(source), stream, threads);
+    check_same_type(to, "dst", from, "src");
     // As numpy broadcasts: axes that src lacks, or that it has one element along, are repeated.
-    array spread = from;
-    spread.rank = to.rank;
+    array spread(from, to.rank);
     bool fits = from.rank <= to.rank;
     for (int i = 0; i < to.rank && fits; ++i) {
         const int of_source = i - (to.rank - from.rank);
@@ -282,6 +284,7 @@ void copyto(nb::handle destination, nb::handle source, nb::handle stream, nb::ha
 
 std::string explain(nb::handle x, nb::handle axes) {
     array source = identify(x, "x");
+    check_plain(source, "x");
     read_first(source, "x", {});
     const axes_list order(axes, source.rank);
     const array from = permuted(source, order.numbers);

@@ -1,6 +1,7 @@
 // The arguments of C functions that take tensors.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -19,7 +20,8 @@ axis_list list(int rank, const Number* numbers, const char* name) {
     if (rank < 0 || rank > kMostAxes) refuse("rank", std::to_string(rank), "it must be 0 to 32");
     require(numbers, name, rank);
     axis_list all;
-    for (int i = 0; i < rank; ++i) all.add(numbers[i]);
+    all.count = static_cast<std::size_t>(rank);
+    std::copy_n(numbers, rank, all.values.begin());
     return all;
 }
 

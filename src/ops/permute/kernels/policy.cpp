@@ -1,18 +1,32 @@
 #include "ops/permute/kernels/policy.hpp"
 
 namespace cornerturn::routing {
-std::optional<matrix_work> matrices_for(const strided_copy& c, const gpu& on) {
+namespace {
+
+struct tuned_work {
+    matrix_work work;
+    production::tuning tuned;
+};
+
+std::optional<tuned_work> tuned_for(const strided_copy& c, const gpu& on) {
     const std::optional<matrix_work> work = matrices_of(c);
-    if (!work) return work;
-    const production::path by = production::choose(*work, on).by;
-    if (by == production::path::strided || by == production::path::nothing) return std::nullopt;
-    return work;
+    if (!work) return std::nullopt;
+    const production::tuning tuned = production::choose(*work, on);
+    if (tuned.by == production::path::strided || tuned.by == production::path::nothing) return std::nullopt;
+    return tuned_work{*work, tuned};
+}
+
+}  // namespace
+
+std::optional<matrix_work> matrices_for(const strided_copy& c, const gpu& on) {
+    const std::optional<tuned_work> found = tuned_for(c, on);
+    return found ? std::optional(found->work) : std::nullopt;
 }
 
 void run(const strided_copy& c, const gpu& on, run_matrices by_matrices, run_plan by_plan) {
-    const std::optional<matrix_work> work = matrices_for(c, on);
-    if (!work) return strided::for_each_plan(c, on, by_plan);
-    by_matrices(production::choose(*work, on), *work, on);
+    const std::optional<tuned_work> found = tuned_for(c, on);
+    if (!found) return strided::for_each_plan(c, on, by_plan);
+    by_matrices(found->tuned, found->work, on);
 }
 
 std::string explain(const strided_copy& c, const gpu& on) {

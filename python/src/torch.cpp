@@ -1,0 +1,81 @@
+#include "torch.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace cornerturn::python {
+namespace {
+
+// Tensor.new_empty_strided takes 2 us on a GPU, as long as two thirds of a launch. These two functions take half of
+// that: PyTorch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h) makes the tensor, and what every C++ extension
+// calls wraps it for Python. They are used with versions of PyTorch that they were tested with.
+struct maker {
+    int (*empty)(std::int64_t rank, const std::int64_t* extents, const std::int64_t* strides, std::int32_t type,
+                 std::int32_t device_kind, std::int32_t device, void** tensor) = nullptr;
+    int (*destroy)(void* tensor) = nullptr;     // tensor: a pointer to an at::Tensor on the heap
+    PyObject* (*wrap)(void* tensor) = nullptr;  // takes what the at::Tensor holds
+
+    static constexpr int kFirstTested = 11, kLastTested = 15;  // of versions 2.x
+
+    maker() {
+        int major = 0, minor = 0;
+        const nb::str version(nb::module_::import_("torch").attr("__version__"));
+        if (std::sscanf(version.c_str(), "%d.%d", &major, &minor) != 2 || major != 2 || minor < kFirstTested ||
+            minor > kLastTested)
+            return;
+        void* const tensors = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_NOW);
+        void* const objects = dlopen("libtorch_python.so", RTLD_NOLOAD | RTLD_NOW);
+        if (tensors == nullptr || objects == nullptr) return;
+        find(tensors, "aoti_torch_delete_tensor_object", destroy);
+        // THPVariable_Wrap(at::TensorBase&&), or with the argument by value, which is passed by its address, too.
+        find(objects, "_Z16THPVariable_WrapON2at10TensorBaseE", wrap);
+        if (wrap == nullptr) find(objects, "_Z16THPVariable_WrapN2at10TensorBaseE", wrap);
+        if (destroy != nullptr && wrap != nullptr) find(tensors, "aoti_torch_empty_strided", empty);
+    }
+
+private:
+    template <class F>
+    static void find(void* library, const char* name, F& function) {
+        function = reinterpret_cast<F>(dlsym(library, name));
+    }
+};
+
+// PyTorch's number of a type, which files hold, too; -1 for one that is rare.
+std::int32_t number_of(dlpack::data_type type) {
+    if (type.lanes != 1) return -1;
+    const int bits = type.bits;
+    switch (type.code) {
+        case dlpack::kBool: return 11;
+        case dlpack::kBfloat: return 15;
+        case dlpack::kUInt: return bits == 8 ? 0 : -1;
+        case dlpack::kInt: return bits == 8 ? 1 : bits == 16 ? 2 : bits == 32 ? 3 : bits == 64 ? 4 : -1;
+        case dlpack::kFloat: return bits == 16 ? 5 : bits == 32 ? 6 : bits == 64 ? 7 : -1;
+        case dlpack::kComplex: return bits == 64 ? 9 : bits == 128 ? 10 : -1;
+        default: return -1;
+    }
+}
+
+}  // namespace
+
+nb::object new_torch(const array& like, int rank, const std::int64_t* extents) {
+    static const maker of_torch;
+    std::int64_t strides[kMostAxes], next = 1;
+    for (int i = rank - 1; i >= 0; --i) {
+        strides[i] = next;
+        next *= std::max<std::int64_t>(extents[i], 1);
+    }
+    const std::int32_t type = number_of(like.type);
+    if (of_torch.empty == nullptr || type < 0)
+        return like.object.attr("new_empty_strided")(tuple_of(rank, extents), tuple_of(rank, strides));
+    void* tensor = nullptr;
+    if (of_torch.empty(rank, extents, strides, type, like.on_gpu ? 1 : 0, like.on_gpu ? like.device : -1, &tensor) != 0)
+        return like.object.attr("new_empty_strided")(tuple_of(rank, extents), tuple_of(rank, strides));  // it says why
+    PyObject* const made = of_torch.wrap(tensor);
+    of_torch.destroy(tensor);
+    if (made == nullptr) throw nb::python_error();
+    return nb::steal(made);
+}
+
+}  // namespace cornerturn::python
