@@ -108,8 +108,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_permute(int rank, const int64_t* 
                                                        void* destination, const int64_t* destination_strides,
                                                        int64_t element_size, int threads);
 
-/* How cornerturn_copy would do it, and why: one line into `text`, which has room for text_size bytes; a longer line is cut
- * off. It reads and writes no element. Errors are those of cornerturn_copy. */
+/* How cornerturn_copy would do it, and why: one line into `text`, which has room for text_size bytes; a longer line is
+ * cut off. It reads and writes no element. Errors are those of cornerturn_copy. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_explain_copy(int rank, const int64_t* extents, const void* source,
                                                             const int64_t* source_strides, const void* destination,
                                                             const int64_t* destination_strides, int64_t element_size,
@@ -154,6 +154,14 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_copy(int rank, const int64_t
 
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_permute(int rank, const int64_t* extents, const void* source,
                                                             const int64_t* source_strides, const int* axes,
+                                                            void* destination, const int64_t* destination_strides,
+                                                            int64_t element_size, struct CUstream_st* stream);
+
+/* As cornerturn_cuda_copy, for callers that know that `device` is the current one, and the stream and both addresses
+ * its own, as array libraries do: CUDA is not asked, which saves half a microsecond. Where they are not, it is CUDA
+ * that notices, at the launch or when the stream is next waited for. */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_copy_on(int device, int rank, const int64_t* extents,
+                                                            const void* source, const int64_t* source_strides,
                                                             void* destination, const int64_t* destination_strides,
                                                             int64_t element_size, struct CUstream_st* stream);
 

@@ -130,6 +130,14 @@ def resolved(x):
     return x.resolve_conj().resolve_neg()
 
 
+def plain(x):
+    """The tensor that a subclass is made of, where the operator has been told to use its memory."""
+    import torch
+
+    with torch._C.DisableTorchFunctionSubclass():
+        return x.as_subclass(torch.Tensor)
+
+
 def recorded(x, axes):
     """The registered operator: for tensors that autograd records, and for subclasses. axes None: contiguous."""
     import torch

@@ -10,11 +10,6 @@
 namespace cornerturn::python {
 namespace {
 
-std::string name_of(nb::handle type) {
-    return nb::cast<std::string>(nb::str(type.attr("__module__"))) + "." +
-           nb::cast<std::string>(nb::str(type.attr("__qualname__")));
-}
-
 // DLPack's interface for C code: the same table for all arrays of a type.
 const dlpack::exchange_api* exchange_api_of(nb::handle type) {
     const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
@@ -157,6 +152,15 @@ bool is_true(const nb::object& o) { return o.ptr() == Py_True; }
 
 }  // namespace
 
+std::string text_of(const nb::object& object) {
+    const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+    if (!text.is_valid()) throw nb::python_error();
+    return nb::cast<std::string>(text);
+}
+std::string name_of(nb::handle type) {
+    return text_of(type.attr("__module__")) + "." + text_of(type.attr("__qualname__"));
+}
+
 void raise_value_error(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
@@ -172,7 +176,8 @@ nb::object tuple_of(int count, const std::int64_t* numbers) {
 }
 
 nb::object libraries(const char* name) {
-    static const nb::handle module = nb::module_::import_("cornerturn._libraries").release();
+    static nb::handle module;
+    if (!module.is_valid()) module = nb::module_::import_("cornerturn._libraries").release();
     return module.attr(name);
 }
 
@@ -211,7 +216,11 @@ void read(array& a, const char* name, bool exchange, void* stream) {
     if (a.from == library::numpy) return read_numpy(a, name);
     if (a.api != nullptr && !exchange) {
         dlpack::tensor t;
-        if (a.api->tensor_of(a.object.ptr(), &t) != 0) throw nb::python_error();
+        if (a.api->tensor_of(a.object.ptr(), &t) != 0) {
+            nb::python_error why;
+            nb::raise_from(why, PyExc_TypeError, "%s is a %s that DLPack cannot describe", name,
+                           name_of(a.object.type()).c_str());
+        }
         return fill_in(a, t, name);
     }
     if (a.from == library::cupy && !exchange) return read_cupy(a, name);
@@ -232,12 +241,29 @@ void* current_stream(const array& a) {
     return stream;
 }
 
-nb::object new_array(const array& like, int rank, const std::int64_t* extents) {
-    if (like.from == library::numpy) return new_numpy(like.object, rank, extents);
-    if (like.from == library::torch) return new_torch(like, rank, extents);
-    if (like.from == library::cupy) return libraries("new_cupy")(like.object, tuple_of(rank, extents));
-    nb::raise_type_error("a new array of type %s cannot be made here: give one as out",
-                         name_of(like.object.type()).c_str());
+array new_array(const array& x, int rank, const std::int64_t* extents) {
+    array made(x, rank);
+    std::copy_n(extents, rank, made.extents);
+    std::int64_t next = made.element_size;
+    for (int i = rank - 1; i >= 0; --i) {
+        made.strides[i] = next;
+        next *= std::max<std::int64_t>(extents[i], 1);
+    }
+    made.read_only = made.has_stream = false;
+    switch (x.from) {
+        case library::numpy: make_numpy(made, x.object); return made;
+        case library::torch:
+            if (make_torch(made)) return made;
+            made.description = x.object.attr("new_empty")(tuple_of(rank, extents));
+            break;
+        case library::cupy: made.description = libraries("new_cupy")(x.object, tuple_of(rank, extents)); break;
+        case library::other:
+            nb::raise_type_error("a new array of type %s cannot be made here: give one as out",
+                                 name_of(x.object.type()).c_str());
+    }
+    made.object = made.description;
+    read(made, "the new array", false, nullptr);
+    return made;
 }
 
 bool same_type(const array& a, const array& b) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include "dlpack.hpp"
 
@@ -57,7 +58,7 @@ struct array {
 
     bool has_stream = false;  // __cuda_array_interface__ names it
     void* stream = nullptr;
-    nb::object description;  // what must outlive this view
+    nb::object description;  // what must outlive this view, such as a new array
 
     bool is_empty() const {
         for (int i = 0; i < rank; ++i)
@@ -70,6 +71,7 @@ struct array {
         return all;
     }
     bool is_packed() const {
+        if (is_empty()) return true;
         std::int64_t next = element_size;
         for (int i = rank - 1; i >= 0; --i) {
             if (extents[i] != 1 && strides[i] != next) return false;
@@ -78,6 +80,10 @@ struct array {
         return true;
     }
 };
+
+// For messages: str(object), and a type's name with its module.
+std::string text_of(const nb::object& object);
+std::string name_of(nb::handle type);
 
 // nb::raise_type_error's sibling.
 [[noreturn]] [[gnu::format(printf, 1, 2)]] void raise_value_error(const char* format, ...);
@@ -103,8 +109,9 @@ void read(array& a, const char* name, bool exchange, void* stream);
 // What CUDA work on new arrays and views of the array's library is to be given.
 void* current_stream(const array& a);
 
-// A new, packed array of the library of `like`, with elements of the same type on the same device.
-nb::object new_array(const array& like, int rank, const std::int64_t* extents);
+// A new, packed array of the library of x, with elements of the same type on the same device, and of these extents. It
+// is read.
+array new_array(const array& x, int rank, const std::int64_t* extents);
 
 // Whether elements have the same type.
 bool same_type(const array& a, const array& b);

@@ -55,8 +55,8 @@ cornerturn_status copy(int device, int rank, const std::int64_t* extents, const 
                        const std::int64_t* source_strides, void* destination, const std::int64_t* destination_strides,
                        std::int64_t element_size, void* stream) {
     return current(device).run([&] {
-        return cornerturn_cuda_copy(rank, extents, source, source_strides, destination, destination_strides,
-                                    element_size, stream_of(stream));
+        return cornerturn_cuda_copy_on(device, rank, extents, source, source_strides, destination, destination_strides,
+                                       element_size, stream_of(stream));
     });
 }
 

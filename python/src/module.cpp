@@ -25,7 +25,7 @@ std::string shape_text(int rank, const std::int64_t* extents) {
 
 std::string type_text(const array& a) {
     const nb::object type = nb::getattr(a.object, "dtype", nb::none());
-    return type.is_none() ? std::to_string(a.element_size) + " bytes" : nb::str(type).c_str();
+    return type.is_none() ? std::to_string(a.element_size) + " bytes" : text_of(type);
 }
 
 std::string place_text(const array& a) {
@@ -92,7 +92,7 @@ void check_same_type(const array& a, const char* a_name, const array& b, const c
 void check_plain(const array& a, const char* name) {
     if (is_subclass(a))
         nb::raise_type_error("%s is a %s, which may be more than its memory: give a torch.Tensor", name,
-                             nb::str(a.object.type().attr("__qualname__")).c_str());
+                             name_of(a.object.type()).c_str());
 }
 void check_unrecorded(const array& a, const char* name) {
     if (special_of(a) == special::recorded)
@@ -144,10 +144,7 @@ given_stream stream_of(nb::handle stream) {
     return {true, reinterpret_cast<void*>(nb::cast<std::uintptr_t>(libraries("stream_handle")(stream)))};
 }
 
-nb::object core(const char* name) {
-    static const nb::handle module = nb::module_::import_("cornerturn._core").release();
-    return module.attr(name);
-}
+nb::object core(const char* name) { return nb::module_::import_("cornerturn._core").attr(name); }
 
 // ---- The functions ----
 
@@ -160,12 +157,9 @@ nb::object tuple_of(const axes_list& axes, int rank) {
 // Of x, which is read, into a new array.
 nb::object permute_new(const array& x, const axes_list& axes, nb::handle threads, void* stream) {
     const array from = permuted(x, axes.numbers);
-    array to(from, from.rank);
-    const nb::object made = new_array(x, from.rank, from.extents);
-    to.object = made;
-    read(to, "the new array", false, nullptr);
+    const array to = new_array(x, from.rank, from.extents);
     copy(from, to, threads_of(threads, to), stream);
-    return made;
+    return to.description;
 }
 
 // Of x into out, which are read, and of which nothing is recorded.
@@ -229,8 +223,9 @@ nb::object matrix_transpose(nb::handle x, nb::handle out, nb::handle stream, nb:
 // Without a word to autograd, which has recorded it or need not.
 nb::object permute_unrecorded(nb::handle x, nb::handle axes) {
     array from = identify(x, "x");
-    check_plain(from, "x");
+    if (is_subclass(from)) return permute_unrecorded(libraries("plain")(x), axes);
     void* const stream = read_first(from, "x", {});
+    if (special_of(from) == special::lazy) return permute_unrecorded(libraries("resolved")(x), axes);
     return permute_new(from, axes_list(axes, from.rank), nb::none(), stream);
 }
 
@@ -330,28 +325,28 @@ int gpus() {
 NB_MODULE(_core, m) {
     m.attr("__version__") = cornerturn_version_string();
     m.attr("ArrayT") = nb::type_var("ArrayT");
-    m.def("transpose", &transpose, nb::arg("x"), nb::arg("axes") = nb::none(), nb::kw_only(),
+    m.def("transpose", &transpose, nb::arg("x").none(), nb::arg("axes") = nb::none(), nb::kw_only(),
           nb::arg("out") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
           nb::sig("def transpose(x: ArrayT, axes: collections.abc.Sequence[int] | None = None, *, out: ArrayT | None = "
                   "None, stream: object = None, threads: int | None = None) -> ArrayT"),
           docs::kTranspose);
-    m.def("matrix_transpose", &matrix_transpose, nb::arg("x"), nb::kw_only(), nb::arg("out") = nb::none(),
+    m.def("matrix_transpose", &matrix_transpose, nb::arg("x").none(), nb::kw_only(), nb::arg("out") = nb::none(),
           nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
           nb::sig("def matrix_transpose(x: ArrayT, *, out: ArrayT | None = None, stream: object = None, threads: int | "
                   "None = None) -> ArrayT"),
           docs::kMatrixTranspose);
-    m.def("contiguous", &contiguous, nb::arg("x"), nb::kw_only(), nb::arg("stream") = nb::none(),
+    m.def("contiguous", &contiguous, nb::arg("x").none(), nb::kw_only(), nb::arg("stream") = nb::none(),
           nb::arg("threads") = nb::none(),
           nb::sig("def contiguous(x: ArrayT, *, stream: object = None, threads: int | None = None) -> ArrayT"),
           docs::kContiguous);
-    m.def("copyto", &copyto, nb::arg("dst"), nb::arg("src"), nb::kw_only(), nb::arg("stream") = nb::none(),
-          nb::arg("threads") = nb::none(),
+    m.def("copyto", &copyto, nb::arg("dst").none(), nb::arg("src").none(), nb::kw_only(),
+          nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
           nb::sig("def copyto(dst: object, src: object, *, stream: object = None, threads: int | None = None) -> None"),
           docs::kCopyto);
-    m.def("explain", static_cast<std::string (*)(nb::handle, nb::handle)>(&explain), nb::arg("x"),
+    m.def("explain", static_cast<std::string (*)(nb::handle, nb::handle)>(&explain), nb::arg("x").none(),
           nb::arg("axes") = nb::none(),
           nb::sig("def explain(x: object, axes: collections.abc.Sequence[int] | None = None) -> str"), docs::kExplain);
-    m.def("_permute_unrecorded", &permute_unrecorded, nb::arg("x"), nb::arg("axes"));
+    m.def("_permute_unrecorded", &permute_unrecorded, nb::arg("x").none(), nb::arg("axes"));
     m.def("_xla_handler", &xla_handler, nb::arg("platform"));
     m.def("_gpus", &gpus);
 }

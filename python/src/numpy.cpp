@@ -23,7 +23,8 @@ bool is_loaded() {
 
 bool is_plain(nb::handle object) {
     // A memmap's memory is all that it adds; numpy gives one for slices of a memmap, too.
-    static const nb::handle memmap = nb::object(nb::module_::import_("numpy").attr("memmap")).release();
+    static nb::handle memmap;
+    if (!memmap.is_valid()) memmap = nb::object(nb::module_::import_("numpy").attr("memmap")).release();
     return PyArray_CheckExact(object.ptr()) || object.type().is(memmap);
 }
 
@@ -35,10 +36,10 @@ void read_numpy(array& a, const char* name) {
     PyArrayObject* const from = as_numpy(a.object);
     if (!is_plain(a.object))
         nb::raise_type_error("%s is a %s, which may be more than its elements: pass numpy.asarray(%s)", name,
-                             nb::str(a.object.type().attr("__qualname__")).c_str(), name);
+                             name_of(a.object.type()).c_str(), name);
     if (PyDataType_REFCHK(PyArray_DESCR(from)))
         nb::raise_type_error("%s has elements of dtype %s, which are Python objects or refer to other memory", name,
-                             nb::str(a.object.attr("dtype")).c_str());
+                             text_of(a.object.attr("dtype")).c_str());
     const int rank = PyArray_NDIM(from);
     if (rank > kMostAxes) raise_value_error("%s has %d axes: it may have up to 32", name, rank);
     a.data = reinterpret_cast<std::uintptr_t>(PyArray_DATA(from));
@@ -48,12 +49,15 @@ void read_numpy(array& a, const char* name) {
     a.read_only = !PyArray_ISWRITEABLE(from);
 }
 
-nb::object new_numpy(nb::handle like, int rank, const std::int64_t* extents) {
+void make_numpy(array& made, nb::handle like) {
     PyArray_Descr* const type = PyArray_DESCR(as_numpy(like));
     Py_INCREF(reinterpret_cast<PyObject*>(type));  // the new array's
-    PyObject* const made = PyArray_NewFromDescr(&PyArray_Type, type, rank, extents, nullptr, nullptr, 0, nullptr);
-    if (made == nullptr) throw nb::python_error();
-    return nb::steal(made);
+    PyObject* const its =
+        PyArray_NewFromDescr(&PyArray_Type, type, made.rank, made.extents, nullptr, nullptr, 0, nullptr);
+    if (its == nullptr) throw nb::python_error();
+    made.description = nb::steal(its);
+    made.object = its;
+    made.data = reinterpret_cast<std::uintptr_t>(PyArray_DATA(as_numpy(its)));
 }
 
 bool same_numpy_type(nb::handle a, nb::handle b) {

@@ -9,7 +9,8 @@ namespace cornerturn::python {
 bool is_numpy(nb::handle object);
 
 void read_numpy(array& a, const char* name);
-nb::object new_numpy(nb::handle like, int rank, const std::int64_t* extents);
+// A packed array of the extents of `made` and the dtype of `like`: completes `made`.
+void make_numpy(array& made, nb::handle like);
 bool same_numpy_type(nb::handle a, nb::handle b);
 
 }  // namespace cornerturn::python

@@ -8,12 +8,13 @@
 namespace cornerturn::python {
 namespace {
 
-// Tensor.new_empty_strided takes 2 us on a GPU, as long as two thirds of a launch. These two functions take half of
+// Tensor.new_empty takes 2 us on a GPU, as long as two thirds of a launch. These two functions take half of
 // that: PyTorch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h) makes the tensor, and what every C++ extension
 // calls wraps it for Python. They are used with versions of PyTorch that they were tested with.
 struct maker {
     int (*empty)(std::int64_t rank, const std::int64_t* extents, const std::int64_t* strides, std::int32_t type,
                  std::int32_t device_kind, std::int32_t device, void** tensor) = nullptr;
+    int (*data_of)(void* tensor, void** data) = nullptr;
     int (*destroy)(void* tensor) = nullptr;     // tensor: a pointer to an at::Tensor on the heap
     PyObject* (*wrap)(void* tensor) = nullptr;  // takes what the at::Tensor holds
 
@@ -21,18 +22,20 @@ struct maker {
 
     maker() {
         int major = 0, minor = 0;
-        const nb::str version(nb::module_::import_("torch").attr("__version__"));
+        const std::string version = text_of(nb::module_::import_("torch").attr("__version__"));
         if (std::sscanf(version.c_str(), "%d.%d", &major, &minor) != 2 || major != 2 || minor < kFirstTested ||
             minor > kLastTested)
             return;
         void* const tensors = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_NOW);
         void* const objects = dlopen("libtorch_python.so", RTLD_NOLOAD | RTLD_NOW);
         if (tensors == nullptr || objects == nullptr) return;
+        find(tensors, "aoti_torch_get_data_ptr", data_of);
         find(tensors, "aoti_torch_delete_tensor_object", destroy);
         // THPVariable_Wrap(at::TensorBase&&), or with the argument by value, which is passed by its address, too.
         find(objects, "_Z16THPVariable_WrapON2at10TensorBaseE", wrap);
         if (wrap == nullptr) find(objects, "_Z16THPVariable_WrapN2at10TensorBaseE", wrap);
-        if (destroy != nullptr && wrap != nullptr) find(tensors, "aoti_torch_empty_strided", empty);
+        if (data_of != nullptr && destroy != nullptr && wrap != nullptr)
+            find(tensors, "aoti_torch_empty_strided", empty);
     }
 
 private:
@@ -57,25 +60,30 @@ std::int32_t number_of(dlpack::data_type type) {
     }
 }
 
+// Where memory runs out, the C interface prints a stack; what is large takes its time anyhow.
+constexpr std::int64_t kSmall = 1 << 20;  // bytes
+
 }  // namespace
 
-nb::object new_torch(const array& like, int rank, const std::int64_t* extents) {
-    static const maker of_torch;
-    std::int64_t strides[kMostAxes], next = 1;
-    for (int i = rank - 1; i >= 0; --i) {
-        strides[i] = next;
-        next *= std::max<std::int64_t>(extents[i], 1);
-    }
-    const std::int32_t type = number_of(like.type);
-    if (of_torch.empty == nullptr || type < 0)
-        return like.object.attr("new_empty_strided")(tuple_of(rank, extents), tuple_of(rank, strides));
-    void* tensor = nullptr;
-    if (of_torch.empty(rank, extents, strides, type, like.on_gpu ? 1 : 0, like.on_gpu ? like.device : -1, &tensor) != 0)
-        return like.object.attr("new_empty_strided")(tuple_of(rank, extents), tuple_of(rank, strides));  // it says why
-    PyObject* const made = of_torch.wrap(tensor);
+bool make_torch(array& made) {
+    static const maker* found = nullptr;  // not a static object: another thread may run while it is made
+    if (found == nullptr) found = new maker;
+    const maker& of_torch = *found;
+    const std::int32_t type = number_of(made.type);
+    if (of_torch.empty == nullptr || type < 0 || made.bytes() > kSmall) return false;
+    std::int64_t strides[kMostAxes];
+    for (int i = 0; i < made.rank; ++i) strides[i] = made.strides[i] / made.element_size;
+    void *tensor = nullptr, *data = nullptr;
+    const int device_kind = made.on_gpu ? 1 : 0, device = made.on_gpu ? made.device : -1;
+    if (of_torch.empty(made.rank, made.extents, strides, type, device_kind, device, &tensor) != 0) return false;
+    of_torch.data_of(tensor, &data);
+    made.data = reinterpret_cast<std::uintptr_t>(data);
+    PyObject* const its = of_torch.wrap(tensor);
     of_torch.destroy(tensor);
-    if (made == nullptr) throw nb::python_error();
-    return nb::steal(made);
+    if (its == nullptr) throw nb::python_error();
+    made.description = nb::steal(its);
+    made.object = its;
+    return true;
 }
 
 }  // namespace cornerturn::python

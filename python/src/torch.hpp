@@ -5,7 +5,7 @@
 
 namespace cornerturn::python {
 
-// A packed tensor of the type and on the device of `like`, from PyTorch's allocator.
-nb::object new_torch(const array& like, int rank, const std::int64_t* extents);
+// A packed tensor of the extents, the type and the device of `made`: completes it. False where it cannot be made here.
+bool make_torch(array& made);
 
 }  // namespace cornerturn::python

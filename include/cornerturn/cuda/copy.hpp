@@ -62,6 +62,10 @@ namespace detail {
 CORNERTURN_EXPORT void copy(const cornerturn::detail::any_tensor& source,
                             const cornerturn::detail::any_tensor& destination, std::int64_t element_size,
                             std::int64_t element_alignment, cudaStream_t stream);
+// On the current device, which is the stream's and can reach both: CUDA is not asked.
+CORNERTURN_EXPORT void copy_on(int device, const cornerturn::detail::any_tensor& source,
+                               const cornerturn::detail::any_tensor& destination, std::int64_t element_size,
+                               std::int64_t element_alignment, cudaStream_t stream);
 CORNERTURN_EXPORT void permute(const cornerturn::detail::any_tensor& source, const cornerturn::detail::axis_list& axes,
                                const cornerturn::detail::any_tensor& destination, std::int64_t element_size,
                                std::int64_t element_alignment, cudaStream_t stream);

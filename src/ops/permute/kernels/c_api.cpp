@@ -25,6 +25,19 @@ cornerturn_status cornerturn_cuda_copy(int rank, const int64_t* extents, const v
     });
 }
 
+cornerturn_status cornerturn_cuda_copy_on(int device, int rank, const int64_t* extents, const void* source,
+                                          const int64_t* source_strides, void* destination,
+                                          const int64_t* destination_strides, int64_t element_size,
+                                          CUstream_st* stream) {
+    return status_of([&] {
+        const axis_list n = list(rank, extents, "extents");
+        const axis_list from = strides_or_packed(rank, source_strides, n);
+        const axis_list to = strides_or_packed(rank, destination_strides, n);
+        cornerturn::cuda::detail::copy_on(device, any_tensor{address_of(source), n, from},
+                                          any_tensor{address_of(destination), n, to}, element_size, 1, stream);
+    });
+}
+
 cornerturn_status cornerturn_cuda_permute(int rank, const int64_t* extents, const void* source,
                                           const int64_t* source_strides, const int* axes, void* destination,
                                           const int64_t* destination_strides, int64_t element_size,

@@ -29,12 +29,8 @@ strided_copy checked_copy(const any_tensor& source, const any_tensor& destinatio
     return c;
 }
 
-// All else that a call does, with the device the current one.
-void run(const strided_copy& c, const any_tensor& source, const any_tensor& destination, int device,
-         cudaStream_t stream) {
-    device::check_stream(stream, device);
-    device::check_reachable("source", ".data", source.data, device);
-    device::check_reachable("destination", ".data", destination.data, device);
+// With the device the current one, which is the stream's and can reach both sides.
+void launch(const strided_copy& c, int device, cudaStream_t stream) {
     if (is_same(c)) return;
     const device::stream_scope launches_go_to(stream, device);
     const auto by_matrices = [](const production::tuning& tuned, const matrix_work& work, const gpu& on) {
@@ -43,6 +39,15 @@ void run(const strided_copy& c, const any_tensor& source, const any_tensor& dest
         production::run_on_gpu(tuned, as_set, on);
     };
     routing::run(c, device::gpu_of(device), by_matrices, strided::run_on_gpu);
+}
+
+// All else that a call does, with the device the current one.
+void run(const strided_copy& c, const any_tensor& source, const any_tensor& destination, int device,
+         cudaStream_t stream) {
+    device::check_stream(stream, device);
+    device::check_reachable("source", ".data", source.data, device);
+    device::check_reachable("destination", ".data", destination.data, device);
+    launch(c, device, stream);
 }
 
 // Arguments first: what is wrong with them is wrong without a device, too.
@@ -90,6 +95,13 @@ namespace detail {
 void copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
           std::int64_t element_alignment, cudaStream_t stream) {
     check_and_run(source, destination, element_size, element_alignment, stream, "source");
+}
+
+void copy_on(int device, const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
+             std::int64_t element_alignment, cudaStream_t stream) {
+    check_tensors(source, destination, element_size, element_alignment);
+    if (is_empty(destination)) return;
+    launch(checked_copy(source, destination, element_size, element_alignment), device, stream);
 }
 
 void permute(const any_tensor& source, const cornerturn::detail::axis_list& axes, const any_tensor& destination,

@@ -1,0 +1,87 @@
+"""cornerturn on CuPy's arrays, against CuPy; and on numba's."""
+
+import numpy
+import pytest
+
+cupy = pytest.importorskip("cupy")
+
+import cornerturn
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "f2", "i4", "f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("seed", range(12))
+def test_against_cupy(dtype, seed):
+    draw = numpy.random.default_rng(seed)
+    shape = draw.integers(0 if seed == 3 else 1, 30, draw.integers(0, 5))
+    x = cupy.asarray(draw.integers(0, 2, shape).astype(dtype) if dtype == "?" else draw.integers(0, 100, shape).astype(dtype))
+    if x.ndim:
+        x = x[:: draw.choice([1, -1, 2])]
+    axes = tuple(map(int, draw.permutation(x.ndim)))
+    result = cornerturn.transpose(x, axes)
+    assert type(result) is cupy.ndarray and result.flags.c_contiguous
+    assert (result == x.transpose(axes)).all() and result.dtype == x.dtype and result.shape == x.transpose(axes).shape
+    assert (cornerturn.contiguous(x) == x).all()
+    out = cupy.zeros([*result.shape, 2], x.dtype)[..., 0]
+    assert cornerturn.transpose(x, axes, out=out) is out and (out == result).all()
+
+
+def test_streams():
+    x = cupy.random.rand(4096, 2048, dtype="f4")
+    for its in (cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.null):
+        cupy.cuda.Device().synchronize()
+        with its:
+            y = cupy.zeros_like(x)
+            y[...] = x
+            result = cornerturn.transpose(y)
+        its.synchronize()
+        assert (result == x.T).all()
+    side = cupy.cuda.Stream(non_blocking=True)
+    for given in (side, side.ptr):
+        y = x + 1
+        result = cornerturn.transpose(y, stream=given)
+        side.synchronize()
+        assert (result == (x + 1).T).all()
+
+
+def test_with_torch_and_numba():
+    torch = pytest.importorskip("torch")
+    x = cupy.random.rand(300, 500, dtype="f4")
+    out = torch.zeros(500, 300, device="cuda")
+    cornerturn.transpose(x, out=out)
+    assert (cupy.asarray(out) == x.T).all()
+    back = cupy.zeros((300, 500), "f4")
+    cornerturn.copyto(back, out.t())
+    assert (back == x).all()
+    cuda = pytest.importorskip("numba.cuda")
+    source, target = cuda.to_device(cupy.asnumpy(x)), cuda.device_array((500, 300), "f4")
+    cornerturn.transpose(source, out=target)
+    assert (target.copy_to_host() == cupy.asnumpy(x).T).all()
+    stream = cuda.stream()
+    cornerturn.transpose(source, out=target, stream=stream)
+    stream.synchronize()
+    with pytest.raises(TypeError, match="give one as out"):
+        cornerturn.transpose(source)
+
+
+def test_managed_memory():
+    with cupy.cuda.using_allocator(cupy.cuda.malloc_managed):
+        x = cupy.random.rand(100, 200)
+        assert (cornerturn.transpose(x) == x.T).all()
+
+
+def test_host_and_device_are_not_mixed():
+    x = cupy.zeros((3, 4))
+    with pytest.raises(ValueError, match="both must be in the same memory"):
+        cornerturn.transpose(x, out=numpy.zeros((4, 3)))
+    with pytest.raises(TypeError, match="they must be of"):
+        cornerturn.transpose(x, out=cupy.zeros((4, 3), "f4"))
+
+
+def test_two_gpus():
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("one GPU")
+    with cupy.cuda.Device(1):
+        x = cupy.random.rand(30, 40)
+    y = cornerturn.transpose(x)
+    with cupy.cuda.Device(1):
+        assert y.device.id == 1 and (y == x.T).all()

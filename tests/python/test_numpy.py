@@ -1,0 +1,269 @@
+"""cornerturn on numpy's arrays, against numpy."""
+
+import gc
+import sys
+import threading
+import time
+
+import hypothesis
+import numpy
+import pytest
+from hypothesis import strategies as st
+from views import DTYPES, filled, raw, same, views, views_and_axes
+
+import cornerturn
+
+threads = st.sampled_from((None, 1, 2, 3))
+
+
+@hypothesis.settings(max_examples=400)
+@hypothesis.given(views_and_axes(), threads)
+def test_transpose(drawn, threads):
+    x, axes = drawn
+    before = raw(x)
+    result = cornerturn.transpose(x, axes, threads=threads)
+    assert type(result) is numpy.ndarray and result.flags.c_contiguous and result.flags.owndata
+    assert same(result, x.transpose(axes))
+    assert raw(x) == before
+
+
+@hypothesis.given(views())
+def test_transpose_reverses_the_axes(x):
+    assert same(cornerturn.transpose(x), x.T)
+
+
+@hypothesis.settings(max_examples=200)
+@hypothesis.given(views(), threads)
+def test_contiguous(x, threads):
+    result = cornerturn.contiguous(x, threads=threads)
+    assert result.flags.c_contiguous and same(result, x)
+    assert (result is x) == x.flags.c_contiguous
+
+
+@hypothesis.given(views())
+def test_matrix_transpose(x):
+    if x.ndim < 2:
+        with pytest.raises(ValueError, match="2 or more"):
+            cornerturn.matrix_transpose(x)
+    else:
+        assert same(cornerturn.matrix_transpose(x), x.swapaxes(-1, -2))
+
+
+@hypothesis.settings(max_examples=200)
+@hypothesis.given(views_and_axes(), st.data())
+def test_out_keeps_what_lies_between_its_elements(drawn, data):
+    x, axes = drawn
+    expected = x.transpose(axes)
+    steps = [data.draw(st.sampled_from((1, 1, 2, -1, -3))) for _ in expected.shape]
+    whole = [max(1, extent * abs(step)) for extent, step in zip(expected.shape, steps)]
+    memory, untouched = filled(x.dtype, whole, 7), filled(x.dtype, whole, 7)
+    cut = (..., *(slice(None, None, step) for step in steps)), (..., *(slice(0, extent) for extent in expected.shape))
+    out = memory[cut[0]][cut[1]]
+    assert cornerturn.transpose(x, axes, out=out) is out
+    assert same(out, expected)
+    if x.dtype.names:  # whole records, as they lie in memory
+        untouched, expected = untouched.view(f"V{x.dtype.itemsize}"), expected.view(f"V{x.dtype.itemsize}")
+    untouched[cut[0]][cut[1]] = expected
+    assert raw(memory) == raw(untouched)
+
+
+@hypothesis.settings(max_examples=200)
+@hypothesis.given(views(most_axes=4), st.data())
+def test_copyto_broadcasts_as_numpy_does(source, data):
+    shape = [extent if extent != 1 or data.draw(st.booleans()) else data.draw(st.integers(0, 4)) for extent in source.shape]
+    shape = [data.draw(st.integers(1, 3)) for _ in range(data.draw(st.integers(0, 2)))] + shape
+    ours, its = filled(source.dtype, shape, 1), filled(source.dtype, shape, 1)
+    cornerturn.copyto(ours, source)
+    if source.dtype.names:
+        source, its = source.view(f"V{source.dtype.itemsize}"), its.view(f"V{source.dtype.itemsize}")
+    numpy.copyto(its, source)
+    assert raw(ours) == raw(its)
+
+
+@pytest.mark.parametrize("shape, dtype", [((2049, 1023), "f4"), ((3, 700001), "u1"), ((64, 197, 12, 16), "f2"), ((1 << 20, 3), "f8"),
+                                          ((5000001,), "i4"), ((31, 29, 2000), "c16")])
+def test_large(shape, dtype):
+    x = filled(numpy.dtype(dtype), shape, 3)
+    for axes in (None, tuple(range(1, len(shape))) + (0,)):
+        assert same(cornerturn.transpose(x, axes), x.transpose(axes))
+    assert same(cornerturn.contiguous(x[::-1]), x[::-1])
+
+
+def test_fields_of_packed_records_have_strides_that_no_element_divides():
+    records = filled(numpy.dtype([("a", "u1"), ("b", "f8"), ("c", "u2")]), (50, 40), 5)
+    for name in "abc":
+        assert same(cornerturn.transpose(records[name]), records[name].T)
+    out = records.copy()
+    cornerturn.transpose(records["b"][:40], out=out["b"][:40])
+    assert out["b"][:40].tobytes() == records["b"][:40].T.tobytes() and out["a"].tobytes() == records["a"].tobytes()
+
+
+def test_read_only_and_mapped_arrays(tmp_path):
+    x = filled(numpy.dtype("f4"), (30, 50), 1)
+    x.flags.writeable = False
+    assert same(cornerturn.transpose(x), x.T)
+    numpy.save(tmp_path / "x.npy", x)
+    mapped = numpy.load(tmp_path / "x.npy", mmap_mode="r")
+    result = cornerturn.transpose(mapped)
+    assert type(result) is numpy.ndarray and same(result, numpy.asarray(mapped).T)
+    target = numpy.lib.format.open_memmap(tmp_path / "y.npy", "w+", "f4", (50, 30))
+    cornerturn.transpose(mapped, out=target)
+    target.flush()
+    assert same(numpy.load(tmp_path / "y.npy"), x.T)
+
+
+def test_elements_of_no_bytes():
+    assert cornerturn.transpose(numpy.zeros((2, 3), "S0")).shape == (3, 2)
+
+
+def test_many_axes():
+    x = numpy.arange(2**10).reshape((2,) * 10 + (1,) * 22)
+    assert same(cornerturn.transpose(x), x.T)
+
+
+def refused(error, text, call, *arguments, **options):
+    with pytest.raises(error, match=text):
+        call(*arguments, **options)
+
+
+def test_what_is_refused():
+    x = numpy.zeros((3, 4), "f4")
+    refused(ValueError, r"axes has 1 numbers: x has 2 axes", cornerturn.transpose, x, (0,))
+    refused(ValueError, r"axes\[1\] is 2: x has 2 axes, so that it must be -2 to 1", cornerturn.transpose, x, (0, 2))
+    refused(ValueError, r"axes\[1\] is -2, which stands there twice", cornerturn.transpose, x, (0, -2))
+    refused(TypeError, "interpreted as an integer", cornerturn.transpose, x, (0.0, 1))
+    refused(TypeError, "not iterable", cornerturn.transpose, x, 1)
+    refused(ValueError, r"out has shape \(3, 4\): it must be \(4, 3\)", cornerturn.transpose, x, out=x.copy())
+    refused(TypeError, "out has elements of dtype float64: they must be of x's, float32", cornerturn.transpose, x,
+            out=numpy.zeros((4, 3)))
+    refused(TypeError, "out has elements of dtype int32", cornerturn.transpose, x, out=numpy.zeros((4, 3), "i4"))
+    square = numpy.arange(16.0).reshape(4, 4)
+    before = square.copy()
+    refused(ValueError, "overlap", cornerturn.transpose, square, out=square)
+    assert same(square, before)
+    locked = numpy.zeros((4, 3), "f4")
+    locked.flags.writeable = False
+    refused(ValueError, "out is read-only", cornerturn.transpose, x, out=locked)
+    refused(ValueError, "dst is read-only", cornerturn.copyto, locked, x.T)
+    refused(ValueError, "destination", cornerturn.copyto, numpy.lib.stride_tricks.as_strided(numpy.zeros(9, "f4"), (3, 4), (4, 4)), x)
+    refused(ValueError, r"src has shape \(3, 4\), which cannot be broadcast to dst's \(4, 4\)", cornerturn.copyto, square.astype("f4"), x)
+    refused(ValueError, "threads is 0: it must be 1 or more", cornerturn.transpose, x, threads=0)
+    refused(ValueError, "threads is -1", cornerturn.contiguous, x, threads=-1)
+    refused(TypeError, "integer", cornerturn.transpose, x, threads=1.5)
+    refused(ValueError, "stream is for arrays on a GPU", cornerturn.transpose, x, stream=0)
+    refused(TypeError, "x has elements of dtype object, which are Python objects", cornerturn.transpose, x.astype(object))
+    refused(TypeError, "Python objects", cornerturn.transpose, numpy.zeros(3, [("a", "f4"), ("b", object)]))
+    if hasattr(numpy.dtypes, "StringDType"):
+        refused(TypeError, "refer to other memory", cornerturn.transpose, numpy.array(["a", "b"], numpy.dtypes.StringDType()))
+    refused(TypeError, "MaskedArray, which may be more than its elements: pass numpy.asarray", cornerturn.transpose,
+            numpy.ma.masked_array(x, x > 0))
+    for other in ([1, 2], 3, "text", None, b"bytes", memoryview(b"bytes")):
+        refused(TypeError, "x is a .*: it must be a numpy array, or have DLPack", cornerturn.transpose, other)
+    refused(TypeError, "incompatible function arguments", cornerturn.transpose)
+    refused(ValueError, "33 axes", cornerturn.transpose, numpy.zeros((1,) * 33)) if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else None
+
+
+def test_explain():
+    assert "matrices" in cornerturn.explain(numpy.zeros((300, 400), "f4"))
+    assert cornerturn.explain(numpy.zeros((0, 4))).startswith("nothing")
+    assert cornerturn.explain(numpy.zeros((8, 3, 5, 7)), (0, 2, 3, 1))
+    refused(ValueError, "axes has", cornerturn.explain, numpy.zeros((3, 4)), (0,))
+
+
+class dlpack_only:
+    """An array that has DLPack's methods and no others."""
+
+    def __init__(self, x, versioned=True):
+        self.x, self.versioned = x, versioned
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        if not self.versioned and options.pop("max_version", None):
+            raise TypeError("an old one")
+        return self.x.__dlpack__(**options)
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+def test_arrays_of_other_libraries(versioned):
+    x = filled(numpy.dtype("i4"), (30, 40), 9)
+    out = numpy.zeros((40, 30), "i4")
+    cornerturn.transpose(dlpack_only(x, versioned), out=out)
+    assert same(out, x.T)
+    target = numpy.zeros((40, 30), "i4")
+    cornerturn.transpose(x, out=dlpack_only(target, versioned))
+    assert same(target, x.T)
+    refused(TypeError, "give one as out", cornerturn.transpose, dlpack_only(x))
+    refused(TypeError, "they must be of", cornerturn.transpose, dlpack_only(x), out=numpy.zeros((40, 30), "u4"))
+
+
+def test_no_reference_is_lost_or_kept():
+    x = numpy.zeros((8, 8), "f4")
+    out, axes, other = numpy.zeros((8, 8), "f4"), (1, 0), dlpack_only(numpy.zeros((8, 8), "f4"))
+    held = [x, out, axes, x.dtype, other, other.x, numpy.ndarray, dlpack_only]
+
+    def work():
+        cornerturn.transpose(x, axes)
+        cornerturn.contiguous(x.T)
+        cornerturn.transpose(x, axes, out=out)
+        cornerturn.copyto(out, x)
+        cornerturn.transpose(other, out=out)
+        for wrong in ((0, 0), (0,), 3):
+            try:
+                cornerturn.transpose(x, wrong)
+            except (ValueError, TypeError):
+                pass
+
+    for _ in range(100):
+        work()
+    gc.collect()
+    before, blocks = [sys.getrefcount(each) for each in held], sys.getallocatedblocks()
+    for _ in range(100_000):
+        work()
+    gc.collect()
+    assert [sys.getrefcount(each) for each in held] == before
+    assert sys.getallocatedblocks() - blocks < 2000  # a few come and go
+
+
+def test_other_threads_run_meanwhile():
+    x, stop, counted = numpy.zeros((6000, 6000), "f4"), threading.Event(), [0]
+
+    def count():
+        while not stop.is_set():
+            counted[0] += 1
+            time.sleep(0.0001)
+
+    counter = threading.Thread(target=count)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(100)  # nobody gives the interpreter up unasked
+    try:
+        counter.start()
+        seen = counted[0]
+        cornerturn.transpose(x)
+        assert counted[0] > seen
+    finally:
+        stop.set()
+        sys.setswitchinterval(interval)
+        counter.join()
+
+
+def test_many_threads_call_at_once():
+    x = filled(numpy.dtype("u2"), (301, 203), 4)
+    wrong = []
+
+    def work():
+        for _ in range(200):
+            if not same(cornerturn.transpose(x), x.T):
+                wrong.append(1)
+
+    workers = [threading.Thread(target=work) for _ in range(8)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
+    assert not wrong
+
+
+def test_all_dtypes_were_drawn():
+    assert len(DTYPES) >= 24

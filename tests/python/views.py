@@ -1,0 +1,76 @@
+"""Random strided views, for hypothesis."""
+
+import math
+
+import numpy
+from hypothesis import strategies as st
+
+try:
+    import ml_dtypes
+
+    ML_DTYPES = [numpy.dtype(getattr(ml_dtypes, name)) for name in
+                 ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "int4", "float4_e2m1fn")]
+except ImportError:
+    ML_DTYPES = []
+
+DTYPES = [numpy.dtype(name) for name in
+          ("?", "i1", "u1", "i2", "u2", "f2", "i4", "u4", "f4", "i8", "u8", "f8", "c8", "c16", "M8[s]", "m8[ns]", "S3", "U2",
+           "V5", ">f4", ">i8")]
+DTYPES += [numpy.dtype([("a", "u1"), ("b", "f4")]), numpy.dtype([("a", "u1"), ("b", "f8")], align=True),
+           numpy.dtype([("xyz", "f4", (3,))])]
+
+
+def filled(dtype, shape, seed):
+    """An array of random bytes, so that every element is unlike its neighbours."""
+    raw = numpy.random.default_rng(seed).integers(0, 256, (math.prod(shape), max(dtype.itemsize, 1)), numpy.uint8)
+    if dtype == bool:
+        raw &= 1
+    return raw.view(numpy.uint8).reshape(-1)[: math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
+
+
+@st.composite
+def views(draw, dtypes=tuple(DTYPES + ML_DTYPES), most_axes=6, most_elements=6000):
+    """A view with random extents, steps of any sign, an order of axes, repeated axes and an offset in bytes."""
+    dtype = draw(st.sampled_from(dtypes))
+    shape, room = [], most_elements
+    for _ in range(draw(st.integers(0, most_axes))):
+        shape.append(draw(st.integers(0, min(room, 70)) if draw(st.integers(0, 19)) == 0 else st.integers(1, min(room, 70))))
+        room = max(1, room // max(1, shape[-1]))
+    steps = [draw(st.sampled_from((1, 1, 1, 2, 3, -1, -2))) for _ in shape]
+    whole = [max(1, extent * abs(step)) for extent, step in zip(shape, steps)]
+    while math.prod(whole) > 8 * most_elements:
+        largest = max(range(len(whole)), key=lambda i: abs(steps[i]) * 1000 + whole[i])
+        steps[largest] = 1
+        whole[largest] = max(1, shape[largest])
+    offset = draw(st.integers(0, 7)) if draw(st.booleans()) else 0
+    memory = filled(dtype, [math.prod(whole)], draw(st.integers(0, 2**32 - 1)))
+    if offset:
+        raw = numpy.empty(memory.nbytes + offset, numpy.uint8)
+        raw[offset:] = memory.view(numpy.uint8) if memory.nbytes else 0
+        memory = raw[offset:].view(dtype)
+    x = memory.reshape(whole)[(..., *(slice(None, None, step) for step in steps))]
+    x = x[(..., *(slice(0, extent) for extent in shape))]
+    if shape:
+        x = x.transpose(draw(st.permutations(range(len(shape)))))
+        if draw(st.integers(0, 5)) == 0:
+            repeated = draw(st.integers(0, x.ndim - 1))
+            if x.shape[repeated] > 0:
+                x = numpy.broadcast_to(numpy.take(x, [0], repeated), x.shape)
+    return x
+
+
+@st.composite
+def views_and_axes(draw, **options):
+    x = draw(views(**options))
+    axes = draw(st.permutations(range(x.ndim)))
+    return x, tuple(axis - x.ndim if draw(st.booleans()) else axis for axis in axes)
+
+
+def raw(x):
+    """The bytes of the elements, in order. numpy's tobytes() leaves out what lies between a record's fields."""
+    return (x.view(f"V{x.dtype.itemsize}") if x.dtype.names else x).tobytes()
+
+
+def same(a, b):
+    """Bit for bit."""
+    return a.shape == b.shape and a.dtype == b.dtype and raw(a) == raw(b)
