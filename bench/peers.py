@@ -2,7 +2,8 @@
 """Measures what PyTorch, JAX and numpy give in the cells of a stored `cornerturn bench`, and adds them to it.
 
     cornerturn bench transpose --format json --commit ID --output bench.json
-    bench/peers.py torch bench.json    eager: out.copy_(x); and the same through torch.compile
+    bench/peers.py torch bench.json    eager: out.copy_(x); the same through torch.compile; by CuPy; and by this project's
+                                       package, cornerturn.copyto(out, x): those that are installed
     bench/peers.py jax bench.json      jit of jnp.transpose(x, axes); needs PyTorch too, for the yardstick
     bench/peers.py host bench.json     of a bench `--on host`: numpy, and PyTorch on as many threads
 
@@ -237,8 +238,22 @@ def torch_peers(seconds, shuffle):
         torch._dynamo.reset()  # or it would give up compiling after a few shapes
         return torch_entry(cell, torch.compile(copy_into, dynamic=False, fullgraph=True), timer, seconds, shuffle)
 
-    return {"torch": ("out.copy_(x)", lambda cell: torch_entry(cell, copy_into, timer, seconds, shuffle)),
-            "torch_compile": ("torch.compile of out.copy_(x)", compiled)}
+    def cupy_into(out, x):
+        import cupy
+
+        with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
+            cupy.copyto(cupy.asarray(out), cupy.asarray(x))
+
+    def package_into(out, x):
+        import cornerturn
+
+        cornerturn.copyto(out, x)
+
+    def by(copy):
+        return lambda cell: torch_entry(cell, copy, timer, seconds, shuffle)
+
+    return {"torch": ("out.copy_(x)", by(copy_into)), "torch_compile": ("torch.compile of out.copy_(x)", compiled),
+            "cupy": ("cupy.copyto(out, x)", by(cupy_into)), "python": ("cornerturn.copyto(out, x)", by(package_into))}
 
 
 # ---- JAX ----------------------------------------------------------------------------------------------------------

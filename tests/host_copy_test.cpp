@@ -322,6 +322,32 @@ TEST(host_copy, c_functions) {
     EXPECT_EQ(out[0], 5);
 }
 
+// It says what a copy would do, and does nothing.
+TEST(host_copy, explained) {
+    std::vector<float> in(300 * 200, 1.0f), out(in.size(), 0.0f);
+    const tensor_view<const float> turned(in.data(), {200, 300}, {1, 200});
+    const std::string text = explain_copy(turned, tensor_view{out.data(), {200, 300}});
+    EXPECT_TRUE(text.starts_with("matrices: direct, ")) << text;
+    EXPECT_EQ(out, std::vector<float>(in.size(), 0.0f));
+    EXPECT_EQ(explain_copy(tensor_view{in.data(), {0, 3}}, tensor_view{out.data(), {0, 3}}),
+              "nothing: there is nothing to move");
+    EXPECT_EQ(explain_copy(tensor_view{in.data(), {7}}, tensor_view{in.data(), {7}}),
+              "nothing: source and destination are the same");
+    EXPECT_THROW(explain_copy(tensor_view{in.data(), {7}}, tensor_view{in.data() + 1, {7}}), invalid_argument);
+
+    const std::int64_t extents[] = {200, 300}, strides[] = {1, 200};
+    char whole[200] = "", cut[10] = "";
+    const auto explain = [&](char* to, std::size_t size) {
+        return cornerturn_explain_copy(2, extents, in.data(), strides, out.data(), nullptr, 4, to, size);
+    };
+    EXPECT_EQ(explain(whole, sizeof whole), CORNERTURN_OK);
+    EXPECT_EQ(whole, text);
+    EXPECT_EQ(explain(cut, sizeof cut), CORNERTURN_OK);
+    EXPECT_EQ(cut, text.substr(0, 9));
+    EXPECT_EQ(explain(nullptr, 10), CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_STREQ(cornerturn_last_error(), "text is NULL, or text_size is 0");
+}
+
 // What cannot be done is refused before anything is written. tensors_test has the rules.
 TEST(host_copy, mistakes) {
     std::vector<float> in(100), out(100);

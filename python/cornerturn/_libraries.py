@@ -113,7 +113,7 @@ def on_stream(stream, array, function, *arguments, **options):
     its.wait_stream(torch.cuda.current_stream(array.device))
     with torch.cuda.stream(its):
         result = function(*arguments, **options)
-    for each in arguments:
+    for each in (*arguments, *options.values()):
         if isinstance(each, torch.Tensor):
             each.record_stream(its)  # its memory is not given to others before this work is done
     return result

@@ -55,10 +55,6 @@ known_type look_up(nb::handle type) {
     return its;
 }
 
-void check_rank(int rank, const char* name) {
-    if (rank > kMostAxes) raise_value_error("%s has %d axes: it may have up to 32", name, rank);
-}
-
 void fill_in(array& a, const dlpack::tensor& t, const char* name) {
     check_rank(t.rank, name);
     const int bits = t.type.bits * t.type.lanes;
@@ -169,6 +165,10 @@ void raise_value_error(const char* format, ...) {
     throw nb::python_error();
 }
 
+void check_rank(int rank, const char* name) {
+    if (rank > kMostAxes) raise_value_error("%s has %d axes: it may have up to 32", name, rank);
+}
+
 nb::object tuple_of(int count, const std::int64_t* numbers) {
     nb::object all = nb::steal(PyTuple_New(count));
     for (int i = 0; i < count; ++i) PyTuple_SetItem(all.ptr(), i, PyLong_FromLongLong(numbers[i]));
@@ -258,7 +258,7 @@ array new_array(const array& x, int rank, const std::int64_t* extents) {
             break;
         case library::cupy: made.description = libraries("new_cupy")(x.object, tuple_of(rank, extents)); break;
         case library::other:
-            nb::raise_type_error("a new array of type %s cannot be made here: give one as out",
+            nb::raise_type_error("a new array of type %s cannot be made here: give one as out, or to copyto",
                                  name_of(x.object.type()).c_str());
     }
     made.object = made.description;

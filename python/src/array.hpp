@@ -88,6 +88,9 @@ std::string name_of(nb::handle type);
 // nb::raise_type_error's sibling.
 [[noreturn]] [[gnu::format(printf, 1, 2)]] void raise_value_error(const char* format, ...);
 
+// Raises ValueError.
+void check_rank(int rank, const char* name);
+
 // What memory does not tell of an array.
 enum class special { none, recorded, lazy };
 

@@ -3,7 +3,6 @@
 #include <nanobind/typing.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "array.hpp"
@@ -94,18 +93,20 @@ void check_plain(const array& a, const char* name) {
         nb::raise_type_error("%s is a %s, which may be more than its memory: give a torch.Tensor", name,
                              name_of(a.object.type()).c_str());
 }
-void check_unrecorded(const array& a, const char* name) {
-    if (special_of(a) == special::recorded)
-        raise_value_error(
-            "%s requires grad, and this would not be recorded: call it under torch.no_grad(), or take "
-            "torch.ops.cornerturn.permute, which is recorded",
-            name);
+
+[[noreturn]] void refuse_recorded(const char* name) {
+    raise_value_error(
+        "%s requires grad, and this would not be recorded: call it under torch.no_grad(), or take "
+        "torch.ops.cornerturn.permute, which is recorded",
+        name);
 }
 
 void check_destination(const array& a, const char* name) {
-    if (special_of(a) == special::lazy)
-        raise_value_error("%s is a conjugated or negated view: give a tensor that is not", name);
-    check_unrecorded(a, name);
+    switch (special_of(a)) {
+        case special::none: break;
+        case special::lazy: raise_value_error("%s is a conjugated or negated view: give a tensor that is not", name);
+        case special::recorded: refuse_recorded(name);
+    }
     if (a.read_only) raise_value_error("%s is read-only", name);
 }
 
@@ -148,6 +149,13 @@ nb::object core(const char* name) { return nb::module_::import_("cornerturn._cor
 
 // ---- The functions ----
 
+// Of an array that is not read.
+int rank_of(nb::handle x) {
+    const int rank = nb::cast<int>(x.attr("ndim"));
+    check_rank(rank, "x");
+    return rank;
+}
+
 nb::object tuple_of(const axes_list& axes, int rank) {
     nb::object all = nb::steal(PyTuple_New(rank));
     for (int i = 0; i < rank; ++i) PyTuple_SetItem(all.ptr(), i, PyLong_FromLong(axes.numbers[i]));
@@ -180,7 +188,7 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
         if (is_for_library(from, stream))
             return libraries("on_stream")(stream, x, core("transpose"), x, axes, nb::arg("threads") = threads);
         if (is_subclass(from)) {
-            const int rank = nb::cast<int>(x.attr("ndim"));
+            const int rank = rank_of(x);
             return libraries("recorded")(x, tuple_of(axes_list(axes, rank), rank));
         }
         void* const its = read_first(from, "x", stream_of(stream));
@@ -202,15 +210,18 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
     check_destination(to, "out");
     read_second(from, "x", to, its);
     check_same_place(from, "x", to, "out");
-    check_unrecorded(from, "x");
-    if (special_of(from) == special::lazy) return transpose(libraries("resolved")(x), axes, out, stream, threads);
+    switch (special_of(from)) {
+        case special::none: break;
+        case special::lazy: return transpose(libraries("resolved")(x), axes, out, stream, threads);
+        case special::recorded: refuse_recorded("x");
+    }
     return permute_into(from, to, axes_list(axes, from.rank), threads, its);
 }
 
 nb::object matrix_transpose(nb::handle x, nb::handle out, nb::handle stream, nb::handle threads) {
     array a = identify(x, "x");
     if (is_subclass(a)) {
-        a.rank = nb::cast<int>(x.attr("ndim"));
+        a.rank = rank_of(x);
     } else {
         read(a, "x", false, nullptr);
     }
@@ -257,8 +268,11 @@ void copyto(nb::handle destination, nb::handle source, nb::handle stream, nb::ha
     check_destination(to, "dst");
     read_second(from, "src", to, its);
     check_same_place(from, "src", to, "dst");
-    check_unrecorded(from, "src");
-    if (special_of(from) == special::lazy) return copyto(destination, libraries("resolved")(source), stream, threads);
+    switch (special_of(from)) {
+        case special::none: break;
+        case special::lazy: return copyto(destination, libraries("resolved")(source), stream, threads);
+        case special::recorded: refuse_recorded("src");
+    }
     check_same_type(to, "dst", from, "src");
     // As numpy broadcasts: axes that src lacks, or that it has one element along, are repeated.
     array spread(from, to.rank);

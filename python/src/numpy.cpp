@@ -41,7 +41,7 @@ void read_numpy(array& a, const char* name) {
         nb::raise_type_error("%s has elements of dtype %s, which are Python objects or refer to other memory", name,
                              text_of(a.object.attr("dtype")).c_str());
     const int rank = PyArray_NDIM(from);
-    if (rank > kMostAxes) raise_value_error("%s has %d axes: it may have up to 32", name, rank);
+    check_rank(rank, name);
     a.data = reinterpret_cast<std::uintptr_t>(PyArray_DATA(from));
     a.rank = rank;
     for (int i = 0; i < rank; ++i) a.extents[i] = PyArray_DIM(from, i), a.strides[i] = PyArray_STRIDE(from, i);

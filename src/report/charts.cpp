@@ -90,6 +90,8 @@ std::string contestant_name(const std::string& key) {
                                                               {"torch_host", "PyTorch"},
                                                               {"host", "PyTorch"},
                                                               {"jax", "JAX"},
+                                                              {"cupy", "CuPy"},
+                                                              {"python", "cornerturn from Python"},
                                                               {"openblas", "OpenBLAS"},
                                                               {"eigen", "Eigen"}};
     const auto at = kNames.find(key);

@@ -71,9 +71,15 @@ public:
         } else if (way == 1) {
             cuda::detail::copy({reinterpret_cast<std::uintptr_t>(from), n, s},
                                {reinterpret_cast<std::uintptr_t>(to), n, d}, p.element_size, 1, stream_.get);
-        } else if (cornerturn_cuda_copy(rank, p.extents.data(), from, p.source_strides.data(), to,
-                                        p.destination_strides.data(), p.element_size, stream_.get) != CORNERTURN_OK) {
-            return cornerturn_last_error();
+        } else {
+            const auto* const s_data = p.source_strides.data();
+            const auto* const d_data = p.destination_strides.data();
+            const cornerturn_status status = way == 2
+                                                 ? cornerturn_cuda_copy(rank, p.extents.data(), from, s_data, to,
+                                                                        d_data, p.element_size, stream_.get)
+                                                 : cornerturn_cuda_copy_on(0, rank, p.extents.data(), from, s_data, to,
+                                                                           d_data, p.element_size, stream_.get);
+            if (status != CORNERTURN_OK) return cornerturn_last_error();
         }
         std::vector<unsigned char> found(bytes), expected(before_.begin(), before_.begin() + p.destination_bytes);
         CORNERTURN_CUDA(cudaMemcpyAsync(found.data(), destination_.data, bytes, cudaMemcpyDeviceToHost, stream_.get));
@@ -104,7 +110,7 @@ TEST(cuda_copy, random_problems) {
     for (int round = 0; round < rounds; ++round) {
         const strided_problem p = tests::draw_strided(random, round % 50 == 0 ? 1 << 20 : 1 << 16);
         if (!with.fits(p)) continue;
-        ASSERT_EQ(with.run(p, round % 3), "") << "seed " << seed << ", round " << round << ": " << p.text();
+        ASSERT_EQ(with.run(p, round % 4), "") << "seed " << seed << ", round " << round << ": " << p.text();
     }
 }
 
@@ -271,6 +277,16 @@ TEST(cuda_copy, refuses_what_is_wrong) {
               CORNERTURN_INVALID_ARGUMENT);
     EXPECT_STREQ(cornerturn_last_error(), "rank is -1: it must be 0 to 32");
     EXPECT_EQ(cornerturn_cuda_copy(33, extents, a.data, nullptr, b.data, nullptr, 4, nullptr),
+              CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_EQ(cornerturn_cuda_copy_on(0, 2, nullptr, a.data, nullptr, b.data, nullptr, 4, nullptr),
+              CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_STREQ(cornerturn_last_error(), "extents is NULL");
+    char text[200] = "";
+    const std::int64_t turned[] = {1, 4};
+    ASSERT_EQ(cornerturn_cuda_explain_copy(2, extents, a.data, turned, b.data, nullptr, 4, text, sizeof text),
+              CORNERTURN_OK);
+    EXPECT_STRNE(text, "");
+    EXPECT_EQ(cornerturn_cuda_explain_copy(2, extents, a.data, nullptr, b.data, nullptr, 4, text, 0),
               CORNERTURN_INVALID_ARGUMENT);
 }
 

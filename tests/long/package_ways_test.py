@@ -25,19 +25,6 @@ USING = SOURCE / "docs/using.md"
 
 # What this build or this machine cannot show, in words: the test counts as skipped then.
 left_out = []
-# As much of PyTorch as the example calls, with memory of the host's.
-STAND_IN = """
-import sys, types, numpy
-class tensor:
-    def __init__(self, a): self.a, self.shape = a, a.shape
-    def data_ptr(self): return self.a.ctypes.data
-    def stride(self, axis): return self.a.strides[axis] // self.a.itemsize
-    def element_size(self): return self.a.itemsize
-    def dim(self): return self.a.ndim
-    def new_empty(self, shape): return tensor(numpy.empty(shape, self.a.dtype))
-stream = types.SimpleNamespace(cuda_stream=0)
-sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(current_stream=lambda: stream))
-"""
 
 
 def languages(options=()):
@@ -181,48 +168,6 @@ def check_not_built(folder):
         require(code != 0 and message in one_line(text), f"cmake --install: {message if code else text}")
 
 
-def use_python(prefix, cuda):
-    """The examples of docs/using.md. Without a GPU, PyTorch's part is played by numpy's arrays, and the error is wanted."""
-    blocks = [lines for language, lines, _ in docs_test.fenced_blocks(USING.read_text()) if language == "python"]
-    require(len(blocks) == 2 and all(len(lines) <= 14 for lines in blocks), "docs/using.md has two short examples in Python")
-    python = setting("CORNERTURN_PYTHON_WITH_NUMPY")
-    if not python or python.endswith("NOTFOUND"):
-        left_out.append("the examples in Python: there is no numpy")
-        return
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(next(prefix.rglob("libcornerturn_host.so")).parent)}
-    play = lambda lines, more: output_of([python, "-c", "\n".join([*lines, more])], env=environment)
-    code, text = play(blocks[0], """
-a = numpy.arange(12 * 34, dtype=numpy.float32).reshape(12, 34)
-assert (transpose(a) == a.T).all() and (transpose(a[2:9, 5:30]) == a[2:9, 5:30].T).all()
-assert (transpose(a[:0]) == a[:0].T).all() and (transpose(a[3:4]) == a[3:4].T).all()
-rows_of_18_bytes = numpy.ndarray((3, 4), numpy.float32, bytes(60), strides=(18, 4))
-for wrong in (a[:, ::-1], a[::-1], a[0], numpy.zeros((2, 2), object), rows_of_18_bytes):
-    try:
-        transpose(wrong)
-    except ValueError as e:
-        print("refused:", e)
-    else:
-        raise AssertionError(wrong)
-""")
-    require(code == 0 and "refused" in text, f"numpy by ctypes: {text.strip()}")
-    if not cuda:
-        return
-    if output_of([python, "-c", "import torch; assert torch.cuda.is_available()"])[0] == 0:
-        code, text = play(blocks[1], """
-x = torch.arange(12 * 34, device="cuda").reshape(12, 34)
-assert torch.equal(transpose(x), x.t()) and torch.equal(transpose(x[2:9, 5:30]), x[2:9, 5:30].t())
-""")
-        require(code == 0, f"a tensor by ctypes: {text.strip()}")
-        return
-    code, text = play([STAND_IN, *blocks[1]], """
-try:
-    print("no error", transpose(tensor(numpy.zeros((3, 4), numpy.float32))))
-except ValueError as e:
-    print("refused:", e)
-""")
-    require(code == 0 and "refused" in text, f"what stands in for a tensor by ctypes, without a GPU: {text.strip()}")
-
-
 def main():
     cuda = "cuda" in built()
     libraries = ["host", "cuda"] if cuda else ["host"]
@@ -239,7 +184,6 @@ def main():
         if build_libraries(shared, *more, targets=targets):
             prefixes["shared"] = install(shared, libraries, folder)
             check_shared(prefixes["shared"])
-            use_python(prefixes["shared"], cuda)
         for kind, prefix in prefixes.items():
             print(f"{kind}:")
             # Shared ones have found what they link to.

@@ -70,9 +70,9 @@ def test_what_is_refused():
 
 def test_xla_interface():
     """Our structs have the layout of the header's."""
-    if shutil.which("g++") is None:
-        pytest.skip("no g++")
-    top = pathlib.Path(__file__).parents[2]
+    sources = pathlib.Path(__file__).parents[2] / "python" / "src"
+    if shutil.which("g++") is None or not sources.exists():
+        pytest.skip("no g++, or no sources")
     pairs = {
         "extension": ("XLA_FFI_Extension_Base", {"size": "struct_size", "type": "type", "next": "next"}),
         "api_version": ("XLA_FFI_Api_Version", {"major": "major_version", "minor": "minor_version"}),
@@ -100,5 +100,5 @@ def test_xla_interface():
                       "kMajor": "XLA_FFI_API_MAJOR"}.items():
         lines.append(f"static_assert(int(xla::{ours}) == int({its}));")
     lines.append("static_assert(sizeof(xla::buffers) == sizeof(XLA_FFI_Args) && sizeof(xla::buffers) == sizeof(XLA_FFI_Rets));")
-    subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-", f"-I{jax.ffi.include_dir()}", f"-I{top}/python/src"],
+    subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-", f"-I{jax.ffi.include_dir()}", f"-I{sources}"],
                    input="\n".join(lines) + "\n", text=True, check=True)
