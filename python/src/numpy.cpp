@@ -13,7 +13,7 @@ bool is_loaded() {
     if (loaded) return true;
     const nb::str name("numpy");
     const nb::object module = nb::steal(PyImport_GetModule(name.ptr()));
-    if (!module.is_valid()) {
+    if (!module.is_valid() || module.is_none()) {
         PyErr_Clear();
         return false;
     }
