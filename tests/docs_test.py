@@ -201,6 +201,35 @@ def where_of(program, name):
     return next(line for line in report(program, [name], "--format", "markdown").splitlines() if " commit " in line)
 
 
+def calls(program, name, groups):
+    """How long small calls take, and that of each as a multiple of the first of its group."""
+    document = stored(name)
+    rows = [row for group in groups for row in document["rows"] if row["group"] == group]
+    lines = ["| call | us | of the first |", "|---|---:|---:|"]
+    lines += [f"| `{row['call']}` | {row['median_us']:.2f} | {row['ratio']:.2f} |" for row in rows]
+    versions = ", ".join(f"{library} {version}" for library, version in document["versions"].items() if library in groups)
+    return lines, f"{document['device']}, {versions}, commit {document['commit']}, {document['date']}; medians."
+
+
+def from_python(program, names):
+    """Ratios to memcpy over all cells of some benches: of the library, of the package, and of what people use."""
+    cells = [cell for name in names for cell in stored(name)["cells"]]
+    found = {"the library, from C++": [(cell["ratio"], cell["ratio"]) for cell in cells]}
+    for peer, who in {"python": "this package", "torch_compile": "PyTorch compiled", "jax": "JAX", "torch": "PyTorch", "cupy": "CuPy"}.items():
+        for cell in cells:
+            entry = cell["peers"].get(peer, {"status": "none"})
+            if entry["status"] == "ran":
+                if not entry["verified"]:
+                    sys.exit(f"docs_test.py: {peer} was wrong in {names}")
+                found.setdefault(who, []).append((entry["ratio"], cell["ratio"]))
+    lines = ["| | cells | least | median | most | of the library's speed, median |", "|---|" + "---:|" * 5]
+    for who, ratios in found.items():
+        its, relative = sorted(ratio for ratio, _ in ratios), sorted(ratio / ours for ratio, ours in ratios)
+        middle = len(its) // 2
+        lines.append(f"| {who} | {len(its)} | {its[0]:.2f} | {its[middle]:.2f} | {its[-1]:.2f} | {relative[middle]:.2f} |")
+    return lines, where_of(program, names[0])
+
+
 PEERS = {"copy@streamed": "streamed copy", "openblas": "OpenBLAS", "eigen": "Eigen", "hptt": "HPTT", "permute_hptt": "HPTT", "loop": "loop",
          "numpy": "numpy", "torch_host": "PyTorch"}
 
@@ -277,7 +306,14 @@ HOST_TABLES = {
     "host:caches": lambda program: caches(program, "bench_host_caches_1_thread"),
     "host:caches:all": lambda program: caches(program, "bench_host_caches"),
 }
-TABLES = {"docs/host.md": HOST_TABLES, "README.md": README_TABLES, "README.zh-CN.md": README_TABLES, "docs/why.md": WHY_TABLES, "docs/why.zh-CN.md": WHY_TABLES}
+PYTHON_TABLES = {
+    "python:permutations": lambda program: from_python(program, ["bench_python_permute"]),
+    "python:transposes": lambda program: from_python(program, ["bench_python_transpose"]),
+    "python:calls:torch": lambda program: calls(program, "calls_cuda", ["torch"]),
+    "python:calls:others": lambda program: calls(program, "calls_cuda", ["cupy", "jax"]),
+    "python:calls:numpy": lambda program: calls(program, "calls_host", ["numpy", "torch"]),
+}
+TABLES = {"docs/host.md": HOST_TABLES, "docs/python.md": PYTHON_TABLES, "README.md": README_TABLES, "README.zh-CN.md": README_TABLES, "docs/why.md": WHY_TABLES, "docs/why.zh-CN.md": WHY_TABLES}
 
 # The plots in docs/plots, by the results that they are drawn from and their name among that report's plots.
 PLOTS = {
