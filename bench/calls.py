@@ -135,7 +135,7 @@ def main():
         versions[group] = sys.modules[group].__version__
         rows += measure(group, calls, wait, shuffle)
     result = {"kind": "calls", "on": arguments.on, "device": device, "date": datetime.date.today().isoformat(),
-              "commit": arguments.commit, "command": " ".join(["bench/calls.py", *sys.argv[1:]]), "seed": arguments.seed,
+              "commit": arguments.commit, "command": f"bench/calls.py {arguments.on} --seed {arguments.seed} --commit {arguments.commit}", "seed": arguments.seed,
               "calls_a_sample": CALLS, "rounds": ROUNDS, "versions": versions, "rows": rows}
     with open(arguments.output, "w") as file:
         json.dump(result, file, indent=1)

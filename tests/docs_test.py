@@ -309,9 +309,9 @@ HOST_TABLES = {
 PYTHON_TABLES = {
     "python:permutations": lambda program: from_python(program, ["bench_python_permute"]),
     "python:transposes": lambda program: from_python(program, ["bench_python_transpose"]),
-    "python:calls:torch": lambda program: calls(program, "calls_cuda", ["torch"]),
-    "python:calls:others": lambda program: calls(program, "calls_cuda", ["cupy", "jax"]),
-    "python:calls:numpy": lambda program: calls(program, "calls_host", ["numpy", "torch"]),
+    "python:calls:torch": lambda program: calls(program, "calls/cuda", ["torch"]),
+    "python:calls:others": lambda program: calls(program, "calls/cuda", ["cupy", "jax"]),
+    "python:calls:numpy": lambda program: calls(program, "calls/host", ["numpy", "torch"]),
 }
 TABLES = {"docs/host.md": HOST_TABLES, "docs/python.md": PYTHON_TABLES, "README.md": README_TABLES, "README.zh-CN.md": README_TABLES, "docs/why.md": WHY_TABLES, "docs/why.zh-CN.md": WHY_TABLES}
 
@@ -319,6 +319,7 @@ TABLES = {"docs/host.md": HOST_TABLES, "docs/python.md": PYTHON_TABLES, "README.
 PLOTS = {
     "bench_transpose": (["bench_transpose"], "bench_transpose"),
     "bench_transpose_heat": (["bench_transpose"], "bench_transpose_heat"),
+    "bench_python_permute": (["bench_python_permute"], "bench_python_permute"),
     "ladder_transpose": (["ladder_transpose_16384x16384_f32"], "ladder_transpose_16384x16384_f32"),
     "bench_gemm_roofline": (["bench_gemm", "bench_transpose"], "bench_gemm_roofline"),
     **{f"why_{name}": ([f"why_{name}"], f"why_{name}") for name in ("conflicts", "coarsening", "vectors", "layouts")},

@@ -344,20 +344,24 @@ drawing draw(const heat_map& map) {
 }
 
 drawing draw(const panel_chart& chart) {
-    constexpr double kLeft = 76, kRow = 27, kHeight = 104, kBetween = 22;
-    double most = 1, labels = 0;
+    constexpr double kRow = 27, kHeight = 104, kBetween = 22;
+    double left = 76, most = 1, labels = 0;
     for (const auto& [name, all] : chart.panels) {
         for (const auto& s : all) {
             for (const point& p : s.points) most = std::max(most, p.y);
         }
     }
-    for (const auto& [group, label] : chart.rows) labels = std::max(labels, width_of(shortened(label)));
-    const double width = kRow * static_cast<double>(chart.rows.size()), right = kLeft + width;
-    const double head = 12 + keys_height(chart.keys, kLeft, right), groups = 20;
+    for (std::size_t i = 0; i < chart.rows.size(); ++i) {
+        const double width = width_of(shortened(chart.rows[i].second));
+        labels = std::max(labels, width);
+        left = std::max(left, width / 2 - kRow * static_cast<double>(i) + 8);  // where a slanting label begins
+    }
+    const double width = kRow * static_cast<double>(chart.rows.size()), right = left + width;
+    const double head = 12 + keys_height(chart.keys, left, right), groups = 20;
     const double tall = head + groups + (kHeight + kBetween) * static_cast<double>(chart.panels.size());
     drawing art(right + 16, tall + labels * 0.76 + 12, chart.title);
-    draw_keys(art, chart.keys, kLeft, right, 8);
-    const auto x_of = [&](double row) { return kLeft + kRow * (row + 0.5); };
+    draw_keys(art, chart.keys, left, right, 8);
+    const auto x_of = [&](double row) { return left + kRow * (row + 0.5); };
     // The group's name above its rows, where there is room for it.
     std::vector<std::size_t> begins;
     for (std::size_t i = 0; i < chart.rows.size(); ++i) {
@@ -368,7 +372,7 @@ drawing draw(const panel_chart& chart) {
         const std::string& group = chart.rows[begins[i]].first;
         const auto room = kRow * static_cast<double>(begins[i + 1] - begins[i]);
         if (width_of(group) < room + 8)
-            art.text(kLeft + kRow * static_cast<double>(begins[i]) + room / 2, head + 12, group, "ink strong",
+            art.text(left + kRow * static_cast<double>(begins[i]) + room / 2, head + 12, group, "ink strong",
                      anchor::middle, kSmall);
     }
     const axis_range range{0, most * 1.08, false};
@@ -377,15 +381,15 @@ drawing draw(const panel_chart& chart) {
         const auto y_of = [&, top = top](double value) { return top + kHeight * (1 - range.at(value)); };
         const double step = step_of(range.to, 4);
         for (int i = 0; i * step <= range.to; ++i) {
-            art.line(kLeft, y_of(i * step), right, y_of(i * step), "faint");
-            art.text(kLeft - 6, y_of(i * step) + 4, tick_text(i * step), "ink", anchor::end, kSmall);
+            art.line(left, y_of(i * step), right, y_of(i * step), "faint");
+            art.text(left - 6, y_of(i * step) + 4, tick_text(i * step), "ink", anchor::end, kSmall);
         }
         for (std::size_t i = 1; i + 1 < begins.size(); ++i) {
-            const double x = kLeft + kRow * static_cast<double>(begins[i]);
+            const double x = left + kRow * static_cast<double>(begins[i]);
             art.line(x, top, x, top + kHeight, "soft quiet");
         }
-        art.line(kLeft, y_of(1), right, y_of(1), "ink", 1.2);
-        art.text(kLeft - 36, top + kHeight / 2, name, "ink strong", anchor::middle, kText, -90);
+        art.line(left, y_of(1), right, y_of(1), "ink", 1.2);
+        art.text(left - 36, top + kHeight / 2, name, "ink strong", anchor::middle, kText, -90);
         for (std::size_t i = all.size(); i-- > 0;) {
             const key& k = chart.keys[all[i].key];
             for (const point& p : all[i].points)
