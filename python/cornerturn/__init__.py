@@ -9,6 +9,7 @@
 ``cornerturn.jax`` has ``transpose`` for ``jax.jit``. Neither is imported before you do, or need it.
 """
 
-from ._core import __version__, contiguous, copyto, explain, matrix_transpose, transpose
+from ._core import contiguous, copyto, explain, matrix_transpose, transpose
+from ._core import version as __version__
 
 __all__ = ["__version__", "contiguous", "copyto", "explain", "matrix_transpose", "transpose"]

@@ -8,7 +8,7 @@ from . import __version__, _core, _libraries
 
 def gpus():
     if importlib.util.find_spec("cornerturn._cuda") is None:
-        return "not built: there was no nvcc"
+        return "not built"
     try:
         return f"built; {_core._gpus()} found"
     except RuntimeError as error:

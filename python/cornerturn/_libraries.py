@@ -44,6 +44,8 @@ def dlpack_code(dtype):
 
 def dlpack_capsule(x, stream):
     """`x.__dlpack__`, without a copy."""
+    if getattr(x, "requires_grad", False):
+        x = x.detach()  # whether that may be has been asked
     try:
         return x.__dlpack__(stream=stream, max_version=(1, 3), copy=False)
     except TypeError:  # of an array before version 1 of DLPack
@@ -120,6 +122,11 @@ def on_stream(stream, array, function, *arguments, **options):
 
 
 # ---- torch ---------------------------------------------------------------------------------------------------------
+
+def torch_stream(device):
+    """Of a PyTorch without DLPack's interface for C code, before 2.10."""
+    return sys.modules["torch"].cuda.current_stream(device).cuda_stream
+
 
 def is_grad_enabled():
     return sys.modules["torch"].is_grad_enabled()

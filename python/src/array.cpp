@@ -190,7 +190,8 @@ array identify(nb::handle object, const char* name) {
     }
     const known_type its = look_up(object.type());
     a.from = its.from;
-    a.api = its.exact || its.from == library::other ? its.api : nullptr;
+    a.subclass = !its.exact;
+    a.api = its.exact ? its.api : nullptr;
     if (a.api == nullptr && a.from == library::other && !nb::hasattr(object, "__dlpack__") &&
         !nb::hasattr(object, "__cuda_array_interface__")) {
         nb::raise_type_error(
@@ -200,7 +201,7 @@ array identify(nb::handle object, const char* name) {
     return a;
 }
 
-bool is_subclass(const array& a) { return a.from == library::torch && a.api == nullptr; }
+bool is_subclass(const array& a) { return a.from == library::torch && a.subclass; }
 
 special special_of(const array& a) {
     if (a.from != library::torch) return special::none;
@@ -233,8 +234,9 @@ void* current_stream(const array& a) {
     void* stream = nullptr;
     if (a.api != nullptr) {
         if (a.api->current_work_stream(dlpack::kCuda, a.device, &stream) != 0) throw nb::python_error();
-    } else if (a.from == library::cupy) {
-        stream = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(libraries("cupy_stream")(a.device)));
+    } else if (a.from == library::cupy || a.from == library::torch) {
+        const char* const asked = a.from == library::cupy ? "cupy_stream" : "torch_stream";
+        stream = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(libraries(asked)(a.device)));
     } else if (a.has_stream) {
         stream = a.stream;
     }

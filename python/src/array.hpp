@@ -30,6 +30,7 @@ struct array {
     array(const array& a, int axes)
         : object(a.object),
           from(a.from),
+          subclass(a.subclass),
           api(a.api),
           data(a.data),
           rank(axes),
@@ -45,6 +46,7 @@ struct array {
 
     nb::handle object;
     library from = library::other;
+    bool subclass = false;                      // of the library's own type
     const dlpack::exchange_api* api = nullptr;  // where its type has one
 
     std::uintptr_t data = 0;  // of element (0, 0, ...)

@@ -61,10 +61,9 @@ const cuda_table& cuda() {
             if (table == nullptr) throw nb::python_error();
         } catch (nb::python_error& e) {
             if (!e.matches(PyExc_ModuleNotFoundError)) throw;
-            PyErr_SetString(
-                PyExc_RuntimeError,
-                "the array is on a GPU, and this build of cornerturn is for host memory alone: there was no "
-                "nvcc when it was built");
+            PyErr_SetString(PyExc_RuntimeError,
+                            "the array is on a GPU, and this build of cornerturn is for host memory alone: build it "
+                            "where nvcc is");
             throw nb::python_error();
         }
     }

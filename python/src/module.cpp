@@ -130,8 +130,7 @@ void* read_first(array& a, const char* name, given_stream stream) {
 }
 
 void read_second(array& a, const char* name, const array& first, void* stream) {
-    const bool same = a.from == first.from && (a.from != library::other || a.api == first.api) &&
-                      (a.api != nullptr || a.from == library::cupy);
+    const bool same = a.from == first.from && (a.from != library::other || (a.api != nullptr && a.api == first.api));
     read(a, name, !same, stream);
 }
 
@@ -337,7 +336,7 @@ int gpus() {
 }
 
 NB_MODULE(_core, m) {
-    m.attr("__version__") = cornerturn_version_string();
+    m.attr("version") = cornerturn_version_string();
     m.attr("ArrayT") = nb::type_var("ArrayT");
     m.def("transpose", &transpose, nb::arg("x").none(), nb::arg("axes") = nb::none(), nb::kw_only(),
           nb::arg("out") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),

@@ -2,6 +2,9 @@
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
+#if NPY_ABI_VERSION < 0x02000000
+#error "numpy 2 is needed to build the package, which then runs with older ones, too"
+#endif
 
 namespace cornerturn::python {
 namespace {

@@ -260,6 +260,31 @@ def test_no_reference_is_lost_or_kept(device):
     assert sys.getallocatedblocks() - blocks < 2000 and memory() == held
 
 
+def test_a_pytorch_before_dlpacks_c_interface():
+    code = """
+import torch, cornerturn
+del torch.Tensor.__dlpack_c_exchange_api__
+devices = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
+for device in devices:
+    x = torch.randn(30, 40, device=device)
+    out = torch.zeros(40, 30, device=device)
+    assert torch.equal(cornerturn.transpose(x), x.t()) and torch.equal(cornerturn.transpose(x, out=out), x.t())
+    x.requires_grad_()
+    assert cornerturn.transpose(x).grad_fn is not None
+    with torch.no_grad():
+        assert torch.equal(cornerturn.transpose(x), x.t())
+    if device == "cuda":
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            torch.cuda._sleep(20_000_000)
+            y = x.detach() * 2
+            z = cornerturn.transpose(y)
+        side.synchronize()
+        assert torch.equal(z, (x * 2).t())
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 # ---- On a GPU alone ----
 
 @on_gpu
