@@ -1,8 +1,11 @@
 """cornerturn in JAX, against JAX; and the handlers' view of XLA's interface, against the header."""
 
+import os
 import pathlib
+import re
 import shutil
 import subprocess
+import sys
 
 import numpy
 import pytest
@@ -66,6 +69,30 @@ def test_what_is_refused():
     for call in (cornerturn.transpose, cornerturn.contiguous):
         with pytest.raises(TypeError, match="use cornerturn.jax.transpose"):
             call(x)
+
+
+@pytest.mark.skipif(jax.default_backend() != "gpu", reason="no GPU")
+def test_command_buffers():
+    """XLA records the calls into a CUDA graph, as its log says."""
+    code = """
+import jax, numpy
+from cornerturn.jax import transpose
+x = jax.numpy.asarray(numpy.random.rand(30, 40, 50).astype("f4"))
+def work(x):
+    for _ in range(6):
+        x = transpose(x, (1, 2, 0)) + 1
+    return x
+jitted, expected = jax.jit(work), numpy.asarray(x)
+for _ in range(6):
+    expected = expected.transpose(1, 2, 0) + 1
+for _ in range(5):
+    assert numpy.allclose(numpy.asarray(jitted(x)), expected)
+"""
+    flags = {"XLA_FLAGS": "--xla_gpu_enable_command_buffer=FUSION,CUSTOM_CALL --xla_gpu_graph_min_graph_size=1",
+             "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_CPP_MIN_LOG_LEVEL": "0", "TF_CPP_VMODULE": "command_buffer_conversion_pass=3"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **flags})
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"command buffer thunk.*cornerturn_permute", done.stderr), done.stderr
 
 
 def test_xla_interface():
