@@ -27,7 +27,7 @@ CALLS, ROUNDS, WARM_UPS = 300, 41, 3
 
 
 def measure(group, calls, wait, shuffle):
-    """Seconds a call: of each, over the rounds."""
+    """For each call its time: the median, the least and the 90th percentile of its rounds."""
     taken = {name: [] for name in calls}
     for round in range(-WARM_UPS, ROUNDS):
         order = list(calls)
@@ -89,6 +89,7 @@ def jax_calls():
 
     import cornerturn.jax
 
+    assert jax.default_backend() == "gpu"
     x = jax.numpy.asarray(numpy.random.rand(64, 64).astype(numpy.float32))
     its, ours = jax.jit(lambda x: jax.numpy.transpose(x)), jax.jit(cornerturn.jax.transpose)
     assert (numpy.asarray(ours(x)) == numpy.asarray(its(x))).all()

@@ -157,16 +157,15 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_permute(int rank, const int6
                                                             void* destination, const int64_t* destination_strides,
                                                             int64_t element_size, struct CUstream_st* stream);
 
-/* As cornerturn_cuda_copy, for callers that know that `device` is the current one, and the stream and both addresses
- * its own, as array libraries do: CUDA is not asked, which saves half a microsecond. Where they are not, it is CUDA
- * that notices, at the launch or when the stream is next waited for. */
+/* As cornerturn_cuda_copy, but it asks CUDA nothing, which saves half a microsecond. The caller guarantees that
+ * `device` is the current device, that the stream belongs to it, and that it can reach both addresses. If not, CUDA
+ * reports an error at the launch or when the stream is next waited for, and an illegal address ends the context. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_copy_on(int device, int rank, const int64_t* extents,
                                                             const void* source, const int64_t* source_strides,
                                                             void* destination, const int64_t* destination_strides,
                                                             int64_t element_size, struct CUstream_st* stream);
 
-/* As cornerturn_explain_copy, for the current device: which kernel, and its predicted time. The addresses are not
- * checked. */
+/* As cornerturn_explain_copy, for the current device: which kernel, and its predicted time. Overlaps are not found. */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_explain_copy(int rank, const int64_t* extents, const void* source,
                                                                  const int64_t* source_strides, const void* destination,
                                                                  const int64_t* destination_strides,

@@ -3,10 +3,12 @@
 No library is imported that the arrays at hand do not come from.
 """
 
+import operator
 import sys
 
 # DLPack's codes of types, by the kind of numpy's dtype or by its name. 3: DLPack has no such type.
 _OPAQUE = 3
+_CUDA, _CUDA_MANAGED = 2, 13  # DLPack's kinds of devices
 _CODES_OF_KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _CODES_OF_NAMES = {
     "bfloat16": 4,
@@ -24,7 +26,7 @@ _CODES_OF_NAMES = {
 def library_of(kind):
     """The library whose arrays are of this type, and whether it is the library's own type, not a subclass."""
     for base in kind.__mro__:
-        library, name = base.__module__.partition(".")[0], base.__name__
+        library, name = str(base.__module__).partition(".")[0], base.__name__
         if library == "torch" and name == "Tensor":
             # A parameter is a tensor like any other; other subclasses may do as they like.
             return "torch", kind is base or (kind.__module__, kind.__name__) == ("torch.nn.parameter", "Parameter")
@@ -42,47 +44,62 @@ def dlpack_code(dtype):
     return _CODES_OF_KINDS.get(dtype.kind, _OPAQUE) if dtype.isnative and dtype.isbuiltin == 1 else _OPAQUE
 
 
-def dlpack_capsule(x, stream):
-    """`x.__dlpack__`, without a copy."""
+def dlpack_capsule(x, name, stream):
+    """`x.__dlpack__()`, without a copy. On a GPU the stream is DLPack's number of one, or -1: nobody waits."""
     if getattr(x, "requires_grad", False):
-        x = x.detach()  # whether that may be has been asked
+        if library_of(type(x))[0] != "torch":
+            raise ValueError(f"{name} requires grad, which this would lose: give it detached")
+        x = x.detach()  # whether it is recorded has been asked
     try:
-        return x.__dlpack__(stream=stream, max_version=(1, 3), copy=False)
-    except TypeError:  # of an array before version 1 of DLPack
-        return x.__dlpack__(stream=stream)
+        if int(x.__dlpack_device__()[0]) not in (_CUDA, _CUDA_MANAGED):
+            stream = None
+        try:
+            return x.__dlpack__(stream=stream, max_version=(1, 3), copy=False)
+        except TypeError:  # of an array before version 1 of DLPack
+            return x.__dlpack__(stream=stream)
+    except (BufferError, AttributeError, TypeError, ValueError, NotImplementedError) as error:
+        raise TypeError(f"{name} is a {type(x).__qualname__}, which DLPack cannot describe: {error}") from error
 
 
-def cuda_array_interface(x):
+def cuda_array_interface(x, name):
     """Address, whether read-only, extents, strides in bytes, element size, DLPack's code of the type, and the stream."""
     its = x.__cuda_array_interface__
+    try:
+        (address, read_only), extents, kind, strides = its["data"], tuple(its["shape"]), its["typestr"], its.get("strides")
+        order, letter, size = kind[0], kind[1], int(kind[2:].partition("[")[0])
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise TypeError(f"{name} has a __cuda_array_interface__ without data, shape and typestr as they must be: {its}") from error
     if its.get("mask") is not None:
-        raise TypeError("an array with a mask is more than its elements: give the array and the mask one by one")
-    (address, read_only), extents, kind = its["data"], tuple(its["shape"]), its["typestr"]
-    if kind[1] == "O":
-        raise TypeError("an array of Python objects cannot be on a GPU")
-    size = int(kind[2:])
-    strides = its.get("strides")
+        raise TypeError(f"{name} has a mask, so that it is more than its elements: give array and mask one by one")
+    if letter == "O":
+        raise TypeError(f"{name} has elements that are Python objects")
+    size *= 4 if letter == "U" else 1
     if strides is None:
         strides, step = [], size
         for extent in reversed(extents):
             strides.insert(0, step)
             step *= extent
-    code = _CODES_OF_KINDS.get(kind[1], _OPAQUE) if kind[0] != ">" else _OPAQUE
+    if len(strides) != len(extents):
+        raise ValueError(f"{name} has {len(extents)} extents and {len(strides)} strides in its __cuda_array_interface__")
+    code = _CODES_OF_KINDS.get(letter, _OPAQUE) if order != ">" else _OPAQUE
     return address or 0, bool(read_only), extents, tuple(strides), size, code, its.get("stream")
 
 
-def shape_text(extents):
-    return "(" + ", ".join(map(str, extents)) + ("," if len(extents) == 1 else "") + ")"
+def same_dtype(a, b):
+    """Whether two arrays whose types DLPack does not know have the same."""
+    none = object()
+    return getattr(a, "dtype", none) == getattr(b, "dtype", None)
 
 
 # ---- Streams -------------------------------------------------------------------------------------------------------
 
 def stream_handle(stream):
     """The cudaStream_t of an integer, or of a stream object of torch, CuPy, numba or cuda.core, as an integer."""
-    if isinstance(stream, int) and not isinstance(stream, bool):
-        if stream < 0:
-            raise ValueError(f"stream is {stream}: it must be a cudaStream_t as an integer, or a stream object")
-        return 0 if stream == 1 else stream  # 1 is DLPack's number of the default stream
+    if hasattr(stream, "__index__") and not isinstance(stream, bool):
+        handle = operator.index(stream)
+        if not 0 <= handle < 2**63:
+            raise ValueError(f"stream is {handle}: it must be a cudaStream_t as an integer, or a stream object")
+        return 0 if handle == 1 else handle  # 1 is DLPack's number of the default stream
     if hasattr(stream, "__cuda_stream__"):
         protocol = stream.__cuda_stream__
         return int((protocol() if callable(protocol) else protocol)[1])
@@ -100,28 +117,37 @@ def on_stream(stream, array, function, *arguments, **options):
     """
     handle = stream_handle(stream)
     if library_of(type(array))[0] == "cupy":
-        import cupy
-
         with array.device:
-            its = cupy.cuda.ExternalStream(handle, array.device.id) if handle else cupy.cuda.Stream.null
-            its.wait_event(cupy.cuda.get_current_stream().record())
+            its = cupy_stream_of(handle, array.device.id)
+            its.wait_event(sys.modules["cupy"].cuda.get_current_stream().record())
             with its:
                 return function(*arguments, **options)
     import torch
 
     if not array.is_cuda:
         raise ValueError("stream is for arrays on a GPU: leave it out")
-    its = torch.cuda.ExternalStream(handle, array.device) if handle else torch.cuda.default_stream(array.device)
+    its = torch_stream_of(handle, array.device)
     its.wait_stream(torch.cuda.current_stream(array.device))
     with torch.cuda.stream(its):
         result = function(*arguments, **options)
     for each in (*arguments, *options.values()):
-        if isinstance(each, torch.Tensor):
-            each.record_stream(its)  # its memory is not given to others before this work is done
+        if isinstance(each, torch.Tensor) and each.is_cuda:
+            each.record_stream(its)
     return result
 
 
 # ---- torch ---------------------------------------------------------------------------------------------------------
+
+def torch_stream_of(handle, device):
+    import torch
+
+    return torch.cuda.ExternalStream(handle, device) if handle else torch.cuda.default_stream(device)
+
+
+def used_in(x, handle):
+    """Keeps the tensor's memory from others until the stream of another library is done with it."""
+    x.record_stream(torch_stream_of(handle, x.device))
+
 
 def torch_stream(device):
     """Of a PyTorch without DLPack's interface for C code, before 2.10."""
@@ -130,6 +156,19 @@ def torch_stream(device):
 
 def is_grad_enabled():
     return sys.modules["torch"].is_grad_enabled()
+
+
+def has_forward_gradient(x):
+    import torch
+
+    return torch.autograd.forward_ad.unpack_dual(x).tangent is not None
+
+
+def by_pytorch(x, axes):
+    """For tensors with a forward gradient."""
+    import torch
+
+    return x.permute(axes).clone(memory_format=torch.contiguous_format)
 
 
 def resolved(x):
@@ -164,6 +203,26 @@ def written(x):
 
 
 # ---- CuPy ----------------------------------------------------------------------------------------------------------
+
+def cupy_stream_of(handle, device):
+    import cupy
+
+    if not handle:
+        return cupy.cuda.Stream.null
+    if hasattr(cupy.cuda.Stream, "from_external"):
+        return cupy.cuda.Stream.from_external(_Stream(handle))
+    return cupy.cuda.ExternalStream(handle, device)
+
+
+class _Stream:
+    """A cudaStream_t as CUDA's protocol for Python wants it."""
+
+    def __init__(self, handle):
+        self.handle = handle
+
+    def __cuda_stream__(self):
+        return 0, self.handle
+
 
 def cupy_stream(device):
     import cupy

@@ -9,6 +9,10 @@ fuse a transpose of its own with what comes before and after; this one it cannot
 """
 
 import functools
+import operator
+import re
+from collections.abc import Iterable
+from typing import SupportsIndex
 
 import jax
 import numpy
@@ -20,7 +24,7 @@ from . import _core
 _permute = Primitive("cornerturn_permute")
 
 
-def transpose(x, axes=None):
+def transpose(x: jax.Array, axes: Iterable[SupportsIndex] | None = None) -> jax.Array:
     """Permute the axes of an array.
 
     Parameters
@@ -41,16 +45,35 @@ def transpose(x, axes=None):
         Where the axes do not fit `x`, or elements are smaller than a byte.
     """
     x = jax.numpy.asarray(x)
-    if axes is None:
-        axes = range(x.ndim - 1, -1, -1)
-    order = tuple(axis + x.ndim if axis < 0 else axis for axis in map(int, axes))
+    if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
+        raise TypeError(f"x has elements of dtype {x.dtype}, which are arrays themselves: give jax.random.key_data(x)")
+    given = tuple(range(x.ndim - 1, -1, -1) if axes is None else map(operator.index, axes))
+    order = tuple(axis + x.ndim if axis < 0 else axis for axis in given)
     if sorted(order) != list(range(x.ndim)):
-        raise ValueError(f"axes is {tuple(axes)}: each of x's {x.ndim} axes must stand there once")
+        raise ValueError(f"axes is {given}: each of x's {x.ndim} axes must stand there once")
     if x.ndim > 32:
         raise ValueError(f"x has {x.ndim} axes: it may have up to 32")
-    if x.dtype.name.startswith(("int2", "int4", "uint2", "uint4", "float4", "int1", "uint1")) and x.dtype.itemsize == 1:
+    if re.fullmatch(r"u?int[124]|float4\w*", x.dtype.name):
         raise TypeError(f"x has elements of dtype {x.dtype}: they must be whole bytes")
     return _permute.bind(x, axes=order)
+
+
+def matrix_transpose(x: jax.Array) -> jax.Array:
+    """Transpose the matrices that the last two axes hold.
+
+    Parameters
+    ----------
+    x : jax.Array
+        Two axes or more, else as for `transpose`.
+
+    Returns
+    -------
+    jax.Array
+        A new array.
+    """
+    if x.ndim < 2:
+        raise ValueError(f"x has {x.ndim} axes: a stack of matrices has 2 or more")
+    return transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
 def _fallback(x, *, axes):
@@ -69,7 +92,7 @@ def _inverse(axes):
 
 @_permute.def_abstract_eval
 def _(x, *, axes):
-    return jax.core.ShapedArray(tuple(x.shape[axis] for axis in axes), x.dtype)
+    return jax.lax.transpose_p.abstract_eval(x, permutation=axes)[0]
 
 
 @functools.partial(batching.primitive_batchers.__setitem__, _permute)
@@ -78,7 +101,12 @@ def _(arguments, dims, *, axes):
     return _permute.bind(x, axes=(0, *(axis + 1 for axis in axes))), 0
 
 
-_permute.def_impl(lambda x, *, axes: jax.jit(functools.partial(_permute.bind, axes=axes))(x))
+@functools.partial(jax.jit, static_argnames="axes")
+def _jitted(x, *, axes):
+    return _permute.bind(x, axes=axes)
+
+
+_permute.def_impl(_jitted)
 ad.deflinear2(_permute, lambda gradient, x, *, axes: [_permute.bind(gradient, axes=_inverse(axes))])
 mlir.register_lowering(_permute, mlir.lower_fun(_fallback, multiple_results=False))
 mlir.register_lowering(_permute, _lower, platform="cpu")

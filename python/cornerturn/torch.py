@@ -1,4 +1,4 @@
-"""cornerturn as PyTorch operators, for autograd, torch.compile, vmap and torch.export.
+"""cornerturn as PyTorch operators, for autograd, torch.compile, torch.func and torch.export.
 
     import cornerturn.torch
 
@@ -9,7 +9,13 @@ Both return a new tensor without gaps, on the device of x, a CPU or a CUDA GPU; 
 Importing this module registers them.
 """
 
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Sequence
+
 import torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function as _one_level
 
 from . import _core
 
@@ -18,14 +24,14 @@ _operators.define("permute(Tensor x, int[] dims) -> Tensor", tags=(torch.Tag.pt2
 _operators.define("contiguous(Tensor x) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
 
 
-def _normal(dims, count):
+def _normal(dims: Sequence[int], count: int) -> list[int]:
     normal = [dim + count if dim < 0 else dim for dim in dims]
     if sorted(normal) != list(range(count)):
         raise ValueError(f"dims is {list(dims)}: each of x's {count} axes must stand there once")
     return normal
 
 
-def _contiguous(x):
+def _contiguous(x: torch.Tensor) -> Any:
     return _core._permute_unrecorded(x, range(x.ndim))
 
 
@@ -44,20 +50,71 @@ def _(x):
     return x.new_empty(x.shape)
 
 
-def _keep_dims(ctx, inputs, output):
-    x, dims = inputs
-    ctx.dims = _normal(dims, x.ndim)
+@contextlib.contextmanager
+def _below():
+    """What is called goes on below this level of autograd. Levels of torch.func further out record as before."""
+    with torch._C._AutoDispatchBelowAutograd(), torch.enable_grad(), torch.autograd.forward_ad._set_fwd_grad_enabled(True):
+        yield
 
 
-def _permute_back(ctx, gradient):
-    inverse = [0] * len(ctx.dims)
-    for to, dim in enumerate(ctx.dims):
-        inverse[dim] = to
-    return torch.ops.cornerturn.permute(gradient, inverse), None
+class _Permute(torch.autograd.function._SingleLevelFunction):
+    @staticmethod
+    def forward(x, dims):
+        with _below():
+            return torch.ops.cornerturn.permute(x, dims)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, dims = inputs
+        ctx.dims = _normal(dims, x.ndim)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        inverse = [0] * len(ctx.dims)
+        for to, dim in enumerate(ctx.dims):
+            inverse[dim] = to
+        return torch.ops.cornerturn.permute(gradient, inverse), None
+
+    @staticmethod
+    def jvp(ctx, tangent, _):
+        return torch.ops.cornerturn.permute(tangent, ctx.dims)
 
 
-torch.library.register_autograd("cornerturn::permute", _permute_back, setup_context=_keep_dims, lib=_operators)
-torch.library.register_autograd("cornerturn::contiguous", lambda ctx, gradient: gradient, lib=_operators)
+class _Contiguous(torch.autograd.function._SingleLevelFunction):
+    @staticmethod
+    def forward(x):
+        with _below():
+            return torch.ops.cornerturn.contiguous(x)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return torch.ops.cornerturn.contiguous(tangent)
+
+
+def _recorded(name, function):
+    operator = getattr(torch.ops.cornerturn, name)
+
+    def call(x, *arguments):
+        if not (x.requires_grad or torch.autograd.forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active()):
+            with torch._C._AutoDispatchBelowAutograd():
+                return operator(x, *arguments)
+        # Within torch.func's transformations the dispatcher calls this once for each of their levels.
+        with _one_level():
+            return function.apply(x, *arguments)
+
+    _operators.impl(name, call, "Autograd")
+
+
+_recorded("permute", _Permute)
+_recorded("contiguous", _Contiguous)
 
 
 @torch.library.register_vmap("cornerturn::permute", lib=_operators)

@@ -20,6 +20,15 @@ const dlpack::exchange_api* exchange_api_of(nb::handle type) {
     return api != nullptr && api->tensor_of != nullptr ? api : nullptr;
 }
 
+// Sparse tensors, those on other devices, those that torch.func's functions see.
+[[noreturn]] void refuse_undescribed(const array& a, const char* name) {
+    const char* const advice = a.from == library::torch
+                                   ? "; under torch.func and torch.vmap import cornerturn.torch and call "
+                                     "torch.ops.cornerturn.permute or .contiguous"
+                                   : "";
+    nb::raise_type_error("%s is a %s that DLPack cannot describe%s", name, name_of(a.object.type()).c_str(), advice);
+}
+
 // What the type of an array tells, of those types that arrays come in again and again.
 struct known_type {
     nb::handle type;  // kept for ever
@@ -45,8 +54,7 @@ known_type look_up(nb::handle type) {
     if (name == "torch") its.from = library::torch;
     if (name == "cupy") its.from = library::cupy;
     if (name == "jax") {
-        nb::raise_type_error("%s arrays are immutable, and XLA's to place: use cornerturn.jax.transpose",
-                             name_of(type).c_str());
+        nb::raise_type_error("%s is immutable: use cornerturn.jax.transpose", name_of(type).c_str());
     }
     if (its.from != library::other && its.exact && known_count < kMostKnown) {
         its.type = nb::borrow(type).release();
@@ -74,8 +82,7 @@ void fill_in(array& a, const dlpack::tensor& t, const char* name) {
         next *= t.extents[i];
     }
     a.data = reinterpret_cast<std::uintptr_t>(t.data) + t.byte_offset;
-    if (t.data == nullptr && !a.is_empty())
-        nb::raise_type_error("%s is a %s without memory of its own", name, name_of(a.object.type()).c_str());
+    if (t.data == nullptr && !a.is_empty()) refuse_undescribed(a, name);
 }
 
 // By its attributes: __dlpack__ takes several times as long.
@@ -101,17 +108,14 @@ nb::object stream_number(void* stream) {
 }
 
 void read_dlpack(array& a, const char* name, bool exchange, void* stream) {
-    const auto device = nb::cast<nb::tuple>(a.object.attr("__dlpack_device__")());
-    const auto kind = nb::cast<int>(device[0]);  // an enumeration, at times
-    const bool on_gpu = kind == dlpack::kCuda || kind == dlpack::kCudaManaged;
-    const nb::object order = !on_gpu ? nb::none() : exchange ? stream_number(stream) : nb::object(nb::int_(-1));
-    a.description = libraries("dlpack_capsule")(a.object, order);
-    PyObject* const capsule = a.description.ptr();
+    a.owner = libraries("dlpack_capsule")(a.object, name, exchange ? stream_number(stream) : nb::object(nb::int_(-1)));
+    PyObject* const capsule = a.owner.ptr();
     if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
         const auto* t = static_cast<dlpack::versioned_tensor*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
         if (t->version.major != 1)
             nb::raise_type_error("%s speaks version %u of DLPack: it must be 1", name, t->version.major);
         a.read_only = (t->flags & dlpack::kReadOnly) != 0;
+        a.copied = (t->flags & dlpack::kCopied) != 0;
         return fill_in(a, t->tensor, name);
     }
     const auto* t = static_cast<dlpack::unversioned_tensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
@@ -121,20 +125,20 @@ void read_dlpack(array& a, const char* name, bool exchange, void* stream) {
 
 // https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
 void read_cuda_array_interface(array& a, const char* name) {
-    const auto its = nb::cast<nb::tuple>(libraries("cuda_array_interface")(a.object));
+    const auto its = nb::cast<nb::tuple>(libraries("cuda_array_interface")(a.object, name));
     const auto extents = nb::cast<nb::tuple>(its[2]), strides = nb::cast<nb::tuple>(its[3]);
     check_rank(static_cast<int>(extents.size()), name);
     a.rank = static_cast<int>(extents.size());
-    a.data = nb::cast<std::uintptr_t>(its[0]);
-    a.read_only = nb::cast<bool>(its[1]);
+    a.data = static_cast<std::uintptr_t>(integer(its[0], "the address"));
+    a.read_only = its[1].is(nb::bool_(true));
     for (int i = 0; i < a.rank; ++i) {
-        a.extents[i] = nb::cast<std::int64_t>(extents[i]);
-        a.strides[i] = nb::cast<std::int64_t>(strides[i]);
+        a.extents[i] = integer(extents[i], "an extent");
+        a.strides[i] = integer(strides[i], "a stride");
     }
-    a.element_size = nb::cast<std::int64_t>(its[4]);
-    a.type = {nb::cast<std::uint8_t>(its[5]), static_cast<std::uint8_t>(a.element_size * 8), 1};
+    a.element_size = integer(its[4], "the size of an element");
+    a.type = {static_cast<std::uint8_t>(integer(its[5], "a type")), static_cast<std::uint8_t>(a.element_size * 8), 1};
     if (!its[6].is_none()) {
-        const auto number = nb::cast<std::uintptr_t>(its[6]);
+        const auto number = static_cast<std::uintptr_t>(integer(its[6], "the stream"));
         a.has_stream = true;
         a.stream = number == 1 ? nullptr : reinterpret_cast<void*>(number);
     }
@@ -201,15 +205,33 @@ array identify(nb::handle object, const char* name) {
     return a;
 }
 
+std::int64_t integer(nb::handle object, const char* what) {
+    std::int64_t value = 0;
+    if (!nb::try_cast(object, value))
+        raise_value_error("%s is %s: it must be an integer of 64 bits", what, text_of(nb::borrow(object)).c_str());
+    return value;
+}
+
 bool is_subclass(const array& a) { return a.from == library::torch && a.subclass; }
+
+bool is_lazy(const array& a) {
+    if (a.from != library::torch) return false;
+    const bool may_be_complex = a.element_size == 0 || a.type.code == dlpack::kComplex;  // not read, or complex
+    return is_true(a.object.attr("is_neg")()) || (may_be_complex && is_true(a.object.attr("is_conj")()));
+}
 
 special special_of(const array& a) {
     if (a.from != library::torch) return special::none;
     const bool is_complex = a.type.code == dlpack::kComplex;
     const bool is_real = a.type.code == dlpack::kFloat || a.type.code == dlpack::kBfloat || a.type.code > dlpack::kBool;
     if (!is_complex && !is_real) return special::none;
-    if (is_true(a.object.attr("is_neg")()) || (is_complex && is_true(a.object.attr("is_conj")()))) return special::lazy;
+    if (is_lazy(a)) return special::lazy;
     if (is_true(a.object.attr("requires_grad")) && is_true(libraries("is_grad_enabled")())) return special::recorded;
+    static nb::handle forward_gradients;
+    if (!forward_gradients.is_valid())
+        forward_gradients = nb::object(nb::module_::import_("torch.autograd.forward_ad")).release();
+    const nb::object level = forward_gradients.attr("_current_level");
+    if (PyLong_AsLong(level.ptr()) >= 0 && is_true(libraries("has_forward_gradient")(a.object))) return special::dual;
     return special::none;
 }
 
@@ -218,9 +240,8 @@ void read(array& a, const char* name, bool exchange, void* stream) {
     if (a.api != nullptr && !exchange) {
         dlpack::tensor t;
         if (a.api->tensor_of(a.object.ptr(), &t) != 0) {
-            nb::python_error why;
-            nb::raise_from(why, PyExc_TypeError, "%s is a %s that DLPack cannot describe", name,
-                           name_of(a.object.type()).c_str());
+            PyErr_Clear();  // a sentence with a stack of C++ functions
+            refuse_undescribed(a, name);
         }
         return fill_in(a, t, name);
     }
@@ -252,18 +273,19 @@ array new_array(const array& x, int rank, const std::int64_t* extents) {
         next *= std::max<std::int64_t>(extents[i], 1);
     }
     made.read_only = made.has_stream = false;
+    made.owner = nb::object();
     switch (x.from) {
         case library::numpy: make_numpy(made, x.object); return made;
         case library::torch:
             if (make_torch(made)) return made;
-            made.description = x.object.attr("new_empty")(tuple_of(rank, extents));
+            made.made = x.object.attr("new_empty")(tuple_of(rank, extents));
             break;
-        case library::cupy: made.description = libraries("new_cupy")(x.object, tuple_of(rank, extents)); break;
+        case library::cupy: made.made = libraries("new_cupy")(x.object, tuple_of(rank, extents)); break;
         case library::other:
             nb::raise_type_error("a new array of type %s cannot be made here: give one as out, or to copyto",
                                  name_of(x.object.type()).c_str());
     }
-    made.object = made.description;
+    made.object = made.made;
     read(made, "the new array", false, nullptr);
     return made;
 }
@@ -271,15 +293,15 @@ array new_array(const array& x, int rank, const std::int64_t* extents) {
 bool same_type(const array& a, const array& b) {
     if (a.element_size != b.element_size) return false;
     if (a.from == library::numpy && b.from == library::numpy) return same_numpy_type(a.object, b.object);
-    if (a.from == library::cupy && b.from == library::cupy)
-        return nb::cast<bool>(a.object.attr("dtype").attr("__eq__")(b.object.attr("dtype")));
     const auto type_of = [](const array& x) {
         if (x.from != library::numpy && x.from != library::cupy) return x.type;
         const auto code = nb::cast<std::uint8_t>(libraries("dlpack_code")(x.object.attr("dtype")));
         return dlpack::data_type{code, static_cast<std::uint8_t>(x.element_size * 8), 1};
     };
     const dlpack::data_type of_a = type_of(a), of_b = type_of(b);
-    return of_a.code != dlpack::kOpaque && of_a.code == of_b.code && of_a.bits == of_b.bits && of_a.lanes == of_b.lanes;
+    if (of_a.code == dlpack::kOpaque && of_b.code == dlpack::kOpaque)  // such as records of numba's
+        return nb::cast<bool>(libraries("same_dtype")(a.object, b.object));
+    return of_a.code == of_b.code && of_a.bits == of_b.bits && of_a.lanes == of_b.lanes;
 }
 
 }  // namespace cornerturn::python

@@ -16,12 +16,15 @@ namespace nb = nanobind;
 
 inline constexpr int kMostAxes = 32;
 
+// nb::cast, with a sentence where it fails: "<what> is <object>: it must be an integer of 64 bits".
+std::int64_t integer(nb::handle object, const char* what);
+
 // Whose array it is. New ones come from that library.
 enum class library { numpy, torch, cupy, other };
 
 struct array {
     array() = default;
-    // A copy of extents and strides is one of those that there are.
+    // Copies the first `rank` extents and strides alone.
     array(const array& a) : array(a, a.rank) {
         std::copy_n(a.extents, rank, extents);
         std::copy_n(a.strides, rank, strides);
@@ -37,11 +40,12 @@ struct array {
           element_size(a.element_size),
           type(a.type),
           read_only(a.read_only),
+          copied(a.copied),
           on_gpu(a.on_gpu),
           device(a.device),
           has_stream(a.has_stream),
           stream(a.stream),
-          description(a.description) {}
+          owner(a.owner) {}
     array& operator=(const array&) = delete;
 
     nb::handle object;
@@ -55,12 +59,14 @@ struct array {
     std::int64_t element_size = 0;
     dlpack::data_type type{dlpack::kOpaque, 0, 1};  // kOpaque: DLPack has no such type, or the library does not say
     bool read_only = false;
+    bool copied = false;  // the view is of a copy: what is written to it is lost
     bool on_gpu = false;
     int device = 0;
 
     bool has_stream = false;  // __cuda_array_interface__ names it
     void* stream = nullptr;
-    nb::object description;  // what must outlive this view, such as a new array
+    nb::object owner;  // what keeps the view alive: a capsule of DLPack's
+    nb::object made;   // by new_array()
 
     bool is_empty() const {
         for (int i = 0; i < rank; ++i)
@@ -93,8 +99,8 @@ std::string name_of(nb::handle type);
 // Raises ValueError.
 void check_rank(int rank, const char* name);
 
-// What memory does not tell of an array.
-enum class special { none, recorded, lazy };
+// What the memory of a tensor does not show.
+enum class special { none, recorded, dual, lazy };
 
 // The library of the object, which must be an array that this package takes, without a look at its memory. Raises
 // TypeError. `name` is the argument's.
@@ -103,8 +109,11 @@ array identify(nb::handle object, const char* name);
 // A torch.Tensor of a subclass, which may be anything: not to be read.
 bool is_subclass(const array& a);
 
-// Of an array that is read: whether it is a torch.Tensor that autograd records, or a view that is conjugated or negated
-// where elements are used.
+// A torch.Tensor that is conjugated or negated where its elements are used. Ask it before read() exports by __dlpack__,
+// which refuses such a view.
+bool is_lazy(const array& a);
+
+// Of an array that is read: whether it is such a view, one that autograd records, or one with a forward gradient.
 special special_of(const array& a);
 
 // Fills in all else. Where the array's library knows streams and `exchange` is set, the work in `stream` comes after

@@ -25,23 +25,26 @@ struct call {
     std::int64_t unit;
     std::int64_t extents[kMostAxes], source_strides[kMostAxes], destination_strides[kMostAxes];
 
-    call(const array& source, const array& destination) : rank(destination.rank), unit(destination.element_size) {
+    call(const array& source, const array& destination) : rank(0), unit(destination.element_size) {
         std::int64_t all = unit;
-        for (int i = 0; i < rank; ++i) {
-            extents[i] = destination.extents[i];
-            source_strides[i] = extents[i] > 1 ? source.strides[i] : 0;
-            destination_strides[i] = extents[i] > 1 ? destination.strides[i] : 0;
-            all |= source_strides[i] | destination_strides[i];
+        for (int i = 0; i < destination.rank; ++i) {
+            if (destination.extents[i] == 1) continue;
+            extents[rank] = destination.extents[i];
+            source_strides[rank] = source.strides[i];
+            destination_strides[rank] = destination.strides[i];
+            all |= source.strides[i] | destination.strides[i];
+            ++rank;
         }
         const int shift = std::countr_zero(static_cast<std::uint64_t>(all));
-        if (unit == std::int64_t{1} << shift) {  // to divide takes as long as much of a small copy
+        if (unit == std::int64_t{1} << shift) {  // division would take a large part of a small copy's time
             for (int i = 0; i < rank; ++i) source_strides[i] >>= shift, destination_strides[i] >>= shift;
             return;
         }
         for (int i = 0; i < rank; ++i) unit = std::gcd(unit, std::gcd(source_strides[i], destination_strides[i]));
         for (int i = 0; i < rank; ++i) source_strides[i] /= unit, destination_strides[i] /= unit;
         if (unit == destination.element_size) return;
-        if (rank == kMostAxes) raise_value_error("strides are no multiples of the elements' size: of 31 axes at most");
+        if (rank == kMostAxes)
+            raise_value_error("arrays whose strides are not multiples of the element size may have at most 31 axes");
         extents[rank] = destination.element_size / unit;
         source_strides[rank] = destination_strides[rank] = 1;
         ++rank;

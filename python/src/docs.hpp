@@ -6,7 +6,7 @@ namespace cornerturn::python::docs {
 inline constexpr const char* kTranspose = R"(
 Permute the axes of an array, into a new array without gaps.
 
-The elements are moved, bit for bit, at the speed of memory. ``numpy.transpose`` and ``torch.permute`` return a view.
+The elements are moved, bit for bit, at memory bandwidth. ``numpy.transpose`` and ``torch.permute`` return a view.
 
 Parameters
 ----------
@@ -19,10 +19,10 @@ out : array, optional
     Where the result goes: of the result's shape and dtype, in the same memory as `x`, with any strides. It must share no
     element with `x`. Arrays of libraries other than numpy, PyTorch and CuPy need it.
 stream : int or stream object, optional
-    The CUDA stream that does the work: a ``cudaStream_t``, or a stream of PyTorch, CuPy, numba or cuda.core. Default: the
-    current stream of the library that `x`, or `out` if given, comes from; of a library that has none, the default stream.
-    The work comes after what the current stream has been given. With a stream of your own, the result is ready for work in
-    that stream; let others wait for it.
+    The CUDA stream that does the work: a ``cudaStream_t``, or a stream of PyTorch, CuPy, numba or cuda.core. The call first
+    makes it wait for the library's current stream. The result is ready in the given stream: make other streams wait for it
+    before they use it. Default: the current stream of the library that `x`, or `out` if given, comes from. If that library
+    has no current stream: CUDA's default stream.
 threads : int, optional
     At most so many threads, in host memory. Default: all cores.
 
@@ -34,11 +34,11 @@ array
 Raises
 ------
 ValueError
-    Where axes, shapes, memory or streams do not fit, or `x` and `out` overlap.
+    If axes, shapes, devices or streams do not match, or `x` and `out` overlap.
 TypeError
-    Where an argument is no array, has elements that are Python objects or parts of bytes, or another dtype than needed.
+    If an argument is no array, if its elements are Python objects or smaller than a byte, or if dtypes differ.
 RuntimeError
-    Where CUDA reports an error, or this build or machine cannot do it.
+    If CUDA reports an error, or this build or machine cannot do it.
 
 Notes
 -----
@@ -108,12 +108,21 @@ Copy the elements of an array into another, whatever the strides of both.
 Parameters
 ----------
 dst : array
-    Where they go. No two of its elements share memory, and none is one of `src`.
+    The destination. Its elements must not overlap each other or those of `src`.
 src : array
     Of the same dtype, in the same memory. Its shape is broadcast to that of `dst`, by numpy's rules. It may come from
     another library.
 stream, threads
     As for `transpose`; the current stream is that of the library of `dst`.
+
+Returns
+-------
+None
+
+Raises
+------
+ValueError, TypeError, RuntimeError
+    As for `transpose`.
 
 Notes
 -----
@@ -130,9 +139,7 @@ array([[0., 1., 2.],
 )";
 
 inline constexpr const char* kExplain = R"(
-Say how ``transpose(x, axes)`` would be done, and why: one line. Nothing is moved.
-
-For arrays on a GPU it names the kernel and its predicted time.
+Say how ``transpose(x, axes)`` would be done. Nothing is moved.
 
 Parameters
 ----------
@@ -144,6 +151,13 @@ axes : sequence of int, optional
 Returns
 -------
 str
+    One line: in host memory the way and its reason; on a GPU the kernel and what it costs by prediction.
+
+Examples
+--------
+>>> import numpy, cornerturn
+>>> cornerturn.explain(numpy.zeros((0, 4)))
+'nothing: there is nothing to move'
 )";
 
 }  // namespace cornerturn::python::docs

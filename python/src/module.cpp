@@ -22,7 +22,7 @@ std::string shape_text(int rank, const std::int64_t* extents) {
     return text + (rank == 1 ? ",)" : ")");
 }
 
-std::string type_text(const array& a) {
+std::string text_of_type(const array& a) {
     const nb::object type = nb::getattr(a.object, "dtype", nb::none());
     return type.is_none() ? std::to_string(a.element_size) + " bytes" : text_of(type);
 }
@@ -62,13 +62,13 @@ struct axes_list {
             raise_value_error("axes has %zd numbers: x has %d axes, and each must stand there once", count, rank);
         bool seen[kMostAxes] = {};
         for (int i = 0; i < rank; ++i) {
-            const Py_ssize_t given = PyNumber_AsSsize_t(PyTuple_GetItem(all.ptr(), i), PyExc_OverflowError);
+            const Py_ssize_t given = PyNumber_AsSsize_t(PyTuple_GetItem(all.ptr(), i), nullptr);
             if (given == -1 && PyErr_Occurred()) throw nb::python_error();
             const Py_ssize_t axis = given < 0 ? given + rank : given;
             if (axis < 0 || axis >= rank)
-                raise_value_error("axes[%d] is %zd: x has %d axes, so that it must be %d to %d", i, given, rank, -rank,
+                raise_value_error("axes[%d] is %zd: x has %d axes, it must be %d to %d", i, given, rank, -rank,
                                   rank - 1);
-            if (seen[axis]) raise_value_error("axes[%d] is %zd, which stands there twice", i, given);
+            if (seen[axis]) raise_value_error("axes[%d] is %zd: it repeats an axis", i, given);
             seen[axis] = true;
             numbers[i] = static_cast<int>(axis);
         }
@@ -83,8 +83,11 @@ void check_same_place(const array& a, const char* a_name, const array& b, const 
 
 void check_same_type(const array& a, const char* a_name, const array& b, const char* b_name) {
     if (same_type(a, b)) return;
-    nb::raise_type_error("%s has elements of dtype %s: they must be of %s's, %s", b_name, type_text(b).c_str(), a_name,
-                         type_text(a).c_str());
+    if (text_of_type(a) == text_of_type(b))
+        nb::raise_type_error("%s and %s have elements of dtype %s, of which libraries do not tell each other enough",
+                             a_name, b_name, text_of_type(a).c_str());
+    nb::raise_type_error("%s has elements of dtype %s: they must be of %s's, %s", b_name, text_of_type(b).c_str(),
+                         a_name, text_of_type(a).c_str());
 }
 
 // Where nothing is recorded. `name` is the argument's.
@@ -96,9 +99,13 @@ void check_plain(const array& a, const char* name) {
 
 [[noreturn]] void refuse_recorded(const char* name) {
     raise_value_error(
-        "%s requires grad, and this would not be recorded: call it under torch.no_grad(), or take "
-        "torch.ops.cornerturn.permute, which is recorded",
+        "%s requires grad, and a write to a given array is not recorded: call this under torch.no_grad(), or import "
+        "cornerturn.torch and take the tensor that torch.ops.cornerturn.permute returns, which autograd records",
         name);
+}
+
+[[noreturn]] void refuse_dual(const char* name) {
+    raise_value_error("%s has a forward gradient, which this would lose: permute it by PyTorch's own functions", name);
 }
 
 void check_destination(const array& a, const char* name) {
@@ -106,8 +113,16 @@ void check_destination(const array& a, const char* name) {
         case special::none: break;
         case special::lazy: raise_value_error("%s is a conjugated or negated view: give a tensor that is not", name);
         case special::recorded: refuse_recorded(name);
+        case special::dual: refuse_dual(name);
     }
     if (a.read_only) raise_value_error("%s is read-only", name);
+    if (a.copied) raise_value_error("%s exports a copy of its memory, so that what is written would be lost", name);
+}
+
+void check_source(const array& a, const char* name) {
+    const special its = special_of(a);
+    if (its == special::recorded) refuse_recorded(name);
+    if (its == special::dual) refuse_dual(name);
 }
 
 // ---- Streams ----
@@ -132,6 +147,9 @@ void* read_first(array& a, const char* name, given_stream stream) {
 void read_second(array& a, const char* name, const array& first, void* stream) {
     const bool same = a.from == first.from && (a.from != library::other || (a.api != nullptr && a.api == first.api));
     read(a, name, !same, stream);
+    // PyTorch gives memory to others once its own streams are done with it.
+    if (!same && a.from == library::torch && a.on_gpu)
+        libraries("used_in")(a.object, reinterpret_cast<std::uintptr_t>(stream));
 }
 
 // Whether another function is to be called instead: with the stream as the library's current one.
@@ -141,7 +159,7 @@ bool is_for_library(const array& a, nb::handle stream) {
 
 given_stream stream_of(nb::handle stream) {
     if (stream.is_none()) return {};
-    return {true, reinterpret_cast<void*>(nb::cast<std::uintptr_t>(libraries("stream_handle")(stream)))};
+    return {true, reinterpret_cast<void*>(integer(libraries("stream_handle")(stream), "stream"))};
 }
 
 nb::object core(const char* name) { return nb::module_::import_("cornerturn._core").attr(name); }
@@ -166,7 +184,7 @@ nb::object permute_new(const array& x, const axes_list& axes, nb::handle threads
     const array from = permuted(x, axes.numbers);
     const array to = new_array(x, from.rank, from.extents);
     copy(from, to, threads_of(threads, to), stream);
-    return to.description;
+    return to.made;
 }
 
 // Of x into out, which are read, and of which nothing is recorded.
@@ -190,12 +208,17 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
             const int rank = rank_of(x);
             return libraries("recorded")(x, tuple_of(axes_list(axes, rank), rank));
         }
+        if (from.api == nullptr && is_lazy(from))
+            return transpose(libraries("resolved")(x), axes, out, stream, threads);
         void* const its = read_first(from, "x", stream_of(stream));
         const axes_list order(axes, from.rank);
         switch (special_of(from)) {
             case special::none: break;
             case special::lazy: return transpose(libraries("resolved")(x), axes, out, stream, threads);
-            case special::recorded: return libraries("recorded")(x, tuple_of(order, from.rank));
+            case special::recorded:
+                threads_of(threads, from);  // the operator takes all cores
+                return libraries("recorded")(x, tuple_of(order, from.rank));
+            case special::dual: return libraries("by_pytorch")(x, tuple_of(order, from.rank));
         }
         return permute_new(from, order, threads, its);
     }
@@ -207,13 +230,10 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
     check_plain(from, "x");
     void* const its = read_first(to, "out", stream_of(stream));
     check_destination(to, "out");
+    if (is_lazy(from)) return transpose(libraries("resolved")(x), axes, out, stream, threads);
     read_second(from, "x", to, its);
     check_same_place(from, "x", to, "out");
-    switch (special_of(from)) {
-        case special::none: break;
-        case special::lazy: return transpose(libraries("resolved")(x), axes, out, stream, threads);
-        case special::recorded: refuse_recorded("x");
-    }
+    check_source(from, "x");
     return permute_into(from, to, axes_list(axes, from.rank), threads, its);
 }
 
@@ -234,8 +254,8 @@ nb::object matrix_transpose(nb::handle x, nb::handle out, nb::handle stream, nb:
 nb::object permute_unrecorded(nb::handle x, nb::handle axes) {
     array from = identify(x, "x");
     if (is_subclass(from)) return permute_unrecorded(libraries("plain")(x), axes);
+    if (is_lazy(from)) return permute_unrecorded(libraries("resolved")(x), axes);
     void* const stream = read_first(from, "x", {});
-    if (special_of(from) == special::lazy) return permute_unrecorded(libraries("resolved")(x), axes);
     return permute_new(from, axes_list(axes, from.rank), nb::none(), stream);
 }
 
@@ -244,6 +264,7 @@ nb::object contiguous(nb::handle x, nb::handle stream, nb::handle threads) {
     if (is_for_library(from, stream))
         return libraries("on_stream")(stream, x, core("contiguous"), x, nb::arg("threads") = threads);
     if (is_subclass(from)) return libraries("recorded")(x, nb::none());
+    if (from.api == nullptr && is_lazy(from)) return contiguous(libraries("resolved")(x), stream, threads);
     void* const its = read_first(from, "x", stream_of(stream));
     threads_of(threads, from);  // wrong ones are refused even where nothing is moved
     if (from.is_packed()) return nb::borrow(x);
@@ -251,6 +272,7 @@ nb::object contiguous(nb::handle x, nb::handle stream, nb::handle threads) {
         case special::none: break;
         case special::lazy: return contiguous(libraries("resolved")(x), stream, threads);
         case special::recorded: return libraries("recorded")(x, nb::none());
+        case special::dual: return x.attr("contiguous")();
     }
     return permute_new(from, axes_list::in_order(from.rank), threads, its);
 }
@@ -265,13 +287,10 @@ void copyto(nb::handle destination, nb::handle source, nb::handle stream, nb::ha
     check_plain(from, "src");
     void* const its = read_first(to, "dst", stream_of(stream));
     check_destination(to, "dst");
+    if (is_lazy(from)) return copyto(destination, libraries("resolved")(source), stream, threads);
     read_second(from, "src", to, its);
     check_same_place(from, "src", to, "dst");
-    switch (special_of(from)) {
-        case special::none: break;
-        case special::lazy: return copyto(destination, libraries("resolved")(source), stream, threads);
-        case special::recorded: refuse_recorded("src");
-    }
+    check_source(from, "src");
     check_same_type(to, "dst", from, "src");
     // As numpy broadcasts: axes that src lacks, or that it has one element along, are repeated.
     array spread(from, to.rank);
@@ -340,12 +359,13 @@ NB_MODULE(_core, m) {
     m.attr("ArrayT") = nb::type_var("ArrayT");
     m.def("transpose", &transpose, nb::arg("x").none(), nb::arg("axes") = nb::none(), nb::kw_only(),
           nb::arg("out") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
-          nb::sig("def transpose(x: ArrayT, axes: collections.abc.Sequence[int] | None = None, *, out: ArrayT | None = "
+          nb::sig("def transpose(x: ArrayT, axes: collections.abc.Iterable[typing.SupportsIndex] | None = None, *, "
+                  "out: object = "
                   "None, stream: object = None, threads: int | None = None) -> ArrayT"),
           docs::kTranspose);
     m.def("matrix_transpose", &matrix_transpose, nb::arg("x").none(), nb::kw_only(), nb::arg("out") = nb::none(),
           nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
-          nb::sig("def matrix_transpose(x: ArrayT, *, out: ArrayT | None = None, stream: object = None, threads: int | "
+          nb::sig("def matrix_transpose(x: ArrayT, *, out: object = None, stream: object = None, threads: int | "
                   "None = None) -> ArrayT"),
           docs::kMatrixTranspose);
     m.def("contiguous", &contiguous, nb::arg("x").none(), nb::kw_only(), nb::arg("stream") = nb::none(),
@@ -358,7 +378,8 @@ NB_MODULE(_core, m) {
           docs::kCopyto);
     m.def("explain", static_cast<std::string (*)(nb::handle, nb::handle)>(&explain), nb::arg("x").none(),
           nb::arg("axes") = nb::none(),
-          nb::sig("def explain(x: object, axes: collections.abc.Sequence[int] | None = None) -> str"), docs::kExplain);
+          nb::sig("def explain(x: object, axes: collections.abc.Iterable[typing.SupportsIndex] | None = None) -> str"),
+          docs::kExplain);
     m.def("_permute_unrecorded", &permute_unrecorded, nb::arg("x").none(), nb::arg("axes"));
     m.def("_xla_handler", &xla_handler, nb::arg("platform"));
     m.def("_gpus", &gpus);

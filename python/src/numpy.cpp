@@ -1,5 +1,7 @@
 #include "numpy.hpp"
 
+#include <cstring>
+
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #if NPY_ABI_VERSION < 0x02000000
@@ -58,9 +60,12 @@ void make_numpy(array& made, nb::handle like) {
     PyObject* const its =
         PyArray_NewFromDescr(&PyArray_Type, type, made.rank, made.extents, nullptr, nullptr, 0, nullptr);
     if (its == nullptr) throw nb::python_error();
-    made.description = nb::steal(its);
+    made.made = nb::steal(its);
     made.object = its;
     made.data = reinterpret_cast<std::uintptr_t>(PyArray_DATA(as_numpy(its)));
+    // numpy makes strings of one character for those of none, which nothing is moved into.
+    if (made.element_size == 0)
+        std::memset(PyArray_DATA(as_numpy(its)), 0, static_cast<std::size_t>(PyArray_NBYTES(as_numpy(its))));
 }
 
 bool same_numpy_type(nb::handle a, nb::handle b) {

@@ -81,7 +81,7 @@ bool make_torch(array& made) {
     PyObject* const its = of_torch.wrap(tensor);
     of_torch.destroy(tensor);
     if (its == nullptr) throw nb::python_error();
-    made.description = nb::steal(its);
+    made.made = nb::steal(its);
     made.object = its;
     return true;
 }

@@ -30,7 +30,8 @@ struct known_device {
 };
 known_device& known(int device) {
     static std::array<known_device, kDevices> all;
-    if (device >= kDevices) throw unsupported("device " + to_string(device) + ": cornerturn knows the first 64");
+    if (device < 0 || device >= kDevices)
+        throw unsupported("device " + to_string(device) + ": cornerturn knows the first 64");
     return all[static_cast<std::size_t>(device)];
 }
 

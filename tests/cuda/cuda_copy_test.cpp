@@ -286,6 +286,12 @@ TEST(cuda_copy, refuses_what_is_wrong) {
     ASSERT_EQ(cornerturn_cuda_explain_copy(2, extents, a.data, turned, b.data, nullptr, 4, text, sizeof text),
               CORNERTURN_OK);
     EXPECT_STRNE(text, "");
+    const std::int64_t empty[] = {0, 5};
+    ASSERT_EQ(cornerturn_cuda_explain_copy(2, empty, a.data, nullptr, b.data, nullptr, 4, text, sizeof text),
+              CORNERTURN_OK);
+    EXPECT_STREQ(text, "nothing: there is nothing to move");
+    EXPECT_EQ(cornerturn_cuda_copy_on(-1, 2, extents, a.data, turned, b.data, nullptr, 4, nullptr),
+              CORNERTURN_UNSUPPORTED);
     EXPECT_EQ(cornerturn_cuda_explain_copy(2, extents, a.data, nullptr, b.data, nullptr, 4, text, 0),
               CORNERTURN_INVALID_ARGUMENT);
 }

@@ -37,7 +37,9 @@ def test_streams():
         assert (result == x.T).all()
     side = cupy.cuda.Stream(non_blocking=True)
     for given in (side, side.ptr):
-        y = x + 1
+        y = cupy.zeros_like(x)
+        sum(x @ x.T for _ in range(20))  # so that the stream has to wait
+        y[...] = x + 1
         result = cornerturn.transpose(y, stream=given)
         side.synchronize()
         assert (result == (x + 1).T).all()

@@ -59,11 +59,44 @@ def test_transformations():
     assert (loop(x) == expected).all()
 
 
+def test_an_eager_call_compiles_once():
+    x = jnp.zeros((7, 11))
+    cornerturn.jax.transpose(x)
+    before = cornerturn.jax._jitted._cache_size()
+    for _ in range(5):
+        cornerturn.jax.transpose(x)
+    assert cornerturn.jax._jitted._cache_size() == before
+
+
+def test_matrix_transpose():
+    x = jnp.arange(24.0).reshape(2, 3, 4)
+    assert (cornerturn.jax.matrix_transpose(x) == x.mT).all()
+    with pytest.raises(ValueError, match="2 or more"):
+        cornerturn.jax.matrix_transpose(jnp.zeros(3))
+
+
+def test_shard_map():
+    mesh = jax.make_mesh((1,), ("d",))
+    spec = jax.sharding.PartitionSpec("d")
+    x = jax.device_put(jnp.arange(8.0).reshape(2, 4), jax.sharding.NamedSharding(mesh, spec))
+    for call in (cornerturn.jax.transpose, jnp.transpose):
+        mapped = jax.shard_map(lambda x: jnp.sin(call(x)).sum()[None], mesh=mesh, in_specs=spec, out_specs=spec)
+        gradient = jax.grad(lambda x: mapped(x).sum())(x)
+        assert jnp.allclose(gradient, jnp.cos(x))
+
+
 def test_what_is_refused():
     x = jnp.zeros((3, 4))
     for wrong in ((0,), (0, 0), (0, 2)):
         with pytest.raises(ValueError, match="each of x's 2 axes must stand there once"):
             cornerturn.jax.transpose(x, wrong)
+    for wrong in ((0.9, 1.2), "10"):
+        with pytest.raises(TypeError):
+            cornerturn.jax.transpose(x, wrong)
+    with pytest.raises(ValueError, match=r"axes is \(0, 0\)"):
+        cornerturn.jax.transpose(x, (axis for axis in (0, 0)))
+    with pytest.raises(TypeError, match="key_data"):
+        cornerturn.jax.transpose(jax.random.split(jax.random.key(0), 4).reshape(2, 2))
     with pytest.raises(TypeError, match="whole bytes"):
         cornerturn.jax.transpose(jnp.zeros((3, 4), jnp.int4))
     for call in (cornerturn.transpose, cornerturn.contiguous):

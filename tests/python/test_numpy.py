@@ -113,12 +113,19 @@ def test_read_only_and_mapped_arrays(tmp_path):
 
 
 def test_elements_of_no_bytes():
-    assert cornerturn.transpose(numpy.zeros((2, 3), "S0")).shape == (3, 2)
+    for kind in ("S0", "U0", "V0"):
+        x = numpy.zeros((2, 3), [("empty", kind), ("number", "i4")])["empty"]
+        assert x.itemsize == 0
+        for _ in range(50):
+            result = cornerturn.transpose(x)
+            assert result.shape == (3, 2) and not any(result.tobytes())
 
 
 def test_many_axes():
     x = numpy.arange(2**10).reshape((2,) * 10 + (1,) * 22)
     assert same(cornerturn.transpose(x), x.T)
+    field = filled(numpy.dtype([("a", "u1"), ("b", "f8")]), (2,) * 5 + (1,) * 27, 3)["b"]
+    assert same(cornerturn.transpose(field), field.T)
 
 
 def refused(error, text, call, *arguments, **options):
@@ -129,8 +136,8 @@ def refused(error, text, call, *arguments, **options):
 def test_what_is_refused():
     x = numpy.zeros((3, 4), "f4")
     refused(ValueError, r"axes has 1 numbers: x has 2 axes", cornerturn.transpose, x, (0,))
-    refused(ValueError, r"axes\[1\] is 2: x has 2 axes, so that it must be -2 to 1", cornerturn.transpose, x, (0, 2))
-    refused(ValueError, r"axes\[1\] is -2, which stands there twice", cornerturn.transpose, x, (0, -2))
+    refused(ValueError, r"axes\[1\] is 2: x has 2 axes, it must be -2 to 1", cornerturn.transpose, x, (0, 2))
+    refused(ValueError, r"axes\[1\] is -2: it repeats an axis", cornerturn.transpose, x, (0, -2))
     refused(TypeError, "interpreted as an integer", cornerturn.transpose, x, (0.0, 1))
     refused(TypeError, "not iterable", cornerturn.transpose, x, 1)
     refused(ValueError, r"out has shape \(3, 4\): it must be \(4, 3\)", cornerturn.transpose, x, out=x.copy())
@@ -198,6 +205,47 @@ def test_arrays_of_other_libraries(versioned):
     refused(TypeError, "they must be of", cornerturn.transpose, dlpack_only(x), out=numpy.zeros((40, 30), "u4"))
 
 
+class cuda_array:
+    def __init__(self, **changes):
+        self.__cuda_array_interface__ = {"shape": (2, 3), "typestr": "<f4", "data": (4096, False), "version": 3} | changes
+
+
+@pytest.mark.parametrize("wrong, error", [
+    ({"strides": (4,)}, ValueError), ({"shape": (2, 0), "strides": (4,)}, ValueError), ({"shape": (0.5, 2)}, ValueError),
+    ({"typestr": "q"}, TypeError), ({"typestr": "<f"}, TypeError), ({"typestr": "|O8"}, TypeError), ({"data": None}, TypeError),
+    ({"data": (2**70, False)}, ValueError), ({"mask": 1}, TypeError), ({"shape": (1,) * 33}, ValueError)])
+def test_malformed_descriptions(wrong, error):
+    with pytest.raises(error):
+        cornerturn.transpose(cuda_array(**wrong), out=numpy.zeros((3, 2), "f4"))
+
+
+def test_what_dlpack_refuses():
+    for x in (numpy.zeros((3, 4), ">f4"), numpy.zeros((3, 4), "M8[s]")):
+        refused(TypeError, "x is a dlpack_only, which DLPack cannot describe", cornerturn.transpose, dlpack_only(x), out=numpy.zeros((4, 3)))
+
+    class no_device(dlpack_only):
+        def __dlpack_device__(self):
+            return None
+
+    refused(TypeError, "DLPack cannot describe", cornerturn.transpose, no_device(numpy.zeros((3, 4))), out=numpy.zeros((4, 3)))
+
+    class recorded(dlpack_only):
+        requires_grad = True
+
+    refused(ValueError, "x requires grad, which this would lose", cornerturn.transpose, recorded(numpy.zeros((3, 4))), out=numpy.zeros((4, 3)))
+    refused(ValueError, "axes", cornerturn.transpose, numpy.zeros((3, 4)), (2**70, 0))
+    refused(ValueError, "stream is", cornerturn.copyto, dlpack_only(numpy.zeros((3, 4))), numpy.zeros((3, 4)), stream=2**70)
+    odd = type("odd", (), {"__module__": None})()
+    refused(TypeError, "it must be a numpy array", cornerturn.transpose, odd)
+
+    class copies(dlpack_only):
+        def __dlpack__(self, **options):
+            return self.x.__dlpack__(**options | {"copy": True})
+
+    if numpy.lib.NumpyVersion(numpy.__version__) >= "2.1.0":
+        refused(ValueError, "dst exports a copy", cornerturn.copyto, copies(numpy.zeros((3, 4))), numpy.zeros((3, 4)))
+
+
 def test_no_reference_is_lost_or_kept():
     x = numpy.zeros((8, 8), "f4")
     out, axes, other = numpy.zeros((8, 8), "f4"), (1, 0), dlpack_only(numpy.zeros((8, 8), "f4"))
@@ -263,7 +311,3 @@ def test_many_threads_call_at_once():
     for each in workers:
         each.join()
     assert not wrong
-
-
-def test_all_dtypes_were_drawn():
-    assert len(DTYPES) >= 24

@@ -135,7 +135,7 @@ def test_gradients(device):
     for call in (lambda x: cornerturn.transpose(x, (2, -3, 1)), lambda x: cornerturn.contiguous(x.permute(1, 2, 0)), cornerturn.matrix_transpose):
         assert torch.autograd.gradcheck(call, x) and torch.autograd.gradgradcheck(call, x)
     target = torch.empty(4, 3, 2, dtype=torch.float64, device=device)
-    with pytest.raises(ValueError, match="x requires grad, and this would not be recorded"):
+    with pytest.raises(ValueError, match="x requires grad, and a write to a given array is not recorded"):
         cornerturn.transpose(x, out=target)
     with pytest.raises(ValueError, match="dst requires grad"):
         cornerturn.copyto(x, target.permute(2, 1, 0))
@@ -143,6 +143,41 @@ def test_gradients(device):
         cornerturn.transpose(x, out=target)
         assert not cornerturn.transpose(x).requires_grad
     assert torch.equal(target, x.permute(2, 1, 0))
+
+
+@on_each
+def test_torch_func_and_forward_gradients(device):
+    x = torch.randn(2, 3, 4, dtype=torch.float64, device=device)
+
+    def its(x):
+        return x.permute(2, 0, 1)
+
+    for ours in (lambda x: torch.ops.cornerturn.permute(x, (2, 0, 1)), lambda x: torch.ops.cornerturn.contiguous(its(x))):
+        for transform in (torch.func.grad, torch.func.hessian, torch.func.jacrev, torch.func.jacfwd):
+            assert torch.allclose(transform(lambda x: ours(x).sin().sum())(x), transform(lambda x: its(x).sin().sum())(x))
+        assert torch.equal(torch.func.jvp(ours, (x,), (x * 2,))[1], its(x * 2))
+        assert torch.autograd.gradcheck(ours, x.clone().requires_grad_(), check_forward_ad=True, check_batched_grad=True)
+        per_sample = torch.func.vmap(torch.func.grad(lambda x: torch.ops.cornerturn.permute(x, (1, 0)).sin().sum()))
+        assert torch.allclose(per_sample(x), x.cos())
+    for call in (cornerturn.transpose, cornerturn.contiguous):
+        with pytest.raises(TypeError, match="under torch.func and torch.vmap import cornerturn.torch"):
+            torch.func.vmap(call)(x)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, x * 2)
+        for ours in (lambda x: cornerturn.transpose(x, (2, 0, 1)), lambda x: cornerturn.contiguous(its(x))):
+            assert torch.equal(torch.autograd.forward_ad.unpack_dual(ours(dual)).tangent, its(x * 2))
+        with pytest.raises(ValueError, match="src has a forward gradient"):
+            cornerturn.copyto(torch.zeros_like(x), dual)
+        with pytest.raises(ValueError, match="dst has a forward gradient"):
+            cornerturn.copyto(dual, x)
+
+
+@on_each
+def test_threads_of_recorded_tensors_are_checked(device):
+    x = torch.zeros(3, 4, device=device, requires_grad=True)
+    for wrong in (0, "a") if device == "cpu" else (1,):
+        with pytest.raises((ValueError, TypeError)):
+            cornerturn.transpose(x, threads=wrong)
 
 
 @on_each
@@ -233,6 +268,14 @@ def test_to_and_from_numpy():
     assert (halves.astype("f4") == target.numpy()).all()
     with pytest.raises(TypeError, match="they must be of"):
         cornerturn.copyto(numpy.zeros((4, 3), "f2"), target.bfloat16())
+    lazy = torch.randn(4, 3, dtype=torch.complex64).conj()
+    for view in (lazy, lazy.imag):
+        into = numpy.zeros((4, 3), view.resolve_neg().resolve_conj().numpy().dtype)
+        cornerturn.copyto(into, view)
+        assert (into == view.resolve_neg().resolve_conj().numpy()).all()
+    for wrong in (torch.zeros(4, 3).to_sparse(), torch.zeros(4, 3, device="meta")):
+        with pytest.raises(TypeError, match="DLPack cannot describe"):
+            cornerturn.copyto(back.T.copy(), wrong)
 
 
 @on_each
@@ -266,6 +309,12 @@ import torch, cornerturn
 del torch.Tensor.__dlpack_c_exchange_api__
 devices = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 for device in devices:
+    large = torch.randn(1000, 1100, device=device)
+    assert torch.equal(cornerturn.transpose(large), large.t()) and type(cornerturn.transpose(large)) is torch.Tensor
+    small = torch.zeros(3, 4, device=device).to(torch.float8_e4m3fn)
+    assert type(cornerturn.transpose(small)) is torch.Tensor
+    lazy = torch.randn(3, 4, dtype=torch.complex64, device=device).conj()
+    assert torch.equal(cornerturn.transpose(lazy), lazy.t()) and torch.equal(cornerturn.contiguous(lazy.t()), lazy.t())
     x = torch.randn(30, 40, device=device)
     out = torch.zeros(40, 30, device=device)
     assert torch.equal(cornerturn.transpose(x), x.t()) and torch.equal(cornerturn.transpose(x, out=out), x.t())
@@ -388,11 +437,11 @@ def test_what_a_gpu_refuses():
         cornerturn.transpose(square, out=square)
     with pytest.raises(torch.cuda.OutOfMemoryError):
         cornerturn.contiguous(torch.empty(1, device="cuda").expand(1 << 20, 1 << 19))
-    assert "predicted" in cornerturn.explain(torch.zeros(8, 3, 50, 70, device="cuda"), (3, 1, 0, 2)) or True
+    assert "predicted" in cornerturn.explain(torch.zeros(8, 3, 50, 70, device="cuda"), (3, 1, 0, 2))
 
 
 @on_gpu
-def test_pinned_and_managed_memory():
+def test_pinned_memory():
     pinned = torch.randn(100, 200).pin_memory()
     assert torch.equal(cornerturn.transpose(pinned), pinned.t())
 

@@ -86,7 +86,9 @@ void copy_plan::operator()(const void* source, void* destination, cudaStream_t s
 std::string copy_plan::explain(const void* source, const void* destination) const {
     const any_tensor from{address_of(source), extents_, source_strides_};
     const any_tensor to{address_of(destination), extents_, destination_strides_};
+    if (is_empty(to)) return "nothing: there is nothing to move";
     const strided_copy c = canonical(from, to, element_size_);
+    if (is_same(c)) return "nothing: source and destination are the same";
     return routing::explain(c, device::gpu_of(device_));
 }
 
