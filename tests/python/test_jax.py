@@ -133,8 +133,10 @@ def test_xla_interface():
     sources = pathlib.Path(__file__).parents[2] / "python" / "src"
     if shutil.which("g++") is None or not sources.exists():
         pytest.skip("no g++, or no sources")
+    header = pathlib.Path(jax.ffi.include_dir(), "xla/ffi/api/c_api.h").read_text()
+    extension = next(name for name in ("XLA_FFI_InternalExtension", "XLA_FFI_Extension_Base") if name in header)  # since 0.4; before
     pairs = {
-        "extension": ("XLA_FFI_Extension_Base", {"size": "struct_size", "type": "type", "next": "next"}),
+        "extension": (extension, {"size": "struct_size", "type": "type", "next": "next"}),
         "api_version": ("XLA_FFI_Api_Version", {"major": "major_version", "minor": "minor_version"}),
         "metadata": ("XLA_FFI_Metadata", {"api_version": "api_version", "traits": "traits"}),
         "metadata_extension": ("XLA_FFI_Metadata_Extension", {"base": "extension_base", "metadata": "metadata"}),
