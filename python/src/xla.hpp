@@ -1,6 +1,6 @@
 // XLA's interface for foreign functions, as far as the handlers use it: https://openxla.org/xla/custom_call. Each
-// struct begins with its size, and grows at its end alone, so that these fit all its versions 0.x.
-// tests/python/test_jax.py compares them with the header of the JAX that it finds.
+// struct begins with its size and grows at its end alone; versions 0.3 and 0.4 were compared. tests/python/test_jax.py
+// compares them with the header of the JAX that it finds.
 #pragma once
 
 #include <cstddef>
