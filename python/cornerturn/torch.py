@@ -12,7 +12,7 @@ Importing this module registers them.
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Sequence
+from typing import Sequence
 
 import torch
 from torch._functorch.autograd_function import enable_single_level_autograd_function as _one_level
@@ -31,23 +31,18 @@ def _normal(dims: Sequence[int], count: int) -> list[int]:
     return normal
 
 
-def _contiguous(x: torch.Tensor) -> Any:
-    return _core._permute_unrecorded(x, range(x.ndim))
+def _contiguous(x: torch.Tensor) -> torch.Tensor:
+    return torch.ops.cornerturn.permute(x, list(range(x.ndim)))
 
 
+_operators.impl("contiguous", _contiguous, "CompositeImplicitAutograd")
 for _device in ("CPU", "CUDA"):
     _operators.impl("permute", _core._permute_unrecorded, _device)
-    _operators.impl("contiguous", _contiguous, _device)
 
 
 @torch.library.register_fake("cornerturn::permute", lib=_operators)
 def _(x, dims):
     return x.new_empty([x.shape[dim] for dim in _normal(dims, x.ndim)])
-
-
-@torch.library.register_fake("cornerturn::contiguous", lib=_operators)
-def _(x):
-    return x.new_empty(x.shape)
 
 
 @contextlib.contextmanager
@@ -70,6 +65,8 @@ class _Permute(torch.autograd.function._SingleLevelFunction):
 
     @staticmethod
     def backward(ctx, gradient):
+        if ctx.dims == sorted(ctx.dims):
+            return gradient, None
         inverse = [0] * len(ctx.dims)
         for to, dim in enumerate(ctx.dims):
             inverse[dim] = to
@@ -80,49 +77,19 @@ class _Permute(torch.autograd.function._SingleLevelFunction):
         return torch.ops.cornerturn.permute(tangent, ctx.dims)
 
 
-class _Contiguous(torch.autograd.function._SingleLevelFunction):
-    @staticmethod
-    def forward(x):
-        with _below():
-            return torch.ops.cornerturn.contiguous(x)
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        pass
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return gradient
-
-    @staticmethod
-    def jvp(ctx, tangent):
-        return torch.ops.cornerturn.contiguous(tangent)
+def _recorded(x, dims):
+    if not (x.requires_grad or torch.autograd.forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active()):
+        with torch._C._AutoDispatchBelowAutograd():
+            return torch.ops.cornerturn.permute(x, dims)
+    # Within torch.func's transformations the dispatcher calls this once for each of their levels.
+    with _one_level():
+        return _Permute.apply(x, dims)
 
 
-def _recorded(name, function):
-    operator = getattr(torch.ops.cornerturn, name)
-
-    def call(x, *arguments):
-        if not (x.requires_grad or torch.autograd.forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active()):
-            with torch._C._AutoDispatchBelowAutograd():
-                return operator(x, *arguments)
-        # Within torch.func's transformations the dispatcher calls this once for each of their levels.
-        with _one_level():
-            return function.apply(x, *arguments)
-
-    _operators.impl(name, call, "Autograd")
-
-
-_recorded("permute", _Permute)
-_recorded("contiguous", _Contiguous)
+_operators.impl("permute", _recorded, "Autograd")
 
 
 @torch.library.register_vmap("cornerturn::permute", lib=_operators)
 def _(info, in_dims, x, dims):
     x = x.movedim(in_dims[0], 0)
     return torch.ops.cornerturn.permute(x, [0] + [1 + dim for dim in _normal(dims, x.ndim - 1)]), 0
-
-
-@torch.library.register_vmap("cornerturn::contiguous", lib=_operators)
-def _(info, in_dims, x):
-    return torch.ops.cornerturn.contiguous(x.movedim(in_dims[0], 0)), 0

@@ -45,7 +45,8 @@ struct array {
           device(a.device),
           has_stream(a.has_stream),
           stream(a.stream),
-          owner(a.owner) {}
+          owner(a.owner),
+          made(a.made) {}
     array& operator=(const array&) = delete;
 
     nb::handle object;

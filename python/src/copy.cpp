@@ -14,7 +14,8 @@ constexpr std::int64_t kReleasedFrom = 64 << 10;
 [[noreturn]] void raise(cornerturn_status status, const char* sentence) {
     PyObject* type = PyExc_RuntimeError;
     if (status == CORNERTURN_INVALID_ARGUMENT) type = PyExc_ValueError;
-    if (std::strcmp(sentence, "out of host memory") == 0) type = PyExc_MemoryError;
+    if (std::strcmp(sentence, "out of host memory") == 0)  // which has no status of its own
+        type = PyExc_MemoryError;
     PyErr_SetString(type, sentence);
     throw nb::python_error();
 }

@@ -206,6 +206,7 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
             return libraries("on_stream")(stream, x, core("transpose"), x, axes, nb::arg("threads") = threads);
         if (is_subclass(from)) {
             const int rank = rank_of(x);
+            threads_of(threads, from);
             return libraries("recorded")(x, tuple_of(axes_list(axes, rank), rank));
         }
         if (from.api == nullptr && is_lazy(from))
@@ -239,7 +240,7 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
 
 nb::object matrix_transpose(nb::handle x, nb::handle out, nb::handle stream, nb::handle threads) {
     array a = identify(x, "x");
-    if (is_subclass(a)) {
+    if (nb::hasattr(x, "ndim")) {
         a.rank = rank_of(x);
     } else {
         read(a, "x", false, nullptr);
@@ -263,7 +264,10 @@ nb::object contiguous(nb::handle x, nb::handle stream, nb::handle threads) {
     array from = identify(x, "x");
     if (is_for_library(from, stream))
         return libraries("on_stream")(stream, x, core("contiguous"), x, nb::arg("threads") = threads);
-    if (is_subclass(from)) return libraries("recorded")(x, nb::none());
+    if (is_subclass(from)) {
+        threads_of(threads, from);
+        return libraries("recorded")(x, nb::none());
+    }
     if (from.api == nullptr && is_lazy(from)) return contiguous(libraries("resolved")(x), stream, threads);
     void* const its = read_first(from, "x", stream_of(stream));
     threads_of(threads, from);  // wrong ones are refused even where nothing is moved
