@@ -118,7 +118,7 @@ def check_ids(program, name):
 def documents():
     for path in sorted(ROOT.rglob("*.md")):
         parts = path.relative_to(ROOT).parts
-        if parts[0] != "build" and not any(part.startswith(".") for part in parts):
+        if parts[0] not in ("build", "venv") and not any(part.startswith(".") for part in parts):
             yield path
 
 
