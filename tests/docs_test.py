@@ -110,7 +110,7 @@ def check_ids(program, name):
     kernels = json.loads(run(program, "cornerturn list --format json").stdout)["kernels"]
     known = {k["id"] for k in kernels} | {k["id"].split("@")[0] for k in kernels}
     families = "|".join(sorted({k["id"].split("/")[0] for k in kernels} | {"gemm"}))
-    for spoken in re.findall(rf"`((?:{families})/\w+(?:@\w+)?)`", (ROOT / name).read_text()):
+    for spoken in re.findall(rf"`((?:{families})/[\w-]+(?:@\w+)?)`", (ROOT / name).read_text()):
         if spoken not in known and not spoken.startswith(EXAMPLE):
             yield f"names the kernel {spoken}, which there is not"
 

@@ -2,6 +2,7 @@
 // alpha and beta, exact integers, and sizes beyond 65,535 tiles.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -62,10 +63,43 @@ TEST(gemm_ladder, integers_are_exact) {
     });
 }
 
+TEST(gemm_ladder, narrow_products_of_a_long_k) {
+    for (const char* id : {"gemm/warp-rows"}) {
+        const kernel& k = find_kernel(id);
+        for (const auto& [m, n, depth] :
+             {std::array{1, 1, 5000}, {16, 16, 4096}, {3, 70, 1001}, {300, 4, 1024}, {300, 5, 777}}) {
+            for (gemm_values values : {gemm_values::symmetric, gemm_values::special}) {
+                gemm_shape s{.m = m, .n = n, .k = depth, .alpha = 2.5f, .beta = -1, .values = values};
+                ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
+                s.lda = depth + 3, s.ldb = n + 3, s.ldc = n + 1, s.c_offset = 1, s.beta = 0;
+                ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
+            }
+        }
+    }
+}
+
+// As worked out by hand.
+TEST(gemm_ladder, narrow_products_count_exactly) {
+    const auto counts_of = [](const char* id, const gemm_shape& s) {
+        return lab::emulate(find_kernel(id), product_work(s), {}).report;
+    };
+    const gemm_shape s{.m = 16, .n = 4, .k = 4096};
+    const std::uint64_t warps = 16 / 4, steps = 4096 / 32;
+    const emulator::report rows = counts_of("gemm/warp-rows", s);
+    EXPECT_EQ(rows.blocks, warps / 2);
+    // A lane loads a float of each of 4 rows, and a row of B, of 16 bytes.
+    EXPECT_EQ(rows.counts.global_requests[emulator::kLoad], warps * steps * 5);
+    EXPECT_EQ(rows.counts.global_sectors[emulator::kLoad], warps * steps * (4 * 4 + 16));
+    EXPECT_EQ(rows.counts.global_requests[emulator::kStore], warps);
+    EXPECT_EQ(rows.counts.global_sectors[emulator::kStore], warps * 2);
+    EXPECT_EQ(rows.counts.shared_requests[emulator::kLoad], 0u);
+}
+
 TEST(gemm_ladder, classes_count_as_every_block_does) {
     for_each_rung([](const kernel& k) {
-        for (const gemm_shape& s :
-             {gemm_shape{.m = 300, .n = 260, .k = 40}, {.m = 257, .n = 131, .k = 33, .ldc = 140}}) {
+        for (const gemm_shape& s : {gemm_shape{.m = 300, .n = 260, .k = 40},
+                                    {.m = 257, .n = 131, .k = 33, .ldc = 140},
+                                    {.m = 45, .n = 7, .k = 101}}) {
             const lab::emulated all = lab::emulate(k, product_work(s), {}),
                                 some = lab::emulate(k, product_work(s), {.every_block = false});
             ASSERT_EQ(some.found.fault, "") << name(k, s);
