@@ -9,7 +9,7 @@ from cli_test import (METRICS, REQUESTS_LD, REQUESTS_ST, SECTORS_LD, SECTORS_ST,
 class Products(Case):
     RUNGS = ["gemm/tiled", "gemm/strided@padded", "gemm/strided@plain", "gemm/blocked@plain", "gemm/blocked@padded",
              "gemm/quadrants", "gemm/vectorized", "gemm/async", "gemm/registers", "gemm/warps", "gemm/swizzled",
-             "gemm/warp-rows", "gemm/production"]
+             "gemm/warp-rows", "gemm/split-k", "gemm/production"]
     SKIPPED = {"gemm/bulk": "tensor copies", "gemm/cublas": "emulator"}
 
     def test_the_ladder(self):

@@ -64,7 +64,7 @@ TEST(gemm_ladder, integers_are_exact) {
 }
 
 TEST(gemm_ladder, narrow_products_of_a_long_k) {
-    for (const char* id : {"gemm/warp-rows"}) {
+    for (const char* id : {"gemm/warp-rows", "gemm/split-k"}) {
         const kernel& k = find_kernel(id);
         for (const auto& [m, n, depth] :
              {std::array{1, 1, 5000}, {16, 16, 4096}, {3, 70, 1001}, {300, 4, 1024}, {300, 5, 777}}) {
@@ -93,6 +93,14 @@ TEST(gemm_ladder, narrow_products_count_exactly) {
     EXPECT_EQ(rows.counts.global_requests[emulator::kStore], warps);
     EXPECT_EQ(rows.counts.global_sectors[emulator::kStore], warps * 2);
     EXPECT_EQ(rows.counts.shared_requests[emulator::kLoad], 0u);
+
+    const emulator::report split = counts_of("gemm/split-k", s);
+    EXPECT_EQ(split.blocks, steps + 16);  // a block for each step of k, and one that sums up for each row of C
+    EXPECT_EQ(split.launches, 1u);        // that of the sum; the parts are a step before it
+    EXPECT_EQ(split.counts.global_requests[emulator::kLoad], steps * (16 + 32) + 16 * steps);
+    EXPECT_EQ(split.counts.global_sectors[emulator::kLoad], steps * (16 * 4 + 32) + 16 * steps);
+    EXPECT_EQ(split.counts.global_requests[emulator::kStore], steps * 4 + 16);
+    EXPECT_EQ(split.counts.global_sectors[emulator::kStore], steps * 16 / 2 + 16);
 }
 
 TEST(gemm_ladder, classes_count_as_every_block_does) {

@@ -46,10 +46,14 @@ std::string describe(const shape& s) {
                        s.source_gap + s.destination_gap > 0 ? " with gaps behind the rows" : "");
 }
 
-// For products: m and n are rows and columns, and every one has another k, alpha and beta.
+// For products: m and n are rows and columns, and every one has another k, alpha and beta. The last has many steps of
+// k, where it is split into parts, too.
 gemm_shape product_of(const shape& s) {
     const auto i = static_cast<std::int64_t>(&s - kShapes);
-    gemm_shape p{.m = s.rows, .n = s.cols, .k = 1 + 7 * i % 47, .values = gemm_values::integers};
+    gemm_shape p{.m = s.rows,
+                 .n = s.cols,
+                 .k = &s + 1 == std::end(kShapes) ? 200 : 1 + 7 * i % 47,
+                 .values = gemm_values::integers};
     p.lda = p.k + s.source_gap;
     p.ldb = p.n + s.source_gap;
     p.ldc = p.n + s.destination_gap;
