@@ -128,6 +128,10 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
     }
     if (!does.accepts(*what.subject))
         throw invalid_argument(fmt::format("--subject is '{}': it is no kernel of {}", what.subject->id, does.name()));
+    if (what.subject->id == who.subject) {
+        for (const bench_way& way : does.bench_ways(on))
+            what.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
+    }
     if (who.peer_family.empty()) {
         if (asked.given.has("--peers"))
             throw invalid_argument(
@@ -193,7 +197,7 @@ void run(const invocation& asked) {
     }
     write_out(asked.output(), lab::show_bench(report, as));
     for (const lab::bench_result& r : report.results) {
-        for (const lab::bench_entry* e : r.entries()) {
+        for (const lab::bench_entry* e : r.every_entry()) {
             if (!e->fault.empty()) throw error(fmt::format("{}: not verified: {}", e->kernel, e->fault));
         }
         if (r.regret && !r.regret->fault.empty()) throw error("a candidate is not verified: " + r.regret->fault);
