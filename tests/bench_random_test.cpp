@@ -47,8 +47,8 @@ TEST(draws, are_the_seeds) {
     };
     EXPECT_EQ(texts(1), texts(1));
     EXPECT_NE(texts(1), texts(2));
-    EXPECT_THROW(find_operation("gemm").bench_draws(1, 1, draw_size::large), invalid_argument);
     EXPECT_THROW(find_operation("gemm").bench_draws(1, 1, draw_size::small), invalid_argument);
+    EXPECT_THROW(find_operation("gemm").bench_draws(1, 1, draw_size::host), invalid_argument);
 }
 
 TEST(draws, may_be_small) {
@@ -106,6 +106,76 @@ TEST(draws, tell_both_sides) {
     EXPECT_EQ(text({.rows = 3, .cols = 5, .source_ld = 6, .destination_ld = 4}), "3 x 5, ld + 1");
     EXPECT_EQ(text({.rows = 3, .cols = 5, .source_ld = 6}), "3 x 5, ld + 1 and 0");
     EXPECT_EQ(text({.rows = 3, .cols = 5, .source_offset = 2, .destination_offset = 1}), "3 x 5, offset 2 and 1");
+}
+
+const operation& products() { return find_operation("gemm"); }
+const gemm_shape& product_of(const bench_cell& c) { return dynamic_cast<const product_work&>(*c.work).shape(); }
+
+TEST(draws, of_products_are_the_seeds) {
+    const auto texts = [](std::uint64_t seed, int count) {
+        std::string all;
+        for (const bench_cell& c : products().bench_draws(count, seed, draw_size::large))
+            all += c.group + ": " + described(c).dump() + "\n";
+        return all;
+    };
+    EXPECT_EQ(texts(1, 50), texts(1, 50));
+    EXPECT_NE(texts(1, 50), texts(2, 50));
+    EXPECT_TRUE(texts(1, 60).starts_with(texts(1, 50)));
+    // The same on every machine.
+    const bench_cell first = products().bench_draws(1, 2001, draw_size::large)[0];
+    EXPECT_EQ(first.group + ": " + first.work->text(), "packed: 5086 x 2598 x 1478, B transposed");
+}
+
+TEST(draws, of_products_are_of_any_kind_and_within_bounds) {
+    std::map<std::string, int> kinds, transposed, classes;
+    std::int64_t longest = 0, shortest = 1 << 20, most_count = 0;
+    const int count = 4000;
+    for (const bench_cell& c : products().bench_draws(count, 7, draw_size::large)) {
+        const gemm_shape& s = product_of(c);
+        const std::string text = c.work->text();
+        ++kinds[c.group];
+        ++transposed[std::string(s.a_transposed ? "T" : "N") + (s.b_transposed ? "T" : "N")];
+        for (const std::string& name : c.work->shape_classes()) ++classes[name];
+        for (std::int64_t side : {s.m, s.n, s.k}) {
+            ASSERT_GE(side, 1) << text;
+            ASSERT_LE(side, 16384) << text;
+            longest = std::max(longest, side), shortest = std::min(shortest, side);
+        }
+        const double operations = 2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
+        EXPECT_GE(operations, 0x1p24) << text;
+        const gemm_shape packed =
+            gemm_shape{.m = s.m, .n = s.n, .k = s.k, .a_transposed = s.a_transposed, .b_transposed = s.b_transposed}
+                .checked();
+        for (const auto& [ld, least, offset] : {std::tuple{s.lda, packed.lda, s.a_offset},
+                                                {s.ldb, packed.ldb, s.b_offset},
+                                                {s.ldc, packed.ldc, s.c_offset}}) {
+            EXPECT_EQ(ld > least, c.group == "leading") << text;
+            EXPECT_LE(ld, least + 32) << text;
+            EXPECT_EQ(offset > 0, c.group == "offset") << text;
+            EXPECT_LE(offset, 5) << text;
+        }
+        EXPECT_EQ(s.count > 1, c.group == "batched") << text;
+        if (s.count > 1) {
+            most_count = std::max(most_count, s.count);
+            EXPECT_LE(operations * static_cast<double>(s.count), 0x1p43) << text;
+            EXPECT_LE(c.work->bytes(), std::int64_t{4} << 30) << text;
+        }
+        EXPECT_EQ(c.work->outputs(), s.m * s.n * s.count) << text;
+        EXPECT_EQ(c.work->amount(find_kernel("gemm/cublas")), operations * static_cast<double>(s.count)) << text;
+        EXPECT_EQ(described(c)["count"], s.count) << text;
+        EXPECT_EQ(c.work->cannot_run(find_kernel("gemm/production@plain")), "") << text;
+        EXPECT_GE(c.work->gpu_bytes({&find_kernel("gemm/cublas")}, false), c.work->bytes()) << text;
+    }
+    EXPECT_GT(longest, 16000);
+    EXPECT_EQ(shortest, 1);
+    EXPECT_LE(most_count, 1000);
+    EXPECT_GT(most_count, 500);
+    ASSERT_EQ(kinds.size(), 4u);
+    ASSERT_EQ(transposed.size(), 4u);
+    for (const auto& [name, cells] : kinds) EXPECT_NEAR(cells, count / 4, 120) << name;
+    for (const auto& [name, cells] : transposed) EXPECT_NEAR(cells, count / 4, 120) << name;
+    EXPECT_EQ(classes.size(), 3u);
+    for (const char* name : {"narrow", "short k", "neither"}) EXPECT_GT(classes[name], 200) << name;
 }
 
 // ---- Sectors that are written in part -------------------------------------------------------------------------------
