@@ -9,7 +9,7 @@ from cli_test import (METRICS, REQUESTS_LD, REQUESTS_ST, SECTORS_LD, SECTORS_ST,
 class Products(Case):
     RUNGS = ["gemm/tiled", "gemm/strided@padded", "gemm/strided@plain", "gemm/blocked@plain", "gemm/blocked@padded",
              "gemm/quadrants", "gemm/vectorized", "gemm/async", "gemm/registers", "gemm/warps", "gemm/swizzled", "gemm/production"]
-    SKIPPED = {"gemm/bulk": "tensor copies", "gemm/cublas": "emulator", "gemm/production@plain": "emulator"}
+    SKIPPED = {"gemm/bulk": "tensor copies", "gemm/cublas": "emulator"}
 
     def test_the_ladder(self):
         results = json.loads(self.succeed("ladder", "gemm", "--on", "emulator", "--m", 70, "--n", 45, "--k", 33, "--format", "json"))["results"]

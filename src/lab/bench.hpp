@@ -39,7 +39,7 @@ struct bench_request {
     int placement = 0;    // cuda: as in lab/run.hpp
     int drawn = 0;        // cells, at random from the seed; 0: they are the operation's grid
     bool small = false;   // these cells fit a GPU's L2 in part or wholly, and are timed warm, in CUDA graphs
-    bool regret = false;  // whether every way that the library has to do a cell is timed
+    bool regret = false;  // whether all candidates that the library has for a cell are timed
 
     // The yardstick, the subject, the peers, and where they belong the ordered copies.
     std::vector<const kernel*> kernels(const workload& work) const;

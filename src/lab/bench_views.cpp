@@ -81,7 +81,7 @@ table cells_table(const bench_report& report) {
     t.columns.insert(t.columns.end(), {{"us", true}, {rate, true}});
     if (report.peak_flops > 0) t.columns.push_back({"of peak", true});
     t.columns.insert(t.columns.end(), {{fmt::format("{} {}", facts.bench_yardstick, rate), true}, {"ratio", true}});
-    for (const way_request& way : report.what.ways) t.columns.push_back({way.name, true});
+    for (const way_request& way : report.what.ways) t.columns.push_back({"ratio, " + way.name, true});
     for (const bench_comparison& by : facts.comparisons) t.columns.push_back({by.heading, true});
     for (const kernel* peer : report.what.peers) t.columns.push_back({short_name(*peer), true});
     const bool drawn = report.what.drawn > 0;

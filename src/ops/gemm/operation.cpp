@@ -167,7 +167,7 @@ public:
         return cells_of(product_grid(groups));
     }
     std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const override {
-        if (size != draw_size::large) return operation::bench_draws(count, seed, size);
+        if (size == draw_size::small) throw invalid_argument("--small: products are drawn of any size: leave it out");
         return cells_of(product_draws(count, seed));
     }
     bench_contestants contestants(backend on) const override {

@@ -74,7 +74,7 @@ CORNERTURN_RUNG(kNotes, gemm_operation(),
                 variant<gemm_work>{{.name = "", .origin = "-", .element_sizes = sizeof(float), .whole_only = true},
                                    &run_production,
                                    {&workspace, &explain, true}},
-                variant<gemm_work>{{.name = "plain", .origin = "-", .element_sizes = sizeof(float), .whole_only = true},
+                variant<gemm_work>{{.name = "plain", .origin = "-", .element_sizes = sizeof(float), .is_rung = false},
                                    kCallPlainly,
                                    {nullptr, nullptr, true}})
 
