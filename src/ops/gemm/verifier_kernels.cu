@@ -35,11 +35,11 @@ __global__ void verifier_check_gemm(gemm_work w, patterned_batch lies, gemm_fill
                                     std::int64_t tiles_across, std::int64_t tiles_each, gemm_findings* found) {
     __shared__ float a[kGemmDepth][kGemmTile + 1], b[kGemmDepth][kGemmTile];
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y), thread = y * kGemmSide + x;
-    const std::int64_t product = blockIdx.x / tiles_each, in_product = blockIdx.x % tiles_each;
-    const std::int64_t row0 = in_product / tiles_across * kGemmTile, col0 = in_product % tiles_across * kGemmTile;
-    const gemm_filler filler = first_filler.of_product(product);
-    w.a += product * w.a_stride;
-    w.b += product * w.b_stride;
+    const std::int64_t matrix = blockIdx.x / tiles_each, in_matrix = blockIdx.x % tiles_each;
+    const std::int64_t row0 = in_matrix / tiles_across * kGemmTile, col0 = in_matrix % tiles_across * kGemmTile;
+    const gemm_filler filler = first_filler.of_product(matrix);
+    w.a += matrix * w.a_stride;
+    w.b += matrix * w.b_stride;
     double sums[kGemmEach][kGemmEach] = {}, magnitudes[kGemmEach][kGemmEach] = {};
     for (std::int64_t step = 0; step < w.k && w.alpha != 0; step += kGemmDepth) {
         for (int i = thread; i < kGemmTile * kGemmDepth; i += kGemmSide * kGemmSide) {
@@ -70,7 +70,7 @@ __global__ void verifier_check_gemm(gemm_work w, patterned_batch lies, gemm_fill
             if (row >= w.m || col >= w.n) continue;
             const float before = w.beta == 0 ? 0 : filler.value(gemm_matrix::c, row, col);
             const gemm_element right(sums[r][c], magnitudes[r][c], w.k, w.alpha, w.beta, before, filler.values);
-            const std::int64_t at = lies.position({product, row, col});
+            const std::int64_t at = lies.position({matrix, row, col});
             const float is = w.c[at];
             if (!right.holds(is)) atomicMin(&found->wrong.element, static_cast<unsigned long long>(at));
             const double magnitude =
