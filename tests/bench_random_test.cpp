@@ -15,6 +15,8 @@
 #include "lab/statistics.hpp"
 #include "ladder_check.hpp"
 #include "ops/copy/sectors.hpp"
+#include "report/document.hpp"
+#include "report/report.hpp"
 #include "work.hpp"
 
 using namespace cornerturn;
@@ -47,7 +49,6 @@ TEST(draws, are_the_seeds) {
     };
     EXPECT_EQ(texts(1), texts(1));
     EXPECT_NE(texts(1), texts(2));
-    EXPECT_THROW(find_operation("gemm").bench_draws(1, 1, draw_size::large), invalid_argument);
     EXPECT_THROW(find_operation("gemm").bench_draws(1, 1, draw_size::small), invalid_argument);
 }
 
@@ -106,6 +107,76 @@ TEST(draws, tell_both_sides) {
     EXPECT_EQ(text({.rows = 3, .cols = 5, .source_ld = 6, .destination_ld = 4}), "3 x 5, ld + 1");
     EXPECT_EQ(text({.rows = 3, .cols = 5, .source_ld = 6}), "3 x 5, ld + 1 and 0");
     EXPECT_EQ(text({.rows = 3, .cols = 5, .source_offset = 2, .destination_offset = 1}), "3 x 5, offset 2 and 1");
+}
+
+const operation& products() { return find_operation("gemm"); }
+const gemm_shape& product_of(const bench_cell& c) { return dynamic_cast<const product_work&>(*c.work).shape(); }
+
+TEST(draws, of_products_are_the_seeds) {
+    const auto texts = [](std::uint64_t seed, int count) {
+        std::string all;
+        for (const bench_cell& c : products().bench_draws(count, seed, draw_size::large))
+            all += c.group + ": " + described(c).dump() + "\n";
+        return all;
+    };
+    EXPECT_EQ(texts(1, 50), texts(1, 50));
+    EXPECT_NE(texts(1, 50), texts(2, 50));
+    EXPECT_TRUE(texts(1, 60).starts_with(texts(1, 50)));
+    // The same on every machine.
+    const bench_cell first = products().bench_draws(1, 2001, draw_size::large)[0];
+    EXPECT_EQ(first.group + ": " + first.work->text(), "packed: 5086 x 2598 x 1478, B transposed");
+}
+
+TEST(draws, of_products_are_of_any_kind_and_within_bounds) {
+    std::map<std::string, int> kinds, transposed, classes;
+    std::int64_t longest = 0, shortest = 1 << 20, most_count = 0;
+    const int count = 4000;
+    for (const bench_cell& c : products().bench_draws(count, 7, draw_size::large)) {
+        const gemm_shape& s = product_of(c);
+        const std::string text = c.work->text();
+        ++kinds[c.group];
+        ++transposed[std::string(s.a_transposed ? "T" : "N") + (s.b_transposed ? "T" : "N")];
+        for (const std::string& name : c.work->shape_classes()) ++classes[name];
+        for (std::int64_t side : {s.m, s.n, s.k}) {
+            ASSERT_GE(side, 1) << text;
+            ASSERT_LE(side, 16384) << text;
+            longest = std::max(longest, side), shortest = std::min(shortest, side);
+        }
+        const double operations = 2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
+        EXPECT_GE(operations, 0x1p24) << text;
+        const gemm_shape packed =
+            gemm_shape{.m = s.m, .n = s.n, .k = s.k, .a_transposed = s.a_transposed, .b_transposed = s.b_transposed}
+                .checked();
+        for (const auto& [ld, least, offset] : {std::tuple{s.lda, packed.lda, s.a_offset},
+                                                {s.ldb, packed.ldb, s.b_offset},
+                                                {s.ldc, packed.ldc, s.c_offset}}) {
+            EXPECT_EQ(ld > least, c.group == "leading") << text;
+            EXPECT_LE(ld, least + 32) << text;
+            EXPECT_EQ(offset > 0, c.group == "offset") << text;
+            EXPECT_LE(offset, 5) << text;
+        }
+        EXPECT_EQ(s.count > 1, c.group == "batched") << text;
+        if (s.count > 1) {
+            most_count = std::max(most_count, s.count);
+            EXPECT_LE(operations * static_cast<double>(s.count), 0x1p43) << text;
+            EXPECT_LE(c.work->bytes(), std::int64_t{4} << 30) << text;
+        }
+        EXPECT_EQ(c.work->outputs(), s.m * s.n * s.count) << text;
+        EXPECT_EQ(c.work->amount(find_kernel("gemm/cublas")), operations * static_cast<double>(s.count)) << text;
+        EXPECT_EQ(described(c)["count"], s.count) << text;
+        EXPECT_EQ(c.work->cannot_run(find_kernel("gemm/production@plain")), "") << text;
+        EXPECT_GE(c.work->gpu_bytes({&find_kernel("gemm/cublas")}, false), c.work->bytes()) << text;
+    }
+    EXPECT_GT(longest, 16000);
+    EXPECT_EQ(shortest, 1);
+    EXPECT_LE(most_count, 1000);
+    EXPECT_GT(most_count, 500);
+    ASSERT_EQ(kinds.size(), 4u);
+    ASSERT_EQ(transposed.size(), 4u);
+    for (const auto& [name, cells] : kinds) EXPECT_NEAR(cells, count / 4, 120) << name;
+    for (const auto& [name, cells] : transposed) EXPECT_NEAR(cells, count / 4, 120) << name;
+    EXPECT_EQ(classes.size(), 3u);
+    for (const char* name : {"narrow", "short k", "neither"}) EXPECT_GT(classes[name], 200) << name;
 }
 
 // ---- Sectors that are written in part -------------------------------------------------------------------------------
@@ -524,6 +595,145 @@ TEST(random_views, json_has_everything) {
         EXPECT_EQ(cell["ordered"]["variants"]["ordered@1"]["time"]["median_s"], 1.5e-3);
     }
     EXPECT_GT(in_part, 5);
+}
+
+// ---- Ways of calling ------------------------------------------------------------------------------------------------
+
+// 80 products, drawn or of the grid. The library takes as long as cuBLAS where it has its workspace; called once i
+// hundredths longer in cell i, and called in a row twice as long in all cells.
+struct made_up_products {
+    bench_report report;
+
+    explicit made_up_products(bool drawn) {
+        bench_request& what = report.what;
+        report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
+        what.does = &products();
+        const bench_contestants who = products().contestants(backend::cuda);
+        what.subject = &find_kernel(who.subject);
+        what.yardstick = &find_kernel(who.yardstick);
+        for (const bench_way& way : products().bench_ways(backend::cuda))
+            what.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
+        what.drawn = drawn ? 80 : 0;
+        int i = 0;
+        for (const bench_cell& c : drawn ? products().bench_draws(80, 1, draw_size::large)
+                                         : products().bench_grid({4}, products().bench_groups())) {
+            bench_result r = begin_bench(c, what);
+            r.method = "by guess";
+            r.choice = "way " + std::to_string(++i);
+            const auto took = [&](bench_entry& e, double seconds) {
+                e.time = {seconds, seconds, seconds, 10};
+                e.more["error"] = {{"largest", 1e-7}, {"frobenius", 1e-8}};
+            };
+            for (bench_entry* e : r.entries()) took(*e, 1e-3);
+            took(r.ways[0].yardstick, 1e-3), took(r.ways[0].subject, (100 + i) * 1e-5);
+            took(r.ways[1].yardstick, 1e-3), took(r.ways[1].subject, 2e-3);
+            for (bench_way_result& way : r.ways) way.method = "by another guess";
+            report.results.push_back(std::move(r));
+        }
+    }
+};
+
+TEST(ways, are_the_operations) {
+    EXPECT_TRUE(transposes().bench_ways(backend::cuda).empty());
+    EXPECT_TRUE(products().bench_ways(backend::host).empty());
+    const auto ways = products().bench_ways(backend::cuda);
+    ASSERT_EQ(ways.size(), 2u);
+    EXPECT_EQ(ways[0].in_a_row, 1);
+    EXPECT_EQ(ways[1].in_a_row, 20);
+    const made_up_products m(true);
+    for (const bench_result& r : m.report.results) {
+        ASSERT_EQ(r.ways.size(), 2u);
+        EXPECT_EQ(r.ways[0].subject.kernel, "gemm/production@plain");
+        EXPECT_EQ(r.ways[0].yardstick.kernel, "gemm/cublas");
+        EXPECT_EQ(r.ways[0].subject.amount, r.subject.amount);
+        EXPECT_EQ(r.every_entry().size(), r.entries().size() + 4);
+    }
+}
+
+TEST(ways, have_percentiles_by_kind_and_by_class_and_worst_cells) {
+    made_up_products m(true);
+    m.report.results[79].ways[0].subject.fault = "it is wrong";
+    m.report.results[78].ways[0].subject.skipped = "it is not there";
+    const std::string text = show_bench(m.report, format::table);
+    const auto has = [&](const std::string& part) {
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    };
+    for (const char* part : {"called", "workspace given", "one call", "twenty in a row", "packed", "leading", "offset",
+                             "batched", "narrow", "short k", "neither", "the worst cells, workspace given",
+                             "the worst cells, one call", "the worst cells, twenty in a row"})
+        has(part);
+    EXPECT_EQ(text.find("4 bytes"), std::string::npos) << text;
+    has("FAILED gemm/production@plain, ");
+    has("skipped gemm/production@plain: it is not there\n");
+    // The worst of those that are right: cell 78.
+    const std::size_t worst = text.find("the worst cells, one call"), next = text.find("the worst cells, twenty");
+    EXPECT_LT(text.find("way 78\n", worst), next) << text;
+    EXPECT_EQ(std::min(text.find("way 79\n", worst), next), next) << text;
+    EXPECT_EQ(std::min(text.find("way 68\n", worst), next), next) << text;  // ten of them
+
+    const auto json = nlohmann::ordered_json::parse(show_bench(m.report, format::json));
+    std::map<std::string, std::map<std::string, nlohmann::ordered_json>> ratios;
+    for (const auto& row : json["random"]["ratios"]) ratios[row["way"]][row["of"]] = row;
+    ASSERT_EQ(ratios.size(), 3u);
+    for (const auto& [way, rows] : ratios) EXPECT_EQ(rows.size(), 1u + 4 + 3) << way;
+    EXPECT_EQ(ratios["workspace given"]["all"]["cells"], 80);
+    EXPECT_EQ(ratios["workspace given"]["all"]["min"], 1.0);
+    EXPECT_EQ(ratios["one call"]["all"]["cells"], 78);
+    EXPECT_NEAR(ratios["one call"]["all"]["min"], 100.0 / 178, 1e-12);
+    EXPECT_EQ(ratios["one call"]["all"]["yardstick"], "cublas");
+    EXPECT_EQ(ratios["twenty in a row"]["batched"]["median"], 0.5);
+    // Of the cells of a class alone, of which one may have two.
+    for (const char* name : {"narrow", "short k", "neither"}) {
+        std::vector<double> found;
+        for (std::size_t i = 0; i < 78; ++i) {
+            const gemm_shape& s = product_of(m.report.results[i].cell);
+            const bool narrow = s.m <= 64 || s.n <= 64, short_k = s.k <= 64;
+            const bool belongs = std::string(name) == "narrow"    ? narrow
+                                 : std::string(name) == "short k" ? short_k
+                                                                  : !narrow && !short_k;
+            if (belongs) found.push_back(100.0 / static_cast<double>(101 + i));
+        }
+        EXPECT_EQ(ratios["one call"][name]["cells"], found.size()) << name;
+        EXPECT_NEAR(ratios["one call"][name]["p10"], percentile(found, 0.1), 1e-12) << name;
+    }
+    ASSERT_EQ(json["random"]["worst"].size(), 30u);
+    EXPECT_EQ(json["random"]["worst"][10]["way"], "one call");
+    EXPECT_EQ(json["random"]["worst"][10]["choice"], "way 78");
+    EXPECT_EQ(json["random"]["worst"][10]["shape"], m.report.results[77].cell.work->text());
+}
+
+TEST(ways, stand_in_the_cells) {
+    made_up_products m(false);
+    m.report.results[1].ways[0].subject.fault = "it is wrong";
+    m.report.results[2].skipped = "no memory";
+    const std::string stored = show_bench(m.report, format::json);
+    const auto json = nlohmann::ordered_json::parse(stored);
+    EXPECT_FALSE(json.contains("random"));
+    const auto& cell = json["cells"][0];
+    ASSERT_EQ(cell["ways"].size(), 2u);
+    EXPECT_EQ(cell["ways"][0]["way"], "one call");
+    EXPECT_EQ(cell["ways"][0]["method"], "by another guess");
+    EXPECT_EQ(cell["ways"][0]["subject"]["kernel"], "gemm/production@plain");
+    EXPECT_EQ(cell["ways"][0]["subject"]["time"]["median_s"], 101e-5);
+    EXPECT_EQ(cell["ways"][0]["subject"]["verified"], true);
+    EXPECT_EQ(cell["ways"][0]["yardstick"]["time"]["samples"], 10);
+    EXPECT_NEAR(cell["ways"][0]["ratio"], 100.0 / 101, 1e-12);
+    EXPECT_EQ(cell["ways"][1]["ratio"], 0.5);
+    EXPECT_EQ(json["cells"][1]["ways"][0]["subject"]["fault"], "it is wrong");
+    EXPECT_FALSE(json["cells"][1]["ways"][0].contains("ratio"));
+    EXPECT_FALSE(json["cells"][2].contains("ways"));
+
+    std::istringstream lines(show_bench(m.report, format::csv));
+    std::string heading, first, second;
+    std::getline(lines, heading), std::getline(lines, first), std::getline(lines, second);
+    EXPECT_NE(heading.find("ratio,\"ratio, one call\",\"ratio, twenty in a row\","), std::string::npos) << heading;
+    EXPECT_NE(first.find(",1.000,0.990,0.500,"), std::string::npos) << first;
+    EXPECT_NE(second.find(",1.000,WRONG,0.500,"), std::string::npos) << second;
+
+    const report::document read = report::read_document("bench.json", stored);
+    const std::string page = report::html(report::make_page({read}));
+    for (const char* part : {"ratio, one call", "ratio, twenty in a row", "0.990", "it is wrong"})
+        EXPECT_NE(page.find(part), std::string::npos) << part;
 }
 
 }  // namespace

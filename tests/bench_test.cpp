@@ -62,6 +62,52 @@ TEST(bench_grid, gives_what_was_asked_for) {
     EXPECT_EQ(bench_grid({4}, {"batched"})[0].work->text(), "32768 of 32 x 32");
 }
 
+TEST(bench_grid, of_products_has_narrow_small_and_batched_ones) {
+    const operation& products = find_operation("gemm");
+    const auto shapes = [&](const char* group) {
+        std::vector<gemm_shape> all;
+        for (const bench_cell& c : products.bench_grid({4}, {group}))
+            all.push_back(dynamic_cast<const product_work&>(*c.work).shape());
+        return all;
+    };
+    const std::vector<gemm_shape> batches = shapes("batches"), narrow = shapes("narrow");
+    std::set<std::pair<std::int64_t, std::int64_t>> found;  // sides and counts
+    for (const gemm_shape& s : batches) {
+        EXPECT_EQ(s.m, s.n);
+        EXPECT_EQ(s.m, s.k);
+        EXPECT_LE(s.spans() * 4, std::int64_t{4} << 30);
+        found.insert({s.m, s.count});
+    }
+    EXPECT_EQ(found.size(), 12u);
+    EXPECT_TRUE(found.contains({32, 100000}));
+    EXPECT_FALSE(found.contains({64, 100000}));
+    EXPECT_EQ(narrow.size(), 13u * 2 + 4);
+    EXPECT_EQ(std::count_if(narrow.begin(), narrow.end(), [](const gemm_shape& s) { return s.b_transposed; }), 8);
+    EXPECT_EQ(std::count_if(narrow.begin(), narrow.end(), [](const gemm_shape& s) { return s.a_transposed; }), 5);
+    EXPECT_EQ(shapes("small").size(), 11u);
+    EXPECT_EQ(products.bench_grid({4}, {"batches"})[1].work->text(), "1000 of 16 x 16 x 16");
+}
+
+TEST(bench_cells, of_products_say_how_they_lie) {
+    const auto text = [](const gemm_shape& s) { return product_work(s).text(); };
+    EXPECT_EQ(text({.m = 3, .n = 5, .k = 7}), "3 x 5 x 7");
+    EXPECT_EQ(text({.m = 3, .n = 5, .k = 7, .lda = 8, .ldb = 6, .ldc = 6}), "3 x 5 x 7, ld + 1");
+    EXPECT_EQ(text({.m = 3, .n = 5, .k = 7, .lda = 5, .ldc = 9, .a_transposed = true}),
+              "3 x 5 x 7, A transposed, ld + 2, 0, 4");
+    EXPECT_EQ(text({.m = 3, .n = 5, .k = 7, .a_offset = 1, .b_offset = 1, .c_offset = 1}), "3 x 5 x 7, offset 1");
+    EXPECT_EQ(text({.m = 3, .n = 5, .k = 7, .b_offset = 2, .count = 9}), "9 of 3 x 5 x 7, offset 0, 2, 0");
+    const product_work batch({.m = 3, .n = 5, .k = 7, .count = 9});
+    EXPECT_EQ(batch.outputs(), 9 * 15);
+    EXPECT_EQ(batch.steps(), 9 * 15 * 7);
+    EXPECT_EQ(batch.bytes(), 9 * 4 * (21 + 35 + 15));
+    EXPECT_EQ(batch.amount(find_kernel("gemm/cublas")), 2.0 * 9 * 15 * 7);
+    EXPECT_EQ(batch.cannot_run(find_kernel("gemm/production")), "");
+    EXPECT_EQ(batch.cannot_run(find_kernel("gemm/tiled")), "computes one product, not a batch");
+    const product_work transposed({.m = 3, .n = 5, .k = 7, .b_transposed = true});
+    EXPECT_EQ(transposed.cannot_run(find_kernel("gemm/tiled")), "takes A and B as they are");
+    EXPECT_EQ(transposed.cannot_run(find_kernel("gemm/cublas")), "");
+}
+
 TEST(sectors, are_those_that_the_rows_touch) {
     const unsigned seed = std::random_device{}();
     std::mt19937 random(seed);

@@ -504,8 +504,8 @@ class Refusals(Case):
         for option in ("--regret", "--small"):
             self.refuse(2, [option, "--random"], *command, option)
         self.refuse(2, ["--small", "--on host"], *command, "--random", 3, "--small")
-        self.refuse(2, ["--random", "gemm has no shapes"], "bench", "gemm", "--random", 3)
-        self.refuse(2, ["--random", "gemm has no shapes"], "bench", "gemm", "--random", 3, "--small")
+        self.refuse(2, ["--on is 'host'", "gemm is not measured there"], "bench", "gemm", "--on", "host", "--random", 3)
+        self.refuse(2, ["--small", "products are drawn of any size"], "bench", "gemm", "--random", 3, "--small")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "lab/run.hpp"
 #include "random_products.hpp"
@@ -154,12 +156,15 @@ protected:
         host_gemm problem(shape);
         problem.prepare();
         const gemm_work w = problem.work();
-        for (std::int64_t row = 0; row < w.m; ++row) {
-            for (std::int64_t col = 0; col < w.n; ++col) {
-                float sum = 0;
-                for (std::int64_t i = 0; i < w.k; ++i) sum += w.a[row * w.lda + i] * w.b[i * w.ldb + col];
-                float& c = w.c[row * w.ldc + col];
-                c = w.beta == 0 ? w.alpha * sum : w.alpha * sum + w.beta * c;
+        for (std::int64_t product = 0; product < w.count; ++product) {
+            const float *const a = w.a + product * w.a_stride, *const b = w.b + product * w.b_stride;
+            for (std::int64_t row = 0; row < w.m; ++row) {
+                for (std::int64_t col = 0; col < w.n; ++col) {
+                    float sum = 0;
+                    for (std::int64_t i = 0; i < w.k; ++i) sum += a[row * w.lda + i] * b[i * w.ldb + col];
+                    float& c = w.c[product * w.c_stride + row * w.ldc + col];
+                    c = w.beta == 0 ? w.alpha * sum : w.alpha * sum + w.beta * c;
+                }
             }
         }
         spoil(w);
@@ -173,6 +178,75 @@ TEST_F(gemm_verifier, passes_what_is_right) {
         const gemm_shape s{.m = 40, .n = 30, .k = 500, .ldc = 33, .alpha = 3, .beta = 2, .values = values};
         EXPECT_EQ(fault_of(s, [](const gemm_work&) {}), "");
     }
+}
+
+// Matrices of C behind each other, with gaps and without, and side by side.
+std::vector<gemm_shape> batches_of_products() {
+    const gemm_shape s{.m = 7, .n = 5, .k = 20, .c_offset = 3, .count = 4};
+    std::vector<gemm_shape> all = {s, s, s, s, s};
+    all[1].ldc = 6, all[1].c_stride = 50, all[1].beta = 2, all[1].alpha = 3;
+    all[2].ldc = 30, all[2].c_stride = 7;
+    all[3].a_shared = true, all[3].b_stride = 120;
+    all[4].b_shared = true, all[4].a_stride = 150, all[4].values = gemm_values::special;
+    return all;
+}
+
+TEST_F(gemm_verifier, passes_batches_that_are_right) {
+    for (const gemm_shape& s : batches_of_products()) {
+        EXPECT_EQ(fault_of(s, [](const gemm_work&) {}), "");
+        host_gemm problem(s);
+        problem.prepare();
+        EXPECT_EQ(problem.check().elements, 4 * 7 * 5);
+    }
+}
+
+TEST_F(gemm_verifier, gives_each_product_other_values) {
+    host_gemm problem({.m = 8, .n = 8, .k = 8, .values = gemm_values::symmetric, .count = 100});
+    problem.prepare();
+    const gemm_work w = problem.work();
+    // Of 2^24 values: a few come twice by chance.
+    EXPECT_GT(std::set<float>(w.a, w.a + 100 * 64).size(), 6380u);
+    EXPECT_GT(std::set<float>(w.b, w.b + 100 * 64).size(), 6380u);
+}
+
+TEST_F(gemm_verifier, sees_each_mistake_in_a_batch) {
+    for (const gemm_shape& s : batches_of_products()) {
+        const auto contains = [&](const std::function<void(const gemm_work&)>& spoil, const char* wanted) {
+            const std::string fault = fault_of(s, spoil);
+            EXPECT_NE(fault.find(wanted), std::string::npos) << fault << ", wanted: " << wanted;
+        };
+        if (s.values != gemm_values::special) {
+            contains([](const gemm_work& w) { w.c[2 * w.c_stride + 3 * w.ldc + 4] += 1e-3f; },
+                     "C (row 3, column 4) of product 2 holds");
+            // One product for another, and one that was left out.
+            contains([](const gemm_work& w) { std::swap_ranges(w.c, w.c + w.n, w.c + 3 * w.c_stride); },
+                     "C (row 0, column 0) of product 0 holds");
+        }
+        host_gemm problem(s);
+        problem.prepare();
+        EXPECT_NE(problem.check().fault.find("of product 0 holds"), std::string::npos);
+    }
+    const auto all = batches_of_products();
+    // Behind a row, behind a matrix, and behind a row of matrices that lie side by side.
+    EXPECT_EQ(fault_of(all[1], [](const gemm_work& w) { w.c[50 + 2 * 6 + 5] = 0; }),
+              "the gap behind row 2 of C of product 1 was overwritten");
+    EXPECT_EQ(fault_of(all[1], [](const gemm_work& w) { w.c[3 * 50 - 1] = 0; }),
+              "the gap behind row 6 of C of product 2 was overwritten");
+    EXPECT_EQ(fault_of(all[2], [](const gemm_work& w) { w.c[30 + 7 + 6] = 0; }),
+              "the gap behind row 1 of C of product 1 was overwritten");
+    EXPECT_EQ(fault_of(all[2], [](const gemm_work& w) { w.c[29] = 0; }),
+              "the gap behind row 0 of C of product 3 was overwritten");
+    EXPECT_EQ(fault_of(all[1], [](const gemm_work& w) { w.c[-1] = 0; }), "what lies before C was overwritten");
+}
+
+TEST_F(gemm_verifier, refuses_batches_that_cannot_be) {
+    const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+    EXPECT_THROW((gemm_shape{.m = 3, .n = 4, .k = 5, .count = -1}.checked()), invalid_argument);
+    EXPECT_THROW((gemm_shape{.m = 3, .n = 4, .k = 5, .count = 2, .c_stride = 11}.checked()), invalid_argument);
+    EXPECT_THROW((gemm_shape{.m = 3, .n = 4, .k = 5, .count = 2, .a_stride = -15}.checked()), invalid_argument);
+    EXPECT_THROW((gemm_shape{.m = 3, .n = 4, .k = 5, .count = huge / 4}.checked()), invalid_argument);
+    EXPECT_NO_THROW((gemm_shape{.m = 3, .n = 4, .k = 5, .ldc = 8, .count = 2, .c_stride = 4}.checked()));
+    EXPECT_NO_THROW((gemm_shape{.m = 3, .n = 4, .k = 5, .count = 1, .c_stride = 1}.checked()));
 }
 
 TEST_F(gemm_verifier, sees_each_mistake) {

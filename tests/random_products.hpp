@@ -17,10 +17,12 @@ inline constexpr gemm_values kValues[] = {gemm_values::uniform, gemm_values::sym
                                           gemm_values::wide,    gemm_values::cancelling, gemm_values::integers};
 
 inline std::string describe(const gemm_shape& s) {
-    return fmt::format(
-        "{} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, values {}, seed {}",
-        s.m, s.n, s.k, s.a_transposed ? ", A transposed" : "", s.b_transposed ? ", B transposed" : "", s.lda, s.ldb,
-        s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, static_cast<int>(s.values), s.seed);
+    return (s.count == 1 ? "" : fmt::format("{} of ", s.count)) +
+           fmt::format(
+               "{} x {} x {}{}{}, leading dimensions {}, {}, {}, offsets {}, {}, {}, {} * A B + {} * C, values {}, "
+               "seed {}",
+               s.m, s.n, s.k, s.a_transposed ? ", A transposed" : "", s.b_transposed ? ", B transposed" : "", s.lda,
+               s.ldb, s.ldc, s.a_offset, s.b_offset, s.c_offset, s.alpha, s.beta, static_cast<int>(s.values), s.seed);
 }
 
 // Fewer where sanitizers, which take long, ask for it.

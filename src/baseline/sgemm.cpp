@@ -64,7 +64,9 @@ constexpr void (*multiply)(const gemm_work&) = nullptr;
 #endif
 
 constexpr variant<gemm_work> kVariants[] = {
-    {{.name = "", .origin = "002 cublasSgemm", .element_sizes = sizeof(float), .noted_rate = 2301.9}, multiply}};
+    {{.name = "", .origin = "002 cublasSgemm", .element_sizes = sizeof(float), .noted_rate = 2301.9},
+     multiply,
+     {.any_layout = true}}};
 const bool kRegistered = register_rung(kSgemm, gemm_operation(), backend::cuda, __FILE__, kVariants);
 
 }  // namespace

@@ -128,6 +128,10 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
     }
     if (!does.accepts(*what.subject))
         throw invalid_argument(fmt::format("--subject is '{}': it is no kernel of {}", what.subject->id, does.name()));
+    if (!asked.given.has("--subject")) {
+        for (const bench_way& way : does.bench_ways(on))
+            what.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
+    }
     if (who.peer_family.empty()) {
         if (asked.given.has("--peers"))
             throw invalid_argument(
@@ -193,7 +197,7 @@ void run(const invocation& asked) {
     }
     write_out(asked.output(), lab::show_bench(report, as));
     for (const lab::bench_result& r : report.results) {
-        for (const lab::bench_entry* e : r.entries()) {
+        for (const lab::bench_entry* e : r.every_entry()) {
             if (!e->fault.empty()) throw error(fmt::format("{}: not verified: {}", e->kernel, e->fault));
         }
         if (r.regret && !r.regret->fault.empty()) throw error("a candidate is not verified: " + r.regret->fault);
@@ -232,7 +236,8 @@ command bench_command() {
              {"--regret", "with --random: time every way that the library has to do a cell", true},
              {"--on", "cuda, or host: in host memory (cuda)"},
              {"--threads", "of --on host: at most so many (all cores)"},
-             {"--subject", "the kernel to measure, as list shows it (what the library runs)"},
+             {"--subject",
+              "the kernel to measure, as list shows it (what the library runs); leaves out its other ways of calling"},
              {"--peers", peers.c_str()},
              {"--seconds", "to sample each cell (0.5, and 20 samples at least; with --random 0.05, and 10)"},
              {"--warm", "do not flush the caches between samples", true},

@@ -49,6 +49,11 @@ std::vector<std::int64_t> arguments::list(const std::string& option, const std::
     return numbers;
 }
 
+std::string problem::choice() const {
+    const std::vector<candidate> all = candidates();
+    return all.empty() ? std::string() : all.front().name;
+}
+
 void problem::no_tiles() { throw std::logic_error("this work is not checked tile by tile"); }
 
 explanation operation::explain(const arguments&) const {

@@ -78,6 +78,8 @@ public:
         std::function<void()> run;
     };
     virtual std::vector<candidate> candidates() const { return {}; }
+    // How the library does the work that was last taken, on this GPU. Empty where it has no choice.
+    virtual std::string choice() const;
 
     // ---- In host memory
     struct buffer {
@@ -127,6 +129,8 @@ public:
 
     // ---- In a bench
     virtual std::string text() const = 0;  // "8192 x 8192, ld + 1"
+    // Those of its operation's classes of shapes that it belongs to: random cells are told by class, too.
+    virtual std::vector<std::string> shape_classes() const { return {}; }
     // Adds its members: its sizes, "element_size" where there are several, and "bytes" of what is read and written
     // where it can stay in a host's caches.
     virtual void describe(nlohmann::ordered_json& cell) const = 0;
@@ -183,6 +187,8 @@ struct operation_facts {
     const char* squares = nullptr;                  // its group of square matrices, from small to large; or null
     std::vector<double> must_reach = {0.90, 0.98};  // of the yardstick's speed
     std::vector<bench_comparison> comparisons = {};
+    // Where it has bench_ways(): what they are told apart from, "workspace given".
+    const char* usual_way = "";
 
     bool of_sizes() const { return element_sizes.size() > 1; }
 };
@@ -194,6 +200,14 @@ struct bench_contestants {
     // Ids of copies that write the destination's addresses in ascending order. Where sectors are written in part, the
     // fastest of them is what a random cell is compared with.
     std::vector<std::string> ordered = {};
+};
+
+// A way of calling that a bench measures, too: by the wall clock, from a stream where all is done until so many calls
+// in a row are. Both kernels are the calls that users write, and take no memory of the problem's but its operands.
+struct bench_way {
+    const char* name;                // "one call"
+    std::string subject, yardstick;  // ids
+    int in_a_row = 1;
 };
 
 // Of the elements of a cell drawn at random: for a GPU's memory, for its L2 cache in part or wholly, for host memory.
@@ -248,6 +262,7 @@ public:
     virtual std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const;
     // Nobody where it is not measured there.
     virtual bench_contestants contestants(backend) const { return {}; }
+    virtual std::vector<bench_way> bench_ways(backend) const { return {}; }
     // What a stored cell is called where those of all element sizes stand in one row: cells of one name are one row.
     virtual std::string bench_row(const std::string& group, const std::string& text,
                                   const std::vector<std::int64_t>& sizes) const;

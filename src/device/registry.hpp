@@ -42,6 +42,7 @@ struct kernel_facts {
     hardware_needs needs = {};
     bool whole_only = false;  // the emulator runs every block of it, however many
     double noted_rate = 0;    // in the notes, in the operation's unit; 0 where they have none
+    bool is_rung = true;      // else no ladder climbs it: it is there to be measured by name, and in a bench
 };
 
 // What kernels of one type of work differ in. Specialised beside each type of work, with a member

@@ -31,6 +31,12 @@ std::vector<const bench_entry*> bench_result::entries() const {
     return all;
 }
 
+std::vector<const bench_entry*> bench_result::every_entry() const {
+    std::vector<const bench_entry*> all = entries();
+    for (const bench_way_result& w : ways) all.insert(all.end(), {&w.yardstick, &w.subject});
+    return all;
+}
+
 const bench_entry& bench_result::judge() const {
     const bench_entry* best = nullptr;
     for (const bench_entry& e : ordered) {
@@ -47,6 +53,8 @@ bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
     r.yardstick = entry_of(*what.yardstick);
     r.subject = entry_of(*what.subject);
     for (const kernel* peer : what.peers) r.peers.push_back(entry_of(*peer));
+    for (const way_request& way : what.ways)
+        r.ways.push_back({.name = way.name, .yardstick = entry_of(*way.yardstick), .subject = entry_of(*way.subject)});
     if (cell.work->writes_whole_sectors()) return r;
     for (const kernel* copy : what.ordered) r.ordered.push_back(entry_of(*copy));
     return r;

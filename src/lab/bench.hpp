@@ -16,6 +16,14 @@
 
 namespace cornerturn::lab {
 
+// A bench_way with its kernels.
+struct way_request {
+    std::string name;
+    const kernel* subject = nullptr;
+    const kernel* yardstick = nullptr;
+    int in_a_row = 1;
+};
+
 struct bench_request {
     const operation* does = nullptr;
     const kernel* subject = nullptr;
@@ -23,14 +31,15 @@ struct bench_request {
     std::vector<const kernel*> peers = {};  // neither of these two
     // Copies that a cell is measured beside, too, where its work writes sectors in part (bench_contestants).
     std::vector<const kernel*> ordered = {};
-    double seconds = 0.5;  // a cell is sampled for,
-    int rounds = 20;       // and so often at least
+    std::vector<way_request> ways = {};  // on a GPU
+    double seconds = 0.5;                // a cell is sampled for,
+    int rounds = 20;                     // and so often at least
     std::uint64_t seed = 1;
     bool warm = false;
     int placement = 0;    // cuda: as in lab/run.hpp
     int drawn = 0;        // cells, at random from the seed; 0: they are the operation's grid
     bool small = false;   // these cells fit a GPU's L2 in part or wholly, and are timed warm, in CUDA graphs
-    bool regret = false;  // whether every way that the library has to do a cell is timed
+    bool regret = false;  // whether all candidates that the library has for a cell are timed
 
     // The yardstick, the subject, the peers, and where they belong the ordered copies.
     std::vector<const kernel*> kernels(const workload& work) const;
@@ -59,6 +68,15 @@ struct bench_regret {
     double share() const { return chosen_time.median_s / best_time.median_s - 1; }
 };
 
+// What one way of calling gave in one cell.
+struct bench_way_result {
+    std::string name, method = {};
+    bench_entry yardstick = {}, subject = {};
+
+    bool compared() const { return subject.timed() && yardstick.timed(); }
+    double ratio() const { return yardstick.time.median_s / subject.time.median_s; }
+};
+
 struct bench_result {
     bench_cell cell;
     std::string skipped = {};  // the whole cell, and why
@@ -68,6 +86,7 @@ struct bench_result {
     std::vector<bench_entry> ordered = {};  // none where all sectors are written whole
     std::string choice = {};                // of random cells: how the library does it
     std::optional<bench_regret> regret = {};
+    std::vector<bench_way_result> ways = {};  // in the order of bench_request::ways
 
     // The yardstick's time divided by the entry's.
     double ratio(const bench_entry& e) const { return yardstick.time.median_s / e.time.median_s; }
@@ -78,7 +97,8 @@ struct bench_result {
     // The judge's time divided by the entry's.
     double figure(const bench_entry& e) const { return judge().time.median_s / e.time.median_s; }
     std::vector<const bench_entry*> entries() const;
-    std::vector<bench_entry*> entries();  // in the order of bench_request::kernels(work)
+    std::vector<bench_entry*> entries();                  // in the order of bench_request::kernels(work)
+    std::vector<const bench_entry*> every_entry() const;  // and those of its ways
 };
 
 // Names and amounts, before anything runs. Each skipped that does not take the work.

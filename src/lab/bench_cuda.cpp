@@ -31,16 +31,15 @@ public:
         const workload_pointer work = among(cell, what);
         r.skipped = reserve(*work, what);
         if (!r.skipped.empty()) return r;
-        const std::vector<const kernel*> kernels = what.kernels(*work);
-        const std::vector<bench_entry*> entries = r.entries();
-        std::vector<contestant> all;
-        for (std::size_t i = 0; i < kernels.size(); ++i) {
-            bench_entry& entry = *entries[i];
-            if (entry.skipped.empty()) entry.skipped = machine_.cannot_run(*kernels[i]);
-            contestant c(*kernels[i], *work, *problem_, entry);
-            if (entry.skipped.empty() && c.verify()) all.push_back(c);
+        const timing_method how = method(*work, what);
+        r.method = how.text();
+        measure(what.kernels(*work), r.entries(), *work, how, what);
+        for (std::size_t i = 0; i < r.ways.size(); ++i) {
+            const way_request& way = what.ways[i];
+            const timing_method by_wall = wall_clock_for(how, way.in_a_row);
+            r.ways[i].method = by_wall.text();
+            measure({way.yardstick, way.subject}, {&r.ways[i].yardstick, &r.ways[i].subject}, *work, by_wall, what);
         }
-        measure(all, *work, what, r);
         if (what.drawn > 0) choose(*work, what, r);
         return r;
     }
@@ -70,9 +69,16 @@ private:
         return what.small ? warm_graph_for(work.bytes()) : method_for(work.bytes(), what.warm);
     }
 
-    void measure(std::vector<contestant>& all, const workload& work, const bench_request& what, bench_result& r) const {
-        const timing_method how = method(work, what);
-        r.method = how.text();
+    // Verifies these kernels, times them in turn, and verifies them again. An entry of one that is out says why.
+    void measure(const std::vector<const kernel*>& kernels, const std::vector<bench_entry*>& entries,
+                 const workload& work, const timing_method& how, const bench_request& what) const {
+        std::vector<contestant> all;
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            bench_entry& entry = *entries[i];
+            if (entry.skipped.empty()) entry.skipped = machine_.cannot_run(*kernels[i]);
+            contestant c(*kernels[i], work, *problem_, entry);
+            if (entry.skipped.empty() && c.verify()) all.push_back(c);
+        }
         std::vector<work_function> prepared;
         for (const contestant& c : all) prepared.push_back(timer_.prepare(c.work(), how));
         if (all.empty()) return;
@@ -88,7 +94,7 @@ private:
         if (!r.subject.timed() || !problem_->take(work, *what.subject)) return;
         problem_->prepare();
         if (!what.regret) {
-            if (const auto all = problem_->candidates(); !all.empty()) r.choice = all.front().name;
+            r.choice = problem_->choice();
             return;
         }
         const timing_method how = method(work, what);
@@ -97,7 +103,7 @@ private:
             for (const auto& one : works) prepared.push_back(timer_.prepare(one, how));
             return timer_.measure(prepared, how, {0, rounds}, what.seed);
         });
-        if (r.regret) r.choice = r.regret->chosen;
+        r.choice = r.regret ? r.regret->chosen : problem_->choice();
     }
 
     cuda_machine machine_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -30,6 +31,11 @@ constexpr share_of_cells kHigh[] = {{"median", "median", 0.5}, {"75 %", "p75", 0
 // What counts as regretted.
 constexpr double kRegretted = 0.05;
 
+std::set<std::string> classes_of(const bench_result& r) {
+    const std::vector<std::string> names = r.cell.work->shape_classes();
+    return {names.begin(), names.end()};
+}
+
 cells compared_cells(const bench_report& report) {
     cells all;
     for (const bench_result& r : report.results) {
@@ -38,13 +44,65 @@ cells compared_cells(const bench_report& report) {
     return all;
 }
 
-// ---- Percentiles ----------------------------------------------------------------------------------------------------
+// ---- Ways of calling ------------------------------------------------------------------------------------------------
 
 // What is told of a cell: the judge's time divided by the entry's, of small ones the entry's divided by the judge's.
 double told_of(const bench_report& report, const bench_result& r, const bench_entry& e) {
     const double figure = figure_of(report, r, e);
     return report.what.small ? 1 / figure : figure;
 }
+
+std::string yardstick_name(const bench_report& report) {
+    return report.what.small ? "the fastest copy" : short_name(*report.what.yardstick);
+}
+
+// The usual way, or one of bench_request::ways.
+class way_of_calling {
+public:
+    explicit way_of_calling(const bench_report& report) : report_(&report) {}
+    way_of_calling(const bench_report& report, std::size_t way) : report_(&report), way_(way) {}
+
+    std::string name() const { return way_ ? report_->what.ways[*way_].name : report_->what.does->facts().usual_way; }
+    cells compared() const {
+        if (!way_) return compared_cells(*report_);
+        cells all;
+        for (const bench_result& r : report_->results) {
+            if (r.skipped.empty() && r.ways[*way_].compared()) all.push_back(&r);
+        }
+        return all;
+    }
+    double told(const bench_result& r) const { return way_ ? r.ways[*way_].ratio() : told_of(*report_, r, r.subject); }
+    // The lower the worse.
+    double figure(const bench_result& r) const {
+        return way_ ? r.ways[*way_].ratio() : figure_of(*report_, r, r.subject);
+    }
+    bool is_judged_by_order(const bench_result& r) const { return !way_ && r.is_judged_by_order(); }
+    const bench_entry& judge(const bench_result& r) const {
+        return way_ ? r.ways[*way_].yardstick : judge_of(*report_, r);
+    }
+    std::string yardstick() const {
+        return way_ ? short_name(*report_->what.ways[*way_].yardstick) : yardstick_name(*report_);
+    }
+    cells worst() const {
+        cells all = compared();
+        std::stable_sort(all.begin(), all.end(),
+                         [&](const bench_result* a, const bench_result* b) { return figure(*a) < figure(*b); });
+        all.resize(std::min(all.size(), kWorst));
+        return all;
+    }
+
+private:
+    const bench_report* report_;
+    std::optional<std::size_t> way_;
+};
+
+std::vector<way_of_calling> ways_of(const bench_report& report) {
+    std::vector<way_of_calling> all = {way_of_calling(report)};
+    for (std::size_t i = 0; i < report.what.ways.size(); ++i) all.emplace_back(report, i);
+    return all;
+}
+
+// ---- Percentiles ----------------------------------------------------------------------------------------------------
 
 // The percentiles on the bad side.
 std::span<const share_of_cells> shares(const bench_report& report) {
@@ -54,7 +112,7 @@ std::span<const share_of_cells> shares(const bench_report& report) {
 
 // Some of the cells, and what is told of them beside one yardstick.
 struct ratios {
-    std::string of, yardstick;
+    std::string way, of, yardstick;
     std::vector<double> values;
 
     double above(double most) const {
@@ -63,66 +121,73 @@ struct ratios {
     }
 };
 
-std::string yardstick_name(const bench_report& report) {
-    return report.what.small ? "the fastest copy" : short_name(*report.what.yardstick);
-}
-
 // By the yardstick that judges each cell.
-void add_by_yardstick(const bench_report& report, const std::string& name, const cells& some,
-                      std::vector<ratios>& out) {
+void add_by_yardstick(const way_of_calling& way, const std::string& name, const cells& some, std::vector<ratios>& out) {
     for (const bool by_order : {false, true}) {
-        ratios found{name, by_order ? kOrderedCopy : yardstick_name(report), {}};
+        ratios found{way.name(), name, by_order ? kOrderedCopy : way.yardstick(), {}};
         for (const bench_result* r : some) {
-            if (r->is_judged_by_order() == by_order) found.values.push_back(told_of(report, *r, r->subject));
+            if (way.is_judged_by_order(*r) == by_order) found.values.push_back(way.told(*r));
         }
         if (!found.values.empty()) out.push_back(std::move(found));
     }
 }
 
-std::vector<ratios> all_ratios(const bench_report& report) {
-    const cells all = compared_cells(report);
-    std::vector<ratios> out;
-    add_by_yardstick(report, "all", all, out);
-    if (out.size() > 1) {
+void add_ratios(const bench_report& report, const way_of_calling& way, std::vector<ratios>& out) {
+    const cells all = way.compared();
+    const std::size_t before = out.size();
+    add_by_yardstick(way, "all", all, out);
+    if (out.size() > before + 1) {
         const bool small = report.what.small;
-        ratios every{"all", small ? "either" : short_name(*report.what.yardstick) + ", of every cell", {}};
-        for (const bench_result* r : all)
-            every.values.push_back(small ? told_of(report, *r, r->subject) : r->ratio(r->subject));
+        ratios every{way.name(), "all", small ? "either" : way.yardstick() + ", of every cell", {}};
+        for (const bench_result* r : all) every.values.push_back(small ? way.told(*r) : r->ratio(r->subject));
         out.push_back(std::move(every));
     }
-    std::set<std::string> kinds;
+    std::set<std::string> kinds, classes;
     std::set<int> sizes;
     for (const bench_result* r : all) {
         kinds.insert(r->cell.group);
-        sizes.insert(r->cell.work->type().size);
+        classes.merge(classes_of(*r));
+        if (report.what.does->facts().of_sizes()) sizes.insert(r->cell.work->type().size);
     }
     const auto add = [&](const std::string& name, auto belongs) {
         cells some;
         std::copy_if(all.begin(), all.end(), std::back_inserter(some), belongs);
-        add_by_yardstick(report, name, some, out);
+        add_by_yardstick(way, name, some, out);
     };
     for (const std::string& kind : kinds) add(kind, [&](const bench_result* r) { return r->cell.group == kind; });
+    for (const std::string& name : classes)
+        add(name, [&](const bench_result* r) { return classes_of(*r).contains(name); });
     for (int size : sizes) {
         add(fmt::format("{} bytes", size), [&](const bench_result* r) { return r->cell.work->type().size == size; });
     }
-    if (!report.what.small) return out;
+    if (!report.what.small) return;
     const auto mib_of = [](const bench_result* r) {
         return static_cast<double>(r->cell.work->bytes()) / 2 / (1 << 20);
     };
     add("below 4 MiB", [&](const bench_result* r) { return mib_of(r) < 4; });
     add("4 to 16 MiB", [&](const bench_result* r) { return mib_of(r) >= 4 && mib_of(r) < 16; });
     add("from 16 MiB", [&](const bench_result* r) { return mib_of(r) >= 16; });
-    return out;
 }
 
-// Which is named by two columns.
+std::vector<ratios> all_ratios(const bench_report& report) {
+    std::vector<ratios> all;
+    for (const way_of_calling& way : ways_of(report)) add_ratios(report, way, all);
+    return all;
+}
+
+// Which is named by two columns, and where there are several ways by a third.
 table percentiles_table(const bench_report& report, const char* first, const char* second,
                         const std::vector<ratios>& all) {
-    table t{{{first}, {second}, {"cells", true}}, {}};
+    table t;
+    const bool has_ways = std::any_of(all.begin(), all.end(), [](const ratios& r) { return !r.way.empty(); });
+    if (has_ways) t.columns.push_back({"called"});
+    t.columns.insert(t.columns.end(), {{first}, {second}, {"cells", true}});
     for (const auto& [name, json, share] : shares(report)) t.columns.push_back({name, true});
     if (report.what.small) t.columns.push_back({fmt::format("above {}", kMostTimes), true});
     for (const ratios& r : all) {
-        std::vector<std::string> row = {r.of, r.yardstick, std::to_string(r.values.size())};
+        std::vector<std::string> row;
+        if (has_ways) row.push_back(r.way);
+        row.insert(row.end(), {r.of, r.yardstick, std::to_string(r.values.size())});
         for (const auto& [name, json, share] : shares(report))
             row.push_back(fmt::format("{:.3f}", percentile(r.values, share)));
         if (report.what.small) row.push_back(fmt::format("{:.1f} %", 100 * r.above(kMostTimes)));
@@ -149,8 +214,8 @@ table peers_table(const bench_report& report) {
         }
         if (its.empty()) continue;
         const std::string name = short_name(*report.what.peers[i]);
-        all.push_back({name, name, std::move(its)});
-        all.push_back({name, report.what.subject->id, std::move(ours)});
+        all.push_back({{}, name, name, std::move(its)});
+        all.push_back({{}, name, report.what.subject->id, std::move(ours)});
     }
     return percentiles_table(report, "peer", report.what.small ? "time of" : "ratio of", all);
 }
@@ -170,23 +235,31 @@ table ordered_table(const bench_report& report) {
     return t;
 }
 
-table worst_table(const bench_report& report) {
-    cells worst = compared_cells(report);
-    std::stable_sort(worst.begin(), worst.end(), [&](const bench_result* a, const bench_result* b) {
-        return figure_of(report, *a, a->subject) < figure_of(report, *b, b->subject);
-    });
-    worst.resize(std::min(worst.size(), kWorst));
+table worst_table(const bench_report& report, const way_of_calling& way) {
+    const std::string called = report.what.ways.empty() ? "" : ", " + way.name();
     table t{{{"kind"},
-             {"the worst cells"},
+             {"the worst cells" + called},
              {report.what.small ? "time" : "ratio", true},
              {report.what.small ? "over that of" : "to"},
              {"how the library does it"}},
             {}};
-    for (const bench_result* r : worst) {
-        t.rows.push_back({r->cell.group, where_text(report, *r), fmt::format("{:.3f}", told_of(report, *r, r->subject)),
-                          judge_of(report, *r).kernel, r->choice.empty() ? "-" : r->choice});
+    for (const bench_result* r : way.worst()) {
+        t.rows.push_back({r->cell.group, where_text(report, *r), fmt::format("{:.3f}", way.told(*r)),
+                          way.judge(*r).kernel, r->choice.empty() ? "-" : r->choice});
     }
     return t;
+}
+
+ordered_json worst_json(const bench_report& report, const way_of_calling& way) {
+    ordered_json out = ordered_json::array();
+    for (const bench_result* r : way.worst()) {
+        out.push_back({{"way", way.name()},
+                       {"kind", r->cell.group},
+                       {"shape", where_text(report, *r)},
+                       {"ratio", way.told(*r)},
+                       {"choice", r->choice}});
+    }
+    return out;
 }
 
 // ---- Regret ---------------------------------------------------------------------------------------------------------
@@ -245,7 +318,9 @@ std::string regret_text(const bench_report& report, format as) {
 
 std::string show_random(const bench_report& report, format as) {
     std::string out;
-    for (const table& t : {ratios_table(report), peers_table(report), ordered_table(report), worst_table(report)}) {
+    std::vector<table> tables = {ratios_table(report), peers_table(report), ordered_table(report)};
+    for (const way_of_calling& way : ways_of(report)) tables.push_back(worst_table(report, way));
+    for (const table& t : tables) {
         if (!t.rows.empty()) out += (out.empty() ? "" : "\n") + t.print(as);
     }
     if (report.what.regret) out += "\n" + regret_text(report, as);
@@ -257,10 +332,18 @@ ordered_json random_json(const bench_report& report) {
     if (report.what.small) out["small"] = true;
     ordered_json& told = out[report.what.small ? "times" : "ratios"] = ordered_json::array();
     for (const ratios& r : all_ratios(report)) {
-        ordered_json row = {{"of", r.of}, {"yardstick", r.yardstick}, {"cells", r.values.size()}};
+        ordered_json row = ordered_json::object();
+        if (!report.what.ways.empty()) row["way"] = r.way;
+        row.update({{"of", r.of}, {"yardstick", r.yardstick}, {"cells", r.values.size()}});
         for (const auto& [name, json, share] : shares(report)) row[json] = percentile(r.values, share);
         if (report.what.small) row["above_1.25"] = r.above(kMostTimes);
         told.push_back(row);
+    }
+    if (!report.what.ways.empty()) {
+        out["worst"] = ordered_json::array();
+        for (const way_of_calling& way : ways_of(report)) {
+            for (ordered_json& cell : worst_json(report, way)) out["worst"].push_back(std::move(cell));
+        }
     }
     if (const cells all = with_regret(report); !all.empty()) {
         const regrets found(all);

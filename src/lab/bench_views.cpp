@@ -67,6 +67,12 @@ std::string comparison_text(const bench_result& r, const bench_comparison& by) {
     return theirs == 0 ? "-" : fmt::format("{:.2f}", value(r.subject) / theirs);
 }
 
+std::string ratio_text(const bench_result& r, const bench_way_result& way) {
+    if (!r.skipped.empty()) return "-";
+    if (!way.subject.fault.empty()) return "WRONG";
+    return way.compared() ? fmt::format("{:.3f}", way.ratio()) : "-";
+}
+
 table cells_table(const bench_report& report) {
     const operation_facts& facts = facts_of(report);
     const char* const rate = facts.rate.arithmetic != nullptr ? "TFLOP/s" : facts.rate.name;
@@ -75,6 +81,7 @@ table cells_table(const bench_report& report) {
     t.columns.insert(t.columns.end(), {{"us", true}, {rate, true}});
     if (report.peak_flops > 0) t.columns.push_back({"of peak", true});
     t.columns.insert(t.columns.end(), {{fmt::format("{} {}", facts.bench_yardstick, rate), true}, {"ratio", true}});
+    for (const way_request& way : report.what.ways) t.columns.push_back({"ratio, " + way.name, true});
     for (const bench_comparison& by : facts.comparisons) t.columns.push_back({by.heading, true});
     for (const kernel* peer : report.what.peers) t.columns.push_back({short_name(*peer), true});
     const bool drawn = report.what.drawn > 0;
@@ -93,6 +100,7 @@ table cells_table(const bench_report& report) {
             row.push_back(timed ? fmt::format("{:.3f}", r.subject.rate() * 1e9 / report.peak_flops) : "-");
         row.push_back(rate_text(report, r, r.yardstick));
         row.push_back(ratio_text(r, r.subject));
+        for (const bench_way_result& way : r.ways) row.push_back(ratio_text(r, way));
         for (const bench_comparison& by : facts.comparisons) row.push_back(comparison_text(r, by));
         for (const bench_entry& peer : r.peers) row.push_back(ratio_text(r, peer));
         if (drawn) {
@@ -166,7 +174,7 @@ std::string remarks(const bench_report& report) {
             ++skips[fmt::format("{}: {}", where_text(report, r), r.skipped)];
             continue;
         }
-        for (const bench_entry* e : r.entries()) {
+        for (const bench_entry* e : r.every_entry()) {
             if (!e->skipped.empty()) ++skips[fmt::format("{}: {}", e->kernel, e->skipped)];
             if (!e->fault.empty())
                 failures += fmt::format("FAILED {}, {}: {}\n", e->kernel, where_text(report, r), e->fault);
@@ -182,7 +190,7 @@ std::string remarks(const bench_report& report) {
 }
 
 // What became of a kernel in a cell, and its time.
-ordered_json entry_json(const bench_report& report, const bench_result& r, const bench_entry& e) {
+ordered_json entry_json(const bench_report& report, const bench_entry& e) {
     ordered_json out = {{"kernel", e.kernel}, {"status", e.skipped.empty() ? "ran" : "skipped"}};
     if (!e.skipped.empty()) {
         out["reason"] = e.skipped;
@@ -195,8 +203,27 @@ ordered_json entry_json(const bench_report& report, const bench_result& r, const
     }
     out["time"] = to_json(e.time);
     out[facts_of(report).rate.json] = e.rate();
-    if (&e != &r.yardstick && r.yardstick.timed()) out["ratio"] = r.ratio(e);
     out.update(e.more);
+    return out;
+}
+
+// With the ratio to the cell's yardstick.
+ordered_json compared_json(const bench_report& report, const bench_result& r, const bench_entry& e) {
+    ordered_json out = entry_json(report, e);
+    if (r.compared(e)) out["ratio"] = r.ratio(e);
+    return out;
+}
+
+ordered_json ways_json(const bench_report& report, const bench_result& r) {
+    ordered_json out = ordered_json::array();
+    for (const bench_way_result& way : r.ways) {
+        ordered_json one = {{"way", way.name},
+                            {"method", way.method},
+                            {"yardstick", entry_json(report, way.yardstick)},
+                            {"subject", entry_json(report, way.subject)}};
+        if (way.compared()) one["ratio"] = way.ratio();
+        out.push_back(std::move(one));
+    }
     return out;
 }
 
@@ -208,7 +235,7 @@ void add_draw(const bench_report& report, const bench_result& r, ordered_json& o
         if (r.is_judged_by_order()) ordered["kernel"] = r.judge().kernel;
         if (r.is_judged_by_order() && r.subject.timed()) ordered["ratio"] = r.figure(r.subject);
         for (std::size_t i = 0; i < r.ordered.size(); ++i) {
-            ordered["variants"][short_name(*report.what.ordered[i])] = entry_json(report, r, r.ordered[i]);
+            ordered["variants"][short_name(*report.what.ordered[i])] = compared_json(report, r, r.ordered[i]);
         }
     }
     if (r.compared(r.subject)) out["figure"] = figure_of(report, r, r.subject);
@@ -235,13 +262,14 @@ ordered_json cell_json(const bench_report& report, const bench_result& r) {
         return out;
     }
     out["method"] = r.method;
-    out["yardstick"] = entry_json(report, r, r.yardstick);
-    out["subject"] = entry_json(report, r, r.subject);
+    out["yardstick"] = entry_json(report, r.yardstick);
+    out["subject"] = compared_json(report, r, r.subject);
     if (r.compared(r.subject)) out["ratio"] = r.ratio(r.subject);
     out["peers"] = ordered_json::object();
     for (std::size_t i = 0; i < r.peers.size(); ++i) {
-        out["peers"][short_name(*report.what.peers[i])] = entry_json(report, r, r.peers[i]);
+        out["peers"][short_name(*report.what.peers[i])] = compared_json(report, r, r.peers[i]);
     }
+    if (!r.ways.empty()) out["ways"] = ways_json(report, r);
     if (report.what.drawn > 0) add_draw(report, r, out);
     return out;
 }

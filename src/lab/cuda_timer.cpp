@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <limits>
 #include <memory>
 
 #include "device/cuda_check.hpp"
@@ -18,6 +21,10 @@ constexpr std::int64_t kLaunchBoundBytes = 8 << 20;
 }  // namespace
 
 std::string timing_method::text() const {
+    if (by == clock_of::wall) {
+        const std::string calls = in_a_row == 1 ? "one call" : fmt::format("{} calls in a row", in_a_row);
+        return fmt::format("wall clock, {}, {}", flush ? "L2 flushed" : "warm", calls);
+    }
     if (launches > 1)
         return fmt::format("warm, CUDA graph of {} launches{}", launches, again ? ", after one that is not timed" : "");
     return flush ? "L2 flushed, single launches" : "warm, single launches";
@@ -32,6 +39,10 @@ timing_method warm_graph_for(std::int64_t bytes_moved) {
     return {.launches = bytes_moved <= kLaunchBoundBytes ? kGraphLaunches : kLargeGraphLaunches,
             .flush = false,
             .again = true};
+}
+
+timing_method wall_clock_for(const timing_method& other, int in_a_row) {
+    return {.flush = other.flush, .by = clock_of::wall, .in_a_row = in_a_row};
 }
 
 cuda_timer::cuda_timer() {
@@ -77,6 +88,24 @@ void cuda_timer::flush(void* memory) const {
     CORNERTURN_CUDA(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(flush_bytes_), stream_));
 }
 
+double cuda_timer::by_events(const work_function& work, const timing_method& how) const {
+    CORNERTURN_CUDA(cudaEventRecord(begin_, stream_));
+    work();
+    CORNERTURN_CUDA(cudaEventRecord(end_, stream_));
+    CORNERTURN_CUDA(cudaEventSynchronize(end_));
+    float milliseconds = 0;
+    CORNERTURN_CUDA(cudaEventElapsedTime(&milliseconds, begin_, end_));
+    return milliseconds * 1e-3 / how.launches;
+}
+
+double cuda_timer::by_wall_clock(const work_function& work, const timing_method& how) const {
+    CORNERTURN_CUDA(cudaStreamSynchronize(stream_));
+    const auto begin = std::chrono::steady_clock::now();
+    for (int call = 0; call < how.in_a_row; ++call) work();
+    CORNERTURN_CUDA(cudaStreamSynchronize(stream_));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / how.in_a_row;
+}
+
 std::vector<timing> cuda_timer::measure(const std::vector<work_function>& prepared, const timing_method& how,
                                         const sampling& samples, std::uint64_t seed) const {
     const device::device_memory cold(how.flush ? flush_bytes_ : 1);
@@ -86,15 +115,13 @@ std::vector<timing> cuda_timer::measure(const std::vector<work_function>& prepar
             make_lines_ordinary();
             work();
         }
-        CORNERTURN_CUDA(cudaEventRecord(begin_, stream_));
-        work();
-        CORNERTURN_CUDA(cudaEventRecord(end_, stream_));
-        CORNERTURN_CUDA(cudaEventSynchronize(end_));
-        float milliseconds = 0;
-        CORNERTURN_CUDA(cudaEventElapsedTime(&milliseconds, begin_, end_));
-        return milliseconds * 1e-3 / how.launches;
+        return how.by == clock_of::wall ? by_wall_clock(work, how) : by_events(work, how);
     };
-    return sample_in_turn(prepared.size(), samples, seed, [&](std::size_t i) { return sample(prepared[i]); });
+    // Of a call: samples of many long ones in a row would take minutes.
+    const double patience = how.by == clock_of::wall ? std::max(1.0, 2 * samples.seconds) / how.in_a_row
+                                                     : std::numeric_limits<double>::infinity();
+    return sample_in_turn(
+        prepared.size(), samples, seed, [&](std::size_t i) { return sample(prepared[i]); }, patience);
 }
 
 }  // namespace cornerturn::lab

@@ -11,7 +11,8 @@ std::vector<const kernel*> ladder_of(const operation& does) {
     std::vector<const kernel*> rungs;
     for (const kernel& k : kernels()) {
         const std::string family = k.id.substr(0, k.id.find('/'));
-        if (std::find(families.begin(), families.end(), family) != families.end()) rungs.push_back(&k);
+        if (k.facts.is_rung && std::find(families.begin(), families.end(), family) != families.end())
+            rungs.push_back(&k);
     }
     return rungs;
 }

@@ -246,6 +246,13 @@ cell read_cell(const field& from, const bench& of) {
     if (const auto peers = from.find("peers")) {
         for (const auto& [name, peer] : peers->members()) c.peers.emplace_back(name, read_entry(peer, *of.does));
     }
+    if (const auto ways = from.find("ways")) {
+        for (const field& way : ways->items()) {
+            called one{way["way"].text(), read_entry(way["yardstick"], *of.does), read_entry(way["subject"], *of.does)};
+            if (one.subject.timed() && one.yardstick.timed()) one.subject.ratio = way["ratio"].positive();
+            c.ways.push_back(std::move(one));
+        }
+    }
     return c;
 }
 

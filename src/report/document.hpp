@@ -66,6 +66,12 @@ struct entry {
     bool timed() const { return time.has_value(); }
 };
 
+// One way of calling at one shape.
+struct called {
+    std::string way;
+    entry yardstick, subject;  // with its ratio to that
+};
+
 struct cell {
     std::string group, shape, skipped, method;
     int element_size = 0;
@@ -73,6 +79,7 @@ struct cell {
     double bytes = 0;                 // read and written; 0: not told
     entry yardstick, subject;
     std::vector<std::pair<std::string, entry>> peers;
+    std::vector<called> ways;
 };
 
 struct framework {

@@ -186,6 +186,10 @@ void add_cell_remarks(section& s, const bench& b) {
         note(c.yardstick);
         note(c.subject);
         for (const auto& [peer, e] : c.peers) note(e);
+        for (const called& way : c.ways) {
+            note(way.yardstick);
+            note(way.subject);
+        }
     }
     left.add_to(s);
 }

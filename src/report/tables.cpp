@@ -247,7 +247,18 @@ text_table by_shape(const bench& b) {
     if (b.peak > 0) t.columns.push_back({"of peak", true});
     t.columns.push_back({facts.yardstick, true});
     t.columns.push_back({"ratio", true});
+    std::vector<std::string> ways;  // of calling
+    for (const cell& c : b.cells) {
+        for (const called& way : c.ways) {
+            if (std::find(ways.begin(), ways.end(), way.way) == ways.end()) ways.push_back(way.way);
+        }
+    }
+    for (const std::string& way : ways) t.columns.push_back({"ratio, " + way, true});
     for (const bench_comparison& by : facts.comparisons) t.columns.push_back({by.heading, true});
+    const auto ratio_of = [](const entry& e) -> text {
+        if (!e.fault.empty()) return {"WRONG", tone::bad};
+        return e.ratio > 0 ? fmt::format("{:.3f}", e.ratio) : std::string("-");
+    };
     const auto rate = [&](const entry& e) {
         return e.timed() ? fmt::format("{:.1f}", tera ? e.rate / 1e3 : e.rate) : std::string("-");
     };
@@ -258,6 +269,11 @@ text_table by_shape(const bench& b) {
         if (b.peak > 0) row.push_back(e.timed() ? fmt::format("{:.2f}", e.rate / b.peak) : "-");
         row.push_back(rate(theirs));
         row.push_back(e.ratio > 0 ? fmt::format("{:.3f}", e.ratio) : "-");
+        for (const std::string& name : ways) {
+            const auto found =
+                std::find_if(c.ways.begin(), c.ways.end(), [&](const called& way) { return way.way == name; });
+            row.push_back(found == c.ways.end() ? text("-") : ratio_of(found->subject));
+        }
         for (std::size_t i = 0; i < facts.comparisons.size(); ++i) {
             const bool told = e.timed() && theirs.timed() && theirs.compared[i] > 0;
             row.push_back(told ? fmt::format("{:.2f}", e.compared[i] / theirs.compared[i]) : "-");

@@ -105,6 +105,95 @@ TEST(cuda_gemm, the_verifier_sees_each_mistake) {
     contains(fault_with(139 * 133 + 130, 0), "behind the end of the C");
 }
 
+// The library and cuBLAS on batches, side by side ones and shared operands among them.
+TEST(cuda_gemm, batches) {
+    for (const char* id : {"gemm/production", "gemm/production@plain", "gemm/cublas"}) {
+        const kernel& k = find_kernel(id);
+        for (gemm_values values : {gemm_values::symmetric, gemm_values::integers}) {
+            for (gemm_shape s : {gemm_shape{.m = 70, .n = 50, .k = 33, .count = 5},
+                                 {.m = 1, .n = 3, .k = 5, .count = 1000},
+                                 {.m = 64, .n = 64, .k = 64, .beta = 2, .count = 100, .c_stride = 64 * 64 + 20},
+                                 {.m = 70, .n = 50, .k = 33, .ldc = 400, .count = 7, .c_stride = 53},
+                                 {.m = 130, .n = 40, .k = 20, .count = 3, .a_shared = true},
+                                 {.m = 40, .n = 130, .k = 20, .lda = 21, .count = 3, .b_shared = true}}) {
+                s.values = values;
+                tests::for_each_way(s, [&](gemm_shape way) {
+                    if (way.a_transposed) way.lda = 0;
+                    try {
+                        ASSERT_EQ(fault_of(k, way), "") << name(k, way);
+                    } catch (const unsupported& why) {
+                        std::printf("%s was not run: %s\n", id, why.what());
+                    }
+                });
+            }
+        }
+    }
+}
+
+TEST(cuda_gemm, the_verifier_sees_each_mistake_in_a_batch) {
+    const auto contains = [](const gemm_shape& s, std::int64_t at, float value, const char* wanted) {
+        device::cuda_gemm problem(s, 0, nullptr);
+        problem.prepare();
+        tests::run(find_kernel("gemm/production@plain"), backend::cuda, problem.work());
+        ASSERT_EQ(problem.check().fault, "") << tests::describe(s);
+        CORNERTURN_CUDA(cudaMemcpy(problem.work().c + at, &value, sizeof value, cudaMemcpyHostToDevice));
+        const std::string fault = problem.check().fault;
+        EXPECT_NE(fault.find(wanted), std::string::npos) << fault << ", wanted: " << wanted;
+    };
+    const gemm_shape behind{
+        .m = 140, .n = 130, .k = 50, .ldc = 133, .c_offset = 2, .count = 3, .c_stride = 140 * 133 + 10};
+    contains(behind, 2 * behind.c_stride + 3 * 133 + 5, 1e9f, "C (row 3, column 5) of product 2 holds");
+    contains(behind, behind.c_stride + 130, 0, "the gap behind row 0 of C of product 1 was");
+    contains(behind, behind.c_stride - 1, 0, "the gap behind row 139 of C of product 0 was");
+    contains(behind, 2 * behind.c_stride + 139 * 133 + 130, 0, "behind the end of the C");
+    const gemm_shape beside{.m = 20, .n = 10, .k = 5, .ldc = 50, .count = 4, .c_stride = 12};
+    contains(beside, 50 + 12 + 9, 1e9f, "C (row 1, column 9) of product 1 holds");
+    contains(beside, 50 + 12 + 11, 0, "the gap behind row 1 of C of product 1 was");
+    // One product for another, and one that is left out.
+    const gemm_shape packed{.m = 16, .n = 16, .k = 16, .count = 50};
+    device::cuda_gemm problem(packed, 0, nullptr);
+    problem.prepare();
+    gemm_work work = problem.work();
+    work.a_stride = 0;
+    tests::run(find_kernel("gemm/production@plain"), backend::cuda, work);
+    EXPECT_NE(problem.check().fault.find("of product 1 holds"), std::string::npos) << problem.check().fault;
+    problem.prepare();
+    work = problem.work();
+    --work.count;
+    tests::run(find_kernel("gemm/production@plain"), backend::cuda, work);
+    EXPECT_NE(problem.check().fault.find("of product 49 holds nan"), std::string::npos) << problem.check().fault;
+}
+
+// Ways of calling, of a batch and of an odd product, verified and timed.
+TEST(cuda_gemm_bench, verifies_and_times_ways_of_calling) {
+    const operation& does = find_operation("gemm");
+    lab::bench_request what{.does = &does,
+                            .subject = &find_kernel("gemm/production"),
+                            .yardstick = &find_kernel("gemm/cublas"),
+                            .seconds = 0.01,
+                            .rounds = 5,
+                            .drawn = 1};
+    for (const bench_way& way : does.bench_ways(backend::cuda))
+        what.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
+    const auto bencher = lab::cuda_bencher();
+    for (const gemm_shape& shape : {gemm_shape{.m = 2001, .n = 1500, .k = 1000, .a_transposed = true},
+                                    gemm_shape{.m = 60, .n = 50, .k = 40, .count = 300}}) {
+        const lab::bench_result r = bencher->run({"", std::make_shared<product_work>(shape)}, what);
+        ASSERT_EQ(r.skipped, "");
+        EXPECT_NE(r.choice, "");
+        ASSERT_EQ(r.ways.size(), 2u);
+        EXPECT_NE(r.ways[0].method.find("one call"), std::string::npos) << r.ways[0].method;
+        EXPECT_NE(r.ways[1].method.find("20 calls in a row"), std::string::npos) << r.ways[1].method;
+        for (const lab::bench_entry* e : r.every_entry()) {
+            ASSERT_EQ(e->fault, "") << e->kernel;
+            if (e->kernel == "gemm/cublas" && !e->skipped.empty()) continue;  // there is none
+            ASSERT_EQ(e->skipped, "") << e->kernel;
+            EXPECT_GE(e->time.samples, 1);
+            EXPECT_GT(e->time.median_s, 0);
+        }
+    }
+}
+
 // Cells of one bencher, a large one first: each has memory of its own.
 TEST(cuda_gemm_bench, verifies_and_times_both) {
     const operation& does = find_operation("gemm");

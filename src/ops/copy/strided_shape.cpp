@@ -35,18 +35,9 @@ numbers packed(const numbers& extents) {
     return strides;
 }
 
-// The same draw on any machine, which the standard's distributions are not.
-double uniform(random_bits& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
-std::int64_t up_to(random_bits& random, std::int64_t most) {
-    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
-}
-std::int64_t log_uniform(random_bits& random, double least, double most) {
-    const double value = std::exp(std::log(least) + uniform(random) * (std::log(most) - std::log(least)));
-    return std::max<std::int64_t>(1, std::llround(value));
-}
 std::int64_t element(random_bits& random) {
     constexpr std::int64_t kSizes[] = {1, 1, 2, 2, 4, 4, 4, 8, 8, 16, 3, 6, 12};
-    return kSizes[up_to(random, std::size(kSizes) - 1)];
+    return kSizes[draw_up_to(random, std::size(kSizes) - 1)];
 }
 
 }  // namespace
@@ -91,25 +82,25 @@ std::string strided_shape::text() const {
 strided_shape draw_transpose(random_bits& random, std::int64_t least, std::int64_t most) {
     strided_shape s;
     s.element_size = element(random);
-    const std::int64_t bytes = log_uniform(random, static_cast<double>(least), static_cast<double>(most));
+    const std::int64_t bytes = draw_log_uniform(random, static_cast<double>(least), static_cast<double>(most));
     std::int64_t size = std::max<std::int64_t>(1, bytes / s.element_size), count = 1;
-    const std::int64_t kind = up_to(random, 3);
+    const std::int64_t kind = draw_up_to(random, 3);
     if (kind == 3) {
         const std::int64_t all = size;
-        size = log_uniform(random, 4,
-                           static_cast<double>(std::min<std::int64_t>(1 << 20, std::max<std::int64_t>(all, 4))));
+        size = draw_log_uniform(random, 4,
+                                static_cast<double>(std::min<std::int64_t>(1 << 20, std::max<std::int64_t>(all, 4))));
         count = std::max<std::int64_t>(1, all / size);
     }
-    const std::int64_t rows = log_uniform(random, 1, static_cast<double>(size));
+    const std::int64_t rows = draw_log_uniform(random, 1, static_cast<double>(size));
     const std::int64_t cols = std::max<std::int64_t>(1, size / rows);
     std::int64_t source_ld = cols, destination_ld = rows;
     if (kind == 1) {
-        source_ld += up_to(random, 7);
-        destination_ld += up_to(random, 7);
+        source_ld += draw_up_to(random, 7);
+        destination_ld += draw_up_to(random, 7);
     }
     if (kind == 2) {
-        s.source_offset = 1 + up_to(random, 4);
-        s.destination_offset = 1 + up_to(random, 4);
+        s.source_offset = 1 + draw_up_to(random, 4);
+        s.destination_offset = 1 + draw_up_to(random, 4);
     }
     constexpr const char* kNames[] = {"packed", "padded", "offset", "batched"};
     s.kind = kNames[kind];
@@ -122,31 +113,31 @@ strided_shape draw_transpose(random_bits& random, std::int64_t least, std::int64
 strided_shape draw_permutation(random_bits& random, std::int64_t least, std::int64_t most) {
     strided_shape s;
     s.element_size = element(random);
-    const std::int64_t bytes = log_uniform(random, static_cast<double>(least), static_cast<double>(most));
-    const auto rank = static_cast<std::size_t>(3 + up_to(random, 5));
+    const std::int64_t bytes = draw_log_uniform(random, static_cast<double>(least), static_cast<double>(most));
+    const auto rank = static_cast<std::size_t>(3 + draw_up_to(random, 5));
     // Extents of the source: where the logarithm of the size is cut at random.
     const double size = std::log(static_cast<double>(std::max<std::int64_t>(1, bytes / s.element_size)));
     std::vector<double> cuts{0, size};
-    for (std::size_t i = 1; i < rank; ++i) cuts.push_back(uniform(random) * size);
+    for (std::size_t i = 1; i < rank; ++i) cuts.push_back(draw_uniform(random) * size);
     std::sort(cuts.begin(), cuts.end());
     numbers source(rank);
-    const bool powers = up_to(random, 1) == 0;
+    const bool powers = draw_up_to(random, 1) == 0;
     for (std::size_t i = 0; i < rank; ++i) {
         const double log = cuts[i + 1] - cuts[i];
         source[i] = powers ? std::int64_t{1} << std::lround(log / std::log(2.0))
                            : std::max<std::int64_t>(1, std::llround(std::exp(log)));
     }
     for (std::size_t i = rank - 1; i > 0; --i)
-        std::swap(source[i], source[static_cast<std::size_t>(up_to(random, static_cast<std::int64_t>(i)))]);
+        std::swap(source[i], source[static_cast<std::size_t>(draw_up_to(random, static_cast<std::int64_t>(i)))]);
     std::vector<int> axes(rank);
     std::iota(axes.begin(), axes.end(), 0);
     do {
         for (std::size_t i = rank - 1; i > 0; --i)
-            std::swap(axes[i], axes[static_cast<std::size_t>(up_to(random, static_cast<std::int64_t>(i)))]);
+            std::swap(axes[i], axes[static_cast<std::size_t>(draw_up_to(random, static_cast<std::int64_t>(i)))]);
     } while (std::is_sorted(axes.begin(), axes.end()));
-    const bool gaps = up_to(random, 3) == 0;
-    const std::int64_t special = up_to(random, 7);
-    const auto at = static_cast<std::size_t>(up_to(random, static_cast<std::int64_t>(rank) - 1));
+    const bool gaps = draw_up_to(random, 3) == 0;
+    const std::int64_t special = draw_up_to(random, 7);
+    const auto at = static_cast<std::size_t>(draw_up_to(random, static_cast<std::int64_t>(rank) - 1));
     numbers strides(rank);
     std::int64_t stride = 1;
     for (std::size_t i = rank; i-- > 0;) {
@@ -156,7 +147,7 @@ strided_shape draw_permutation(random_bits& random, std::int64_t least, std::int
             continue;
         }
         stride *= source[i];
-        if (gaps) stride += up_to(random, 7);
+        if (gaps) stride += draw_up_to(random, 7);
     }
     if (special == 0) strides[at] = -strides[at];
     s.kind = special == 0 ? "reversed" : special == 1 ? "repeated" : gaps ? "gaps" : powers ? "powers" : "packed";

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "core/draw.hpp"
 #include "core/strided.hpp"
 
 namespace cornerturn {
@@ -29,8 +29,6 @@ struct strided_shape {
     strided_copy copy(const void* source, void* destination) const;
     std::string text() const;
 };
-
-using random_bits = std::mt19937_64;
 
 // Bytes of all elements, as a bench draws them.
 struct drawn_bytes {

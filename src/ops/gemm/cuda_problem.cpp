@@ -2,8 +2,6 @@
 
 #include "ops/gemm/cuda_problem.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <utility>
 
@@ -19,15 +17,16 @@ constexpr std::int64_t kSize = sizeof(float);
 float* floats(const guarded_device_buffer& buffer) { return reinterpret_cast<float*>(buffer.data()); }
 
 // What an element of C must be, by the host's own sum.
-gemm_element right_at(const gemm_shape& s, std::int64_t row, std::int64_t col) {
+gemm_element right_at(const gemm_shape& s, coordinates at) {
+    const gemm_filler of_a = s.filler().of_product(s.a_shared ? 0 : at.matrix),
+                      of_b = s.filler().of_product(s.b_shared ? 0 : at.matrix);
     double sum = 0, magnitudes = 0;
     for (std::int64_t i = 0; i < s.k && s.alpha != 0; ++i) {
-        const double product =
-            double{s.filler().value(gemm_matrix::a, row, i)} * s.filler().value(gemm_matrix::b, i, col);
+        const double product = double{of_a.value(gemm_matrix::a, at.row, i)} * of_b.value(gemm_matrix::b, i, at.col);
         sum += product;
         magnitudes += product < 0 ? -product : product;
     }
-    return {sum, magnitudes, s.k, s.alpha, s.beta, s.before(row, col), s.values};
+    return {sum, magnitudes, s.k, s.alpha, s.beta, s.before(at), s.values};
 }
 
 }  // namespace
@@ -35,9 +34,9 @@ gemm_element right_at(const gemm_shape& s, std::int64_t row, std::int64_t col) {
 cuda_gemm::cuda_gemm(const gemm_shape& shape, std::int64_t workspace, cudaStream_t stream)
     : shape_(shape.checked()),
       stream_(stream),
-      a_(shape_.a_span() * kSize),
-      b_(shape_.b_span() * kSize),
-      c_(shape_.c_span() * kSize),
+      a_(shape_.span(gemm_matrix::a) * kSize),
+      b_(shape_.span(gemm_matrix::b) * kSize),
+      c_(shape_.span(gemm_matrix::c) * kSize),
       workspace_(workspace * kSize) {}
 
 bool cuda_gemm::use_workspace(std::int64_t floats) {
@@ -57,8 +56,8 @@ void cuda_gemm::prepare() {
     };
     before(a_, s.a_offset);
     before(b_, s.b_offset);
-    fill_gemm_input(floats(a_) + s.a_offset, gemm_matrix::a, s.m, s.k, s.a_transposed, s.lda, s.filler(), stream_);
-    fill_gemm_input(floats(b_) + s.b_offset, gemm_matrix::b, s.k, s.n, s.b_transposed, s.ldb, s.filler(), stream_);
+    fill_gemm_input(floats(a_) + s.a_offset, gemm_matrix::a, s, stream_);
+    fill_gemm_input(floats(b_) + s.b_offset, gemm_matrix::b, s, stream_);
     CORNERTURN_CUDA(cudaMemsetAsync(workspace_.data(), 0xff, static_cast<std::size_t>(workspace_.size()), stream_));
     prepare_c();
 }
@@ -82,14 +81,15 @@ verdict cuda_gemm::check(gemm_errors* errors) const {
     const wrong_positions& wrong = found.wrong;
     if (errors != nullptr)
         *errors = {found.largest, found.magnitudes == 0 ? 0 : std::sqrt(found.errors / found.magnitudes)};
+    const auto at = [&](unsigned long long position) {
+        return shape_.placed(gemm_matrix::c).coordinates_at(static_cast<std::int64_t>(position));
+    };
     if (wrong.element != kNothingWrong) {
-        const auto element = static_cast<std::int64_t>(wrong.element);
-        const std::int64_t row = element / shape_.n, col = element % shape_.n;
         float value = 0;
-        CORNERTURN_CUDA(cudaMemcpy(&value, work().c + row * shape_.ldc + col, sizeof value, cudaMemcpyDeviceToHost));
-        result.fault = describe_wrong_product(shape_, row, col, value, right_at(shape_, row, col));
+        CORNERTURN_CUDA(cudaMemcpy(&value, work().c + wrong.element, sizeof value, cudaMemcpyDeviceToHost));
+        result.fault = describe_wrong_product(shape_, at(wrong.element), value, right_at(shape_, at(wrong.element)));
     } else if (wrong.gap != kNothingWrong) {
-        result.fault = fmt::format("the gap behind row {} of C was overwritten", wrong.gap);
+        result.fault = describe_wrong_product_gap(shape_, at(wrong.gap));
     }
     if (result.passed() && shape_.c_offset > 0 && broken_guard(c_.data(), shape_.c_offset * kSize, stream_) >= 0)
         result.fault = "what lies before C was overwritten";

@@ -1,11 +1,14 @@
 #include "ops/gemm/operation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
+#include "ops/gemm/bench.hpp"
 
 namespace cornerturn {
 
@@ -13,7 +16,7 @@ const char kernel_traits<gemm_work>::kType = 0;
 
 namespace {
 
-constexpr const char *kProduction = "gemm/production", *kCublas = "gemm/cublas";
+constexpr const char *kProduction = "gemm/production", *kPlain = "gemm/production@plain", *kCublas = "gemm/cublas";
 constexpr std::int64_t kFloat = sizeof(float);
 
 // ---- In host memory -------------------------------------------------------------------------------------------------
@@ -57,48 +60,6 @@ private:
     host_gemm memory_;
 };
 
-// ---- Its bench ------------------------------------------------------------------------------------------------------
-
-std::vector<gemm_shape> squares() {
-    std::vector<gemm_shape> all;
-    for (std::int64_t side = 256; side <= 16384; side *= 2) all.push_back({.m = side, .n = side, .k = side});
-    return all;
-}
-std::vector<gemm_shape> ragged() {
-    return {{.m = 4095, .n = 4097, .k = 4099}, {.m = 1000, .n = 1000, .k = 1000}, {.m = 8191, .n = 8191, .k = 8191}};
-}
-std::vector<gemm_shape> oblong() {
-    return {{.m = 128, .n = 8192, .k = 8192}, {.m = 8192, .n = 128, .k = 8192}, {.m = 8192, .n = 8192, .k = 128},
-            {.m = 64, .n = 64, .k = 65536},   {.m = 16, .n = 8192, .k = 8192},  {.m = 8192, .n = 16, .k = 8192},
-            {.m = 131072, .n = 256, .k = 256}};
-}
-std::vector<gemm_shape> transposes() {
-    std::vector<gemm_shape> all;
-    for (std::int64_t side : {1024, 4096}) {
-        for (bool a : {false, true}) {
-            for (bool b : {false, true})
-                all.push_back({.m = side, .n = side, .k = side, .a_transposed = a, .b_transposed = b});
-        }
-    }
-    return all;
-}
-std::vector<gemm_shape> padded() {
-    constexpr std::int64_t kSide = 4096;
-    const gemm_shape plain{.m = kSide, .n = kSide, .k = kSide};
-    gemm_shape ld = plain, offset = plain;
-    ld.lda = ld.ldb = ld.ldc = kSide + 1;
-    offset.a_offset = offset.b_offset = offset.c_offset = 1;
-    return {ld, offset};
-}
-
-struct gemm_group {
-    const char* name;
-    std::vector<gemm_shape> (*shapes)();
-};
-constexpr const char* kSquares = "squares";
-constexpr gemm_group kGroups[] = {
-    {kSquares, squares}, {"ragged", ragged}, {"oblong", oblong}, {"transposes", transposes}, {"padded", padded}};
-
 // ---- The operation --------------------------------------------------------------------------------------------------
 
 class multiplication final : public operation {
@@ -119,10 +80,11 @@ public:
                      .element_sizes = {kFloat},
                      .shape_heading = "m x n x k",
                      .bench_yardstick = "cublasSgemm",
-                     .squares = kSquares,
+                     .squares = kSquareProducts,
                      .must_reach = {1},
                      .comparisons = {{"error, of cuBLAS's: largest", "error", "largest"},
-                                     {"Frobenius", "error", "frobenius"}}}) {}
+                                     {"Frobenius", "error", "frobenius"}},
+                     .usual_way = "workspace given"}) {}
 
     workload_pointer read(const arguments& given, std::int64_t standard) const override {
         // What is not given is as long as what is.
@@ -166,7 +128,7 @@ public:
     explanation explain(const arguments& given) const override {
         if (const std::string on = given.word("--on", "cuda"); on != "cuda")
             throw invalid_argument(fmt::format("--on is '{}': products are computed on cuda", on));
-        gemm_shape shape{.m = given.size("--m", 4096)};
+        gemm_shape shape{.m = given.size("--m", 4096), .count = given.size("--count", 1)};
         shape.n = given.size("--n", shape.m);
         shape.k = given.size("--k", shape.m);
         shape.lda = given.size("--lda", 0);
@@ -174,17 +136,12 @@ public:
         shape.ldc = given.size("--ldc", 0);
         shape.a_transposed = given.has("--a-transposed");
         shape.b_transposed = given.has("--b-transposed");
-        shape = shape.with_ld();
+        shape = shape.with_layout();
         gemm_work work = shape.work(nullptr, nullptr, nullptr, nullptr);
         // Nothing is read: addresses off a boundary by the offset.
         const std::int64_t offset = checked_multiply(given.size("--offset", 0), kFloat, "--offset x bytes");
         work.a = work.b =
             reinterpret_cast<const float*>((std::uintptr_t{1} << 40) + static_cast<std::uintptr_t>(offset));
-        work.count = given.size("--count", 1);
-        work.a_stride = work.a_transposed ? work.k * work.lda : work.m * work.lda;
-        work.b_stride = work.b_transposed ? work.n * work.ldb : work.k * work.ldb;
-        for (std::int64_t stride : {work.a_stride, work.b_stride, work.m * work.ldc})
-            checked_multiply(work.count, checked_multiply(stride, 4 * kFloat, "matrix x bytes"), "--count x bytes");
         const int capability = given.whole("--compute-capability", 90, 0, 9999);
         const int processors = given.whole("--multiprocessors", 132, 1, 1 << 16);
         const kernel& k = find_kernel(kProduction);
@@ -205,22 +162,22 @@ public:
                  {"choice", text}}};
     }
 
-    std::vector<std::string> bench_groups() const override {
-        std::vector<std::string> names;
-        for (const gemm_group& g : kGroups) names.emplace_back(g.name);
-        return names;
-    }
+    std::vector<std::string> bench_groups() const override { return product_groups(); }
     std::vector<bench_cell> bench_grid(const std::vector<int>&, const std::vector<std::string>& groups) const override {
-        std::vector<bench_cell> grid;
-        for (const gemm_group& g : kGroups) {
-            if (std::find(groups.begin(), groups.end(), g.name) == groups.end()) continue;
-            for (const gemm_shape& shape : g.shapes()) grid.push_back({g.name, std::make_shared<product_work>(shape)});
-        }
-        return grid;
+        return cells_of(product_grid(groups));
+    }
+    std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const override {
+        if (size == draw_size::small) throw invalid_argument("--small: products are drawn of any size: leave it out");
+        return cells_of(product_draws(count, seed));
     }
     bench_contestants contestants(backend on) const override {
         if (on != backend::cuda) return {};
         return {.subject = kProduction, .yardstick = kCublas, .peer_family = {}, .peers = {}};
+    }
+    std::vector<bench_way> bench_ways(backend on) const override {
+        if (on != backend::cuda) return {};
+        return {{.name = "one call", .subject = kPlain, .yardstick = kCublas},
+                {.name = "twenty in a row", .subject = kPlain, .yardstick = kCublas, .in_a_row = 20}};
     }
     std::string yardstick_text(backend) const override { return "cublasSgemm, pedantic FP32"; }
 
@@ -228,6 +185,13 @@ public:
         const auto m = static_cast<double>(sizes[0]), n = static_cast<double>(sizes[1]),
                    k = static_cast<double>(sizes[2]);
         return element_size * (m * n + m * k + k * n);
+    }
+
+private:
+    static std::vector<bench_cell> cells_of(const std::vector<product_cell>& products) {
+        std::vector<bench_cell> cells;
+        for (const product_cell& c : products) cells.push_back({c.group, std::make_shared<product_work>(c.shape)});
+        return cells;
     }
 };
 
@@ -255,27 +219,40 @@ std::int64_t product_work::workspace(backend on, const std::vector<const kernel*
 
 std::int64_t product_work::steps() const { return outputs() * std::max<std::int64_t>(shape_.k, 1); }
 
-std::int64_t product_work::bytes() const { return (shape_.a_span() + shape_.b_span() + shape_.c_span()) * kFloat; }
+std::int64_t product_work::bytes() const { return shape_.spans() * kFloat; }
 
 double product_work::amount(const kernel&) const {
-    return 2.0 * static_cast<double>(shape_.m) * static_cast<double>(shape_.n) * static_cast<double>(shape_.k);
+    return 2.0 * static_cast<double>(shape_.elements()) * static_cast<double>(shape_.k);
 }
 
 std::int64_t product_work::gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const {
     constexpr std::int64_t kBeside = 64 << 20;
-    return bytes() + ((with_yardstick ? shape_.c_span() : 0) + workspace(backend::cuda, kernels)) * kFloat + kBeside;
+    // What calls allocate that are given no workspace is as much again.
+    const std::int64_t workspaces = 2 * workspace(backend::cuda, kernels);
+    return bytes() + ((with_yardstick ? shape_.span(gemm_matrix::c) : 0) + workspaces) * kFloat + kBeside;
 }
 
+std::vector<std::string> product_work::shape_classes() const { return product_classes(shape_); }
+
+namespace {
+// ", ld + 1", or ", ld + 1, 0, 3" of A, B and C; nothing where all are 0.
+std::string of_each(const char* what, const std::array<std::int64_t, 3>& of) {
+    if (of == std::array<std::int64_t, 3>{}) return {};
+    if (of[0] == of[1] && of[1] == of[2]) return fmt::format(", {} {}", what, of[0]);
+    return fmt::format(", {} {}", what, fmt::join(of, ", "));
+}
+}  // namespace
+
 std::string product_work::text() const {
-    std::string out = sizes_text(sizes());
-    if (shape_.a_transposed && shape_.b_transposed)
+    const gemm_shape& s = shape_;
+    std::string out = (s.count == 1 ? "" : fmt::format("{} of ", s.count)) + sizes_text(sizes());
+    if (s.a_transposed && s.b_transposed)
         out += ", A and B transposed";
-    else if (shape_.a_transposed || shape_.b_transposed)
-        out += shape_.a_transposed ? ", A transposed" : ", B transposed";
-    const std::int64_t row = shape_.a_transposed ? shape_.m : shape_.k;  // of A
-    if (shape_.lda > row) out += fmt::format(", ld + {}", shape_.lda - row);
-    if (shape_.a_offset > 0) out += fmt::format(", offset {}", shape_.a_offset);
-    return out;
+    else if (s.a_transposed || s.b_transposed)
+        out += s.a_transposed ? ", A transposed" : ", B transposed";
+    const auto gap = [&](gemm_matrix which) { return s.placed(which).ld - s.placed(which).cols; };
+    out += of_each("ld +", {gap(gemm_matrix::a), gap(gemm_matrix::b), gap(gemm_matrix::c)});
+    return out + of_each("offset", {s.a_offset, s.b_offset, s.c_offset});
 }
 
 void product_work::describe(nlohmann::ordered_json& cell) const {
@@ -288,7 +265,16 @@ void product_work::describe(nlohmann::ordered_json& cell) const {
                  {"lda", s.lda},
                  {"ldb", s.ldb},
                  {"ldc", s.ldc},
-                 {"offset", s.a_offset}});
+                 {"offset", s.a_offset},
+                 {"b_offset", s.b_offset},
+                 {"c_offset", s.c_offset},
+                 {"count", s.count}});
+}
+
+std::string product_work::cannot_run(const kernel& k) const {
+    if (k.traits<gemm_work>().any_layout) return {};
+    if (shape_.count != 1) return "computes one product, not a batch";
+    return shape_.a_transposed || shape_.b_transposed ? "takes A and B as they are" : "";
 }
 
 std::shared_ptr<const workload> product_work::among(const std::vector<const kernel*>&, std::uint64_t seed) const {

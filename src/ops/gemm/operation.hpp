@@ -28,8 +28,9 @@ public:
     unsigned witnesses() const override { return 4; }  // a block takes as long as thousands that move a tile
     std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const override;
     std::string text() const override;
+    std::vector<std::string> shape_classes() const override;
     void describe(nlohmann::ordered_json& cell) const override;
-    std::string cannot_run(const kernel&) const override { return {}; }
+    std::string cannot_run(const kernel& k) const override;
     std::shared_ptr<const workload> among(const std::vector<const kernel*>& kernels, std::uint64_t seed) const override;
 
 private:

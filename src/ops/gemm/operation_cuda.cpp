@@ -2,6 +2,7 @@
 #if defined(CORNERTURN_WITH_CUDA)
 
 #include "device/cuda_check.hpp"
+#include "device/cuda_device.hpp"
 #include "device/cuda_memory.hpp"
 #include "ops/gemm/cuda_problem.hpp"
 #include "ops/gemm/operation.hpp"
@@ -15,7 +16,7 @@ class cuda_product final : public problem {
 public:
     cuda_product(const gemm_shape& shape, std::int64_t workspace, bool with_yardstick)
         : memory_(shape, workspace, device::current_stream()), workspace_(workspace) {
-        if (with_yardstick) beside_ = std::make_unique<device::device_memory>(shape.c_span() * kFloat);
+        if (with_yardstick) beside_ = std::make_unique<device::device_memory>(shape.span(gemm_matrix::c) * kFloat);
     }
 
     bool take(const workload& work, const kernel& k) override {
@@ -23,10 +24,7 @@ public:
         return product != nullptr && product->shape() == memory_.shape() &&
                memory_.use_workspace(product->workspace(backend::cuda, {&k}));
     }
-    std::int64_t room() const override {
-        const gemm_shape& s = memory_.shape();
-        return (s.a_span() + s.b_span() + s.c_span() + workspace_) * kFloat;
-    }
+    std::int64_t room() const override { return (memory_.shape().spans() + workspace_) * kFloat; }
     void prepare() override { memory_.prepare(); }
     void prepare_outputs() override { memory_.prepare_c(); }
 
@@ -45,6 +43,13 @@ public:
         beside.c = static_cast<float*>(beside_->get);
         const kernel& cublas = find_kernel("gemm/cublas");
         return [run = cublas.built_for<gemm_work>(backend::cuda)->run, beside] { run(beside); };
+    }
+
+    std::string choice() const override {
+        const int device = device::launch_device();
+        return find_kernel("gemm/production")
+            .traits<gemm_work>()
+            .explain(memory_.work(), device::compute_capability_of(device), device::multiprocessors_of(device));
     }
 
 private:

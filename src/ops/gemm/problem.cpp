@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/arguments.hpp"
 #include "core/parallel.hpp"
 #include "core/pattern.hpp"
 #include "core/sizes.hpp"
@@ -20,33 +21,56 @@ namespace {
 constexpr std::int64_t kSize = sizeof(float);
 constexpr std::int64_t kMostTerms = 1 << 22;  // of a sum that can still be told from a wrong one
 
-// The floats that a matrix spans from its buffer's beginning.
-std::int64_t span_of(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t offset) {
-    return rows == 0 || cols == 0 ? offset : offset + (rows - 1) * ld + cols;
+// Fills in a leading dimension and a stride left 0.
+void lay_out(const char* name, batch_layout batch, std::int64_t& ld, std::int64_t& stride) {
+    const named_batch given{batch, name, &kInWords};
+    given.check_not_negative();
+    if (ld == 0) ld = batch.cols;
+    if (ld < batch.cols)
+        throw invalid_argument(fmt::format("{}'s leading dimension is {}: a row has {}", name, ld, batch.cols));
+    checked_multiply(checked_multiply(batch.rows, ld, "rows x leading dimension"), 2 * kSize, "floats x bytes");
+    if (stride == 0) stride = batch.rows * ld;
+    const named_batch whole{{batch.rows, batch.cols, ld, batch.count, stride}, name, &kInWords};
+    whole.check_extent(4 * kSize);
+    whole.check_apart();
+}
+
+// Nothing, or which of several products.
+std::string of_product(const gemm_shape& shape, std::int64_t product) {
+    return shape.count == 1 ? std::string() : fmt::format(" of product {}", product);
 }
 
 }  // namespace
 
-gemm_shape gemm_shape::with_ld() const {
+patterned_batch gemm_shape::placed(gemm_matrix which) const {
+    const auto of = [&](std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t matrices,
+                        std::int64_t stride, std::int64_t offset) {
+        const bool turned = is_transposed(which);
+        const batch_layout lies{turned ? cols : rows, turned ? rows : cols, ld, matrices, stride};
+        return patterned_batch{lies, kSize, seed, offset, copied(lies.rows, lies.cols).order, false, false};
+    };
+    switch (which) {
+        case gemm_matrix::a: return of(m, k, lda, a_shared ? 1 : count, a_stride, a_offset);
+        case gemm_matrix::b: return of(k, n, ldb, b_shared ? 1 : count, b_stride, b_offset);
+        default: return of(m, n, ldc, count, c_stride, c_offset);
+    }
+}
+
+gemm_shape gemm_shape::with_layout() const {
     gemm_shape result = *this;
     for (const auto& [name, value] : {std::pair{"m", m},
                                       {"n", n},
                                       {"k", k},
+                                      {"the number of products", count},
                                       {"A's offset", a_offset},
                                       {"B's offset", b_offset},
                                       {"C's offset", c_offset}}) {
         if (value < 0) throw invalid_argument(fmt::format("{} is {}: it must not be negative", name, value));
     }
     for (std::int64_t extent : {m, n, k}) checked_multiply(extent, 4 * kSize, "floats x bytes");
-    const auto check = [](const char* name, std::int64_t rows, std::int64_t cols, std::int64_t& ld) {
-        if (ld == 0) ld = cols;
-        if (ld < cols)
-            throw invalid_argument(fmt::format("{}'s leading dimension is {}: a row has {}", name, ld, cols));
-        checked_multiply(checked_multiply(rows, ld, "rows x leading dimension"), 2 * kSize, "floats x bytes");
-    };
-    check("A", a_transposed ? k : m, a_transposed ? m : k, result.lda);
-    check("B", b_transposed ? n : k, b_transposed ? k : n, result.ldb);
-    check("C", m, n, result.ldc);
+    lay_out("A", placed(gemm_matrix::a), result.lda, result.a_stride);
+    lay_out("B", placed(gemm_matrix::b), result.ldb, result.b_stride);
+    lay_out("C", placed(gemm_matrix::c), result.ldc, result.c_stride);
     checked_multiply(checked_multiply(m, 2 * kSize, "m x bytes"), k, "m x k");
     checked_multiply(checked_multiply(n, 2 * kSize, "n x bytes"), k, "n x k");
     return result;
@@ -57,16 +81,18 @@ gemm_shape gemm_shape::checked() const {
         throw invalid_argument(
             fmt::format("k is {}: the verifier takes sums of up to {} products in single precision", k, kMostTerms));
     }
-    return with_ld();
+    return with_layout();
 }
 
-float gemm_shape::before(std::int64_t row, std::int64_t col) const {
-    return beta == 0 ? std::numeric_limits<float>::quiet_NaN() : filler().value(gemm_matrix::c, row, col);
+float gemm_shape::before(coordinates at) const {
+    return beta == 0 ? std::numeric_limits<float>::quiet_NaN()
+                     : filler().of_product(at.matrix).value(gemm_matrix::c, at.row, at.col);
 }
 
-std::int64_t gemm_shape::a_span() const { return span_of(a_transposed ? k : m, a_transposed ? m : k, lda, a_offset); }
-std::int64_t gemm_shape::b_span() const { return span_of(b_transposed ? n : k, b_transposed ? k : n, ldb, b_offset); }
-std::int64_t gemm_shape::c_span() const { return span_of(m, n, ldc, c_offset); }
+std::int64_t gemm_shape::span(gemm_matrix which) const {
+    const patterned_batch all = placed(which);
+    return all.offset + all.positions();
+}
 
 gemm_work gemm_shape::work(float* a, float* b, float* c, float* workspace) const {
     return {.a = a + a_offset,
@@ -82,20 +108,28 @@ gemm_work gemm_shape::work(float* a, float* b, float* c, float* workspace) const
             .beta = beta,
             .workspace = workspace,
             .a_transposed = a_transposed,
-            .b_transposed = b_transposed};
+            .b_transposed = b_transposed,
+            .count = count,
+            .a_stride = a_shared || count == 1 ? 0 : a_stride,
+            .b_stride = b_shared || count == 1 ? 0 : b_stride,
+            .c_stride = count == 1 ? 0 : c_stride};
 }
 
-std::string describe_wrong_product(const gemm_shape& shape, std::int64_t row, std::int64_t col, float found,
-                                   const gemm_element& right) {
-    return fmt::format("C (row {}, column {}) holds {:.9g}; it must be {} {:.9g} (seed {})", row, col, found,
+std::string describe_wrong_product(const gemm_shape& shape, coordinates at, float found, const gemm_element& right) {
+    return fmt::format("C (row {}, column {}){} holds {:.9g}; it must be {} {:.9g} (seed {})", at.row, at.col,
+                       of_product(shape, at.matrix), found,
                        right.exact ? "exactly" : fmt::format("within {:.3g} of", right.most), right.wanted, shape.seed);
+}
+
+std::string describe_wrong_product_gap(const gemm_shape& shape, coordinates row) {
+    return fmt::format("the gap behind row {} of C{} was overwritten", row.row, of_product(shape, row.matrix));
 }
 
 host_gemm::host_gemm(const gemm_shape& shape, std::int64_t workspace)
     : shape_(shape.checked()),
-      a_(shape_.a_span() * kSize),
-      b_(shape_.b_span() * kSize),
-      c_(shape_.c_span() * kSize),
+      a_(shape_.span(gemm_matrix::a) * kSize),
+      b_(shape_.span(gemm_matrix::b) * kSize),
+      c_(shape_.span(gemm_matrix::c) * kSize),
       workspace_(workspace * kSize) {}
 
 bool host_gemm::use_workspace(std::int64_t floats) {
@@ -109,51 +143,68 @@ gemm_work host_gemm::work() const {
     return shape_.work(floats(a_), floats(b_), floats(c_), floats(workspace_));
 }
 
+void host_gemm::fill(const guarded_buffer& buffer, gemm_matrix which) {
+    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+    const patterned_batch lies = shape_.placed(which);
+    const bool transposed = shape_.is_transposed(which);
+    float* const to = reinterpret_cast<float*>(buffer.data());
+    // What lies around the elements would show in the product.
+    std::fill(to, to + lies.offset, kNaN);
+    if (lies.empty()) return;
+    const std::int64_t worth_a_thread = std::max<std::int64_t>(1, (1 << 16) / lies.cols);
+    parallel_ranges(lies.lines(), worth_a_thread, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const coordinates line = lies.line(i);
+            const gemm_filler values = shape_.filler().of_product(line.matrix);
+            float* const at = to + lies.offset + lies.position(line);
+            for (std::int64_t col = 0; col < lies.cols; ++col)
+                at[col] = values.value(which, transposed ? col : line.row, transposed ? line.row : col);
+            if (i + 1 < lies.lines())
+                std::fill(at + lies.cols, to + lies.offset + lies.position(lies.line_behind(line)), kNaN);
+        }
+    });
+}
+
 void host_gemm::prepare_inputs() {
     require_memory(a_.size() + b_.size() + c_.size() + workspace_.size(),
                    fmt::format("the matrices of {} x {} x {}", shape_.m, shape_.n, shape_.k));
-    const auto fill = [&](const guarded_buffer& buffer, gemm_matrix matrix, std::int64_t rows, std::int64_t cols,
-                          bool transposed, std::int64_t ld, std::int64_t offset) {
-        if (transposed) std::swap(rows, cols);
-        float* const to = reinterpret_cast<float*>(buffer.data());
-        // What lies around the elements would show in the product.
-        std::fill(to, to + offset, std::numeric_limits<float>::quiet_NaN());
-        parallel_ranges(cols == 0 ? 0 : rows, std::max<std::int64_t>(1, (1 << 16) / std::max<std::int64_t>(ld, 1)),
-                        [&](std::int64_t begin, std::int64_t end) {
-                            for (std::int64_t row = begin; row < end; ++row) {
-                                float* const line = to + offset + row * ld;
-                                for (std::int64_t col = 0; col < cols; ++col)
-                                    line[col] =
-                                        shape_.filler().value(matrix, transposed ? col : row, transposed ? row : col);
-                                if (row + 1 < rows)
-                                    std::fill(line + cols, line + ld, std::numeric_limits<float>::quiet_NaN());
-                            }
-                        });
-    };
-    fill(a_, gemm_matrix::a, shape_.m, shape_.k, shape_.a_transposed, shape_.lda, shape_.a_offset);
-    fill(b_, gemm_matrix::b, shape_.k, shape_.n, shape_.b_transposed, shape_.ldb, shape_.b_offset);
+    fill(a_, gemm_matrix::a);
+    fill(b_, gemm_matrix::b);
     for (guarded_buffer* buffer : {&a_, &b_, &c_, &workspace_}) buffer->fill_guards();
+}
+
+std::vector<tile> host_gemm::whole() const {
+    std::vector<tile> all;
+    for (std::int64_t product = 0; product < shape_.count; ++product)
+        all.push_back({0, 0, shape_.m, shape_.n, product});
+    return all;
 }
 
 void host_gemm::prepare() {
     prepare_inputs();
     for (std::int64_t byte = 0; byte < c_.size(); ++byte) c_.data()[byte] = guard_byte(byte);
-    prepare({{0, 0, shape_.m, shape_.n}});
+    prepare(whole());
     auto* const workspace = reinterpret_cast<float*>(workspace_.data());
     std::fill(workspace, workspace + workspace_.size() / kSize, std::numeric_limits<float>::quiet_NaN());
 }
 
 void host_gemm::prepare(const std::vector<tile>& tiles) {
+    const patterned_batch lies = shape_.placed(gemm_matrix::c);
     for (const tile& t : tiles) {
         for (std::int64_t row = t.row; row < t.row + t.rows && t.cols > 0; ++row) {
-            for (std::int64_t col = t.col; col < t.col + t.cols; ++col)
-                c()[row * shape_.ldc + col] = shape_.before(row, col);
+            for (std::int64_t col = t.col; col < t.col + t.cols; ++col) {
+                const coordinates at{t.matrix, row, col};
+                c()[lies.position(at)] = shape_.before(at);
+            }
         }
     }
 }
 
 std::string host_gemm::check_rows(const tile& part) const {
-    const gemm_work w = work();
+    const patterned_batch lies = shape_.placed(gemm_matrix::c);
+    gemm_work w = work();
+    w.a += part.matrix * w.a_stride;
+    w.b += part.matrix * w.b_stride;
     std::atomic<std::int64_t> first_wrong = std::numeric_limits<std::int64_t>::max();
     std::mutex mutex;
     std::string fault;
@@ -175,15 +226,15 @@ std::string host_gemm::check_rows(const tile& part) const {
                     }
                 }
                 for (std::size_t j = 0; j < sums.size(); ++j) {
-                    const std::int64_t col = part.col + static_cast<std::int64_t>(j);
+                    const coordinates at{part.matrix, row, part.col + static_cast<std::int64_t>(j)};
                     const gemm_element right(sums[j], magnitudes[j], shape_.k, shape_.alpha, shape_.beta,
-                                             shape_.before(row, col), shape_.values);
-                    const float found = w.c[row * w.ldc + col];
+                                             shape_.before(at), shape_.values);
+                    const float found = w.c[lies.position(at)];
                     if (right.holds(found)) continue;
                     const std::lock_guard lock(mutex);
                     if (row >= first_wrong) break;
                     first_wrong = row;
-                    fault = describe_wrong_product(shape_, row, col, found, right);
+                    fault = describe_wrong_product(shape_, at, found, right);
                     break;
                 }
             }
@@ -192,19 +243,22 @@ std::string host_gemm::check_rows(const tile& part) const {
 }
 
 verdict host_gemm::check() const {
-    verdict result = check({{0, 0, shape_.m, shape_.n}});
-    if (!result.passed() || c_.size() == 0) return result;
-    const auto elements_end = [&](std::int64_t row) { return (shape_.c_offset + row * shape_.ldc + shape_.n) * kSize; };
-    const auto untouched = [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t byte = begin; byte < end; ++byte) {
+    verdict result = check(whole());
+    const patterned_batch lies = shape_.placed(gemm_matrix::c);
+    if (!result.passed() || lies.empty()) return result;
+    const auto untouched = [&](std::int64_t begin, std::int64_t end) {  // floats of the buffer
+        for (std::int64_t byte = begin * kSize; byte < end * kSize; ++byte) {
             if (c_.data()[byte] != guard_byte(byte)) return false;
         }
         return true;
     };
-    if (!untouched(0, shape_.c_offset * kSize)) result.fault = "what lies before C was overwritten";
-    for (std::int64_t row = 0; row + 1 < shape_.m && shape_.n > 0 && result.passed(); ++row) {
-        if (!untouched(elements_end(row), elements_end(row) + (shape_.ldc - shape_.n) * kSize))
-            result.fault = fmt::format("the gap behind row {} of C was overwritten", row);
+    if (!untouched(0, lies.offset)) result.fault = "what lies before C was overwritten";
+    coordinates line = lies.line(0);
+    for (std::int64_t i = 0; i + 1 < lies.lines() && result.passed(); ++i) {
+        const coordinates next = lies.line_behind(line);
+        if (!untouched(lies.offset + lies.position(line) + lies.cols, lies.offset + lies.position(next)))
+            result.fault = describe_wrong_product_gap(shape_, line);
+        line = next;
     }
     return result;
 }
@@ -222,8 +276,8 @@ verdict host_gemm::check(const std::vector<tile>& tiles) const {
 }
 
 tile host_gemm::tile_at(const void* address, std::int64_t rows, std::int64_t cols) const {
-    const std::int64_t index = static_cast<const float*>(address) - c();
-    return {index / shape_.ldc, index % shape_.ldc, rows, cols};
+    const coordinates at = shape_.placed(gemm_matrix::c).coordinates_at(static_cast<const float*>(address) - c());
+    return {at.row, at.col, rows, cols, at.matrix};
 }
 
 }  // namespace cornerturn

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/patterned_batch.hpp"
 #include "core/problem.hpp"
 #include "ops/gemm/values.hpp"
 #include "ops/gemm/work.hpp"
@@ -13,7 +14,8 @@ namespace cornerturn {
 
 // C = alpha A B + beta C: A is m x k, B k x n, C m x n; A lies there as k x m where it is transposed, and B as n x k.
 // Offsets, in floats, move a matrix off its buffer's 256-byte boundary. A leading dimension of 0 means as small as can
-// be.
+// be. A batch is `count` such products; a stride of 0 means that an operand's matrices lie one behind the other. Where
+// A or B is shared, all products have one.
 struct gemm_shape {
     std::int64_t m = 0, n = 0, k = 0;
     std::int64_t lda = 0, ldb = 0, ldc = 0;
@@ -22,23 +24,29 @@ struct gemm_shape {
     float alpha = 1, beta = 0;
     gemm_values values = gemm_values::symmetric;
     std::uint64_t seed = 1;
+    std::int64_t count = 1, a_stride = 0, b_stride = 0, c_stride = 0;
+    bool a_shared = false, b_shared = false;
 
-    // Fills in leading dimensions left 0. Throws invalid_argument where a size is negative, a leading dimension too
-    // small, or a product does not fit 64 bits.
-    gemm_shape with_ld() const;
+    // Fills in leading dimensions and strides left 0. Throws invalid_argument where a size is negative, a leading
+    // dimension too small, a product does not fit 64 bits, or matrices of a batch share elements.
+    gemm_shape with_layout() const;
     // And where k is above 2^22: the verifier could not tell a wrong sum from a right one.
     gemm_shape checked() const;
-    std::int64_t elements() const { return m * n; }  // of C
+    std::int64_t elements() const { return m * n * count; }  // of C
     gemm_filler filler() const { return {values, seed, k / 2}; }
 
     friend bool operator==(const gemm_shape&, const gemm_shape&) = default;
 
-    float before(std::int64_t row, std::int64_t col) const;  // what C holds before a run: NaN where it is not read
+    float before(coordinates at) const;  // what C holds before a run: NaN where it is not read
 
-    // Floats that each matrix spans, from its buffer's beginning.
-    std::int64_t a_span() const;
-    std::int64_t b_span() const;
-    std::int64_t c_span() const;
+    // The matrices of an operand as they lie there: those of A and B may be transposed.
+    patterned_batch placed(gemm_matrix which) const;
+    bool is_transposed(gemm_matrix which) const {
+        return (which == gemm_matrix::a && a_transposed) || (which == gemm_matrix::b && b_transposed);
+    }
+    // Floats that each operand spans, from its buffer's beginning.
+    std::int64_t span(gemm_matrix which) const;
+    std::int64_t spans() const { return span(gemm_matrix::a) + span(gemm_matrix::b) + span(gemm_matrix::c); }
     // The work on these buffers, each from its beginning; of no use but to look at where they are null.
     gemm_work work(float* a, float* b, float* c, float* workspace) const;
 };
@@ -49,9 +57,10 @@ struct gemm_errors {
     double largest = 0, frobenius = 0;
 };
 
-// "C (row 3, column 5) holds ...; it must be ..."
-std::string describe_wrong_product(const gemm_shape& shape, std::int64_t row, std::int64_t col, float found,
-                                   const gemm_element& right);
+// "C (row 3, column 5) holds ...; it must be ...", of a batch with its product.
+std::string describe_wrong_product(const gemm_shape& shape, coordinates at, float found, const gemm_element& right);
+// "the gap behind row 3 of C was overwritten"
+std::string describe_wrong_product_gap(const gemm_shape& shape, coordinates row);
 
 // C is NaN before a run where beta is 0. Between its rows, and around all matrices, lie bytes that nobody may change.
 class host_gemm {
@@ -88,6 +97,8 @@ public:
 
 private:
     float* c() const { return reinterpret_cast<float*>(c_.data()) + shape_.c_offset; }
+    void fill(const guarded_buffer& buffer, gemm_matrix which);
+    std::vector<tile> whole() const;  // C of each product
     std::string check_rows(const tile& part) const;
 
     gemm_shape shape_;

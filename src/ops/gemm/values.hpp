@@ -29,6 +29,10 @@ struct gemm_filler {
     std::uint64_t seed;
     std::int64_t half = 0;  // of k
 
+    // For the matrices of a batch's product: each has other values. The first has these.
+    CORNERTURN_HOST_DEVICE gemm_filler of_product(std::int64_t product) const {
+        return {values, seed + static_cast<std::uint64_t>(product) * 0xd1342543de82ef95u, half};
+    }
     CORNERTURN_HOST_DEVICE float value(gemm_matrix of, std::int64_t row, std::int64_t col) const {
         const bool cancels = values == gemm_values::cancelling;
         if (cancels && of == gemm_matrix::a && col >= half) return unit(bits_at(of, row, col - half));

@@ -1,5 +1,3 @@
-#include <utility>
-
 #include "device/cuda_check.hpp"
 #include "device/each_index.hpp"
 #include "ops/gemm/verifier_kernels.hpp"
@@ -7,35 +5,41 @@
 namespace cornerturn::device {
 namespace {
 
-__global__ void verifier_fill_gemm_input(float* matrix, gemm_matrix which, std::int64_t rows, std::int64_t cols,
-                                         bool transposed, std::int64_t ld, gemm_filler filler) {
-    for_each_index((rows - 1) * ld + cols, [&](std::int64_t i) {
-        const std::int64_t row = i / ld, col = i % ld;
-        matrix[i] = col < cols ? filler.value(which, transposed ? col : row, transposed ? row : col)
-                               : __int_as_float(0x7fffffff);
+__global__ void verifier_fill_gemm_input(float* first, gemm_matrix which, patterned_batch lies, bool transposed,
+                                         gemm_filler filler) {
+    for_each_index(lies.positions(), [&](std::int64_t i) {
+        const coordinates at = lies.coordinates_at(i);
+        first[i] = at.col < lies.cols ? filler.of_product(at.matrix).value(which, transposed ? at.col : at.row,
+                                                                           transposed ? at.row : at.col)
+                                      : __int_as_float(0x7fffffff);
     });
 }
 
-__global__ void verifier_fill_gemm_c(float* c, gemm_filler filler, std::int64_t m, std::int64_t n, std::int64_t ldc,
-                                     bool is_read, std::int64_t offset) {
-    for_each_index((m - 1) * ldc + n, [&](std::int64_t i) {
-        const std::int64_t row = i / ldc, col = i % ldc;
-        if (col < n) {
-            c[i] = is_read ? filler.value(gemm_matrix::c, row, col) : __int_as_float(0x7fffffff);
+__global__ void verifier_fill_gemm_c(float* first, patterned_batch lies, gemm_filler filler, bool is_read) {
+    for_each_index(lies.positions(), [&](std::int64_t i) {
+        const coordinates at = lies.coordinates_at(i);
+        if (at.col < lies.cols) {
+            first[i] = is_read ? filler.of_product(at.matrix).value(gemm_matrix::c, at.row, at.col)
+                               : __int_as_float(0x7fffffff);
         } else {
-            auto* const bytes = reinterpret_cast<unsigned char*>(c + i);
-            for (int b = 0; b < 4; ++b) bytes[b] = guard_byte((offset + i) * 4 + b);
+            auto* const bytes = reinterpret_cast<unsigned char*>(first + i);
+            for (int b = 0; b < 4; ++b) bytes[b] = guard_byte((lies.offset + i) * 4 + b);
         }
     });
 }
 
-// Products in double precision: a block of 16 x 16 threads has a tile of 64 x 64, out of shared memory.
+// Products in double precision: a block of 16 x 16 threads has a tile of 64 x 64 of one product, out of shared memory.
 constexpr int kGemmTile = 64, kGemmDepth = 16, kGemmEach = 4, kGemmSide = kGemmTile / kGemmEach;
 
-__global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_t tiles_across, gemm_findings* found) {
+__global__ void verifier_check_gemm(gemm_work w, patterned_batch lies, gemm_filler first_filler,
+                                    std::int64_t tiles_across, std::int64_t tiles_each, gemm_findings* found) {
     __shared__ float a[kGemmDepth][kGemmTile + 1], b[kGemmDepth][kGemmTile];
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y), thread = y * kGemmSide + x;
-    const std::int64_t row0 = blockIdx.x / tiles_across * kGemmTile, col0 = blockIdx.x % tiles_across * kGemmTile;
+    const std::int64_t matrix = blockIdx.x / tiles_each, in_matrix = blockIdx.x % tiles_each;
+    const std::int64_t row0 = in_matrix / tiles_across * kGemmTile, col0 = in_matrix % tiles_across * kGemmTile;
+    const gemm_filler filler = first_filler.of_product(matrix);
+    w.a += matrix * w.a_stride;
+    w.b += matrix * w.b_stride;
     double sums[kGemmEach][kGemmEach] = {}, magnitudes[kGemmEach][kGemmEach] = {};
     for (std::int64_t step = 0; step < w.k && w.alpha != 0; step += kGemmDepth) {
         for (int i = thread; i < kGemmTile * kGemmDepth; i += kGemmSide * kGemmSide) {
@@ -66,8 +70,9 @@ __global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_
             if (row >= w.m || col >= w.n) continue;
             const float before = w.beta == 0 ? 0 : filler.value(gemm_matrix::c, row, col);
             const gemm_element right(sums[r][c], magnitudes[r][c], w.k, w.alpha, w.beta, before, filler.values);
-            const float is = w.c[row * w.ldc + col];
-            if (!right.holds(is)) atomicMin(&found->wrong.element, static_cast<unsigned long long>(row * w.n + col));
+            const std::int64_t at = lies.position({matrix, row, col});
+            const float is = w.c[at];
+            if (!right.holds(is)) atomicMin(&found->wrong.element, static_cast<unsigned long long>(at));
             const double magnitude =
                 fabs(static_cast<double>(w.alpha)) * magnitudes[r][c] + fabs(double{w.beta} * before);
             const double error = fabs(is - right.wanted);
@@ -83,45 +88,43 @@ __global__ void verifier_check_gemm(gemm_work w, gemm_filler filler, std::int64_
     atomicAdd(&found->magnitudes, all);
 }
 
-__global__ void verifier_check_gemm_gaps(const float* c, std::int64_t m, std::int64_t n, std::int64_t ldc,
-                                         std::int64_t offset, wrong_positions* wrong) {
-    for_each_index((m - 1) * (ldc - n), [&](std::int64_t i) {
-        const std::int64_t at = i / (ldc - n) * ldc + n + i % (ldc - n);
-        const auto* const bytes = reinterpret_cast<const unsigned char*>(c + at);
+__global__ void verifier_check_gemm_gaps(const float* first, patterned_batch lies, wrong_positions* wrong) {
+    for_each_index(lies.positions(), [&](std::int64_t i) {
+        if (lies.coordinates_at(i).col < lies.cols) return;
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(first + i);
         for (int b = 0; b < 4; ++b) {
-            if (bytes[b] != guard_byte((offset + at) * 4 + b))
-                atomicMin(&wrong->gap, static_cast<unsigned long long>(at / ldc));
+            if (bytes[b] != guard_byte((lies.offset + i) * 4 + b))
+                atomicMin(&wrong->gap, static_cast<unsigned long long>(i));
         }
     });
 }
 
 }  // namespace
 
-void fill_gemm_input(float* matrix, gemm_matrix which, std::int64_t rows, std::int64_t cols, bool transposed,
-                     std::int64_t ld, gemm_filler filler, cudaStream_t stream) {
-    if (rows == 0 || cols == 0) return;
-    if (transposed) std::swap(rows, cols);
-    verifier_fill_gemm_input<<<blocks_for(rows * ld), kThreads, 0, stream>>>(matrix, which, rows, cols, transposed, ld,
-                                                                             filler);
+void fill_gemm_input(float* first, gemm_matrix which, const gemm_shape& s, cudaStream_t stream) {
+    const patterned_batch lies = s.placed(which);
+    if (lies.empty()) return;
+    verifier_fill_gemm_input<<<blocks_for(lies.positions()), kThreads, 0, stream>>>(first, which, lies,
+                                                                                    s.is_transposed(which), s.filler());
     CORNERTURN_CUDA(cudaGetLastError());
 }
 
-void fill_gemm_c(float* c, const gemm_shape& s, cudaStream_t stream) {
-    if (s.elements() == 0) return;
-    verifier_fill_gemm_c<<<blocks_for(s.m * s.ldc), kThreads, 0, stream>>>(c, s.filler(), s.m, s.n, s.ldc, s.beta != 0,
-                                                                           s.c_offset);
+void fill_gemm_c(float* first, const gemm_shape& s, cudaStream_t stream) {
+    const patterned_batch lies = s.placed(gemm_matrix::c);
+    if (lies.empty()) return;
+    verifier_fill_gemm_c<<<blocks_for(lies.positions()), kThreads, 0, stream>>>(first, lies, s.filler(), s.beta != 0);
     CORNERTURN_CUDA(cudaGetLastError());
 }
 
 void check_gemm(const gemm_work& w, const gemm_shape& s, gemm_findings* on_device, cudaStream_t stream) {
-    if (w.m == 0 || w.n == 0) return;
+    const patterned_batch lies = s.placed(gemm_matrix::c);
+    if (lies.empty()) return;
     const std::int64_t across = (w.n + kGemmTile - 1) / kGemmTile, down = (w.m + kGemmTile - 1) / kGemmTile;
-    verifier_check_gemm<<<static_cast<unsigned>(across * down), dim3(kGemmSide, kGemmSide), 0, stream>>>(
-        w, s.filler(), across, on_device);
+    verifier_check_gemm<<<static_cast<unsigned>(across * down * w.count), dim3(kGemmSide, kGemmSide), 0, stream>>>(
+        w, lies, s.filler(), across, across * down, on_device);
     CORNERTURN_CUDA(cudaGetLastError());
-    if (w.ldc == w.n || w.m == 1) return;
-    verifier_check_gemm_gaps<<<blocks_for(w.m * (w.ldc - w.n)), kThreads, 0, stream>>>(w.c, w.m, w.n, w.ldc, s.c_offset,
-                                                                                       &on_device->wrong);
+    if (lies.positions() == s.elements()) return;
+    verifier_check_gemm_gaps<<<blocks_for(lies.positions()), kThreads, 0, stream>>>(w.c, lies, &on_device->wrong);
     CORNERTURN_CUDA(cudaGetLastError());
 }
 

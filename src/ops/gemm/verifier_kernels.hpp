@@ -10,13 +10,12 @@
 
 namespace cornerturn::device {
 
-// All run on the stream and return at once. All matrices begin where their elements do.
+// All run on the stream and return at once. Operands are given by their first element.
 // A or B, and its gaps, which hold NaN. A transposed matrix lies as its transpose.
-void fill_gemm_input(float* matrix, gemm_matrix which, std::int64_t rows, std::int64_t cols, bool transposed,
-                     std::int64_t ld, gemm_filler filler, cudaStream_t stream);
-// C before a run, and the bytes between its rows.
-void fill_gemm_c(float* c, const gemm_shape& shape, cudaStream_t stream);
-// The first wrong element of C, by row * n + column, and the first row with a changed gap behind it.
+void fill_gemm_input(float* first, gemm_matrix which, const gemm_shape& shape, cudaStream_t stream);
+// C before a run, and the bytes between its rows and its matrices.
+void fill_gemm_c(float* first, const gemm_shape& shape, cudaStream_t stream);
+// The first wrong element of C, and the first float of a gap that was changed: positions of gemm_shape::placed().
 struct gemm_findings {
     wrong_positions wrong;
     double largest = 0, errors = 0, magnitudes = 0;  // of |error| / magnitude; sums of their squares

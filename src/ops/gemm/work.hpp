@@ -29,6 +29,7 @@ struct kernel_traits<gemm_work> {
     // How it would do the work on a GPU of that compute capability (90 for 9.0) and of so many multiprocessors, and
     // why, in a line; null where it has but one way.
     std::string (*explain)(const gemm_work& work, int compute_capability, int multiprocessors) = nullptr;
+    bool any_layout = false;  // takes transposed operands and batches
 
     static const char kType;
 };

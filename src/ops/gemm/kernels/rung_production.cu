@@ -2,6 +2,8 @@
 #include "device/rung.hpp"
 #include "ops/gemm/kernels/product.hpp"
 #if !defined(CORNERTURN_EMULATED)
+#include "cornerturn/cuda/gemm.hpp"
+#include "device/cuda_check.hpp"
 #include "device/cuda_device.hpp"
 #endif
 
@@ -48,11 +50,32 @@ std::string explain(const gemm_work& work, int compute_capability, int multiproc
     return production::explain(production::as_computed(work), {compute_capability, multiprocessors});
 }
 
+#if !defined(CORNERTURN_EMULATED)
+// The library's call, as its users write it: it allocates its own workspace.
+void call_plainly(const gemm_work& w) {
+    const auto operand = [&](auto* data, bool transposed, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                             std::int64_t stride) {
+        return batch_view{matrix_view{data, transposed ? cols : rows, transposed ? rows : cols, ld}, w.count, stride};
+    };
+    const auto as = [](bool transposed) { return transposed ? cuda::op::transposed : cuda::op::as_it_is; };
+    cuda::gemm(w.alpha, operand(w.a, w.a_transposed, w.m, w.k, w.lda, w.a_stride),
+               operand(w.b, w.b_transposed, w.k, w.n, w.ldb, w.b_stride), w.beta,
+               operand(w.c, false, w.m, w.n, w.ldc, w.c_stride), device::current_stream(),
+               {.a = as(w.a_transposed), .b = as(w.b_transposed)});
+}
+constexpr void (*kCallPlainly)(const gemm_work&) = &call_plainly;
+#else
+constexpr void (*kCallPlainly)(const gemm_work&) = nullptr;
+#endif
+
 }  // namespace
 
 CORNERTURN_RUNG(kNotes, gemm_operation(),
                 variant<gemm_work>{{.name = "", .origin = "-", .element_sizes = sizeof(float), .whole_only = true},
                                    &run_production,
-                                   {&workspace, &explain}})
+                                   {&workspace, &explain, true}},
+                variant<gemm_work>{{.name = "plain", .origin = "-", .element_sizes = sizeof(float), .is_rung = false},
+                                   kCallPlainly,
+                                   {nullptr, nullptr, true}})
 
 }  // namespace CORNERTURN_KERNELS
