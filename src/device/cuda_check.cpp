@@ -55,9 +55,9 @@ stream_scope::~stream_scope() { target_of_thread = before_; }
 bool keeps_lines() { return thread_keeps_lines; }
 void set_keeps_lines(bool keeps) { thread_keeps_lines = keeps; }
 
-void allow_dynamic_shared(const void* kernel, int bytes, int device) {
+void allow_dynamic_shared(const void* kernel, int bytes, int device, bool again) {
     with_known(kernel, device, [&](known_kernel& known) {
-        if (bytes <= known.dynamic_shared) return;  // never less than another launch needs
+        if (bytes <= known.dynamic_shared && !again) return;  // never less than another launch needs
         CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
         known.dynamic_shared = bytes;
     });

@@ -42,8 +42,8 @@ void set_keeps_lines(bool keeps);
 
 // What follows asks CUDA once for each kernel and device; the device has to be the current one.
 
-// Lets the kernel have so many bytes of dynamic shared memory.
-void allow_dynamic_shared(const void* kernel, int bytes, int device);
+// Lets the kernel have so many bytes of dynamic shared memory. `again`: even if CUDA was told before.
+void allow_dynamic_shared(const void* kernel, int bytes, int device, bool again = false);
 
 // Whether wait_for_work_ahead() waits in the kernel: whether what runs there was compiled for Hopper or later, be it
 // from PTX. If not, it must not be launched early.

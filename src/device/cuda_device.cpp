@@ -23,7 +23,6 @@ int attribute(cudaDeviceAttr which, int device, std::atomic<int>& known) {
     return value - 1;
 }
 
-constexpr int kDevices = 64;
 struct known_device {
     std::atomic<int> major = 0, minor = 0, reads_pageable = 0, multiprocessors = 0, shared_memory = 0,
                      shared_of_block = 0, l2 = 0;
@@ -31,7 +30,7 @@ struct known_device {
 known_device& known(int device) {
     static std::array<known_device, kDevices> all;
     if (device < 0 || device >= kDevices)
-        throw unsupported("device " + to_string(device) + ": cornerturn knows the first 64");
+        throw unsupported("device " + to_string(device) + ": cornerturn knows the first " + to_string(kDevices));
     return all[static_cast<std::size_t>(device)];
 }
 

@@ -9,6 +9,9 @@
 
 namespace cornerturn::device {
 
+// Devices that the library knows, from 0 on.
+inline constexpr int kDevices = 64;
+
 // Throw cuda_error.
 int current_device();
 // Asked of CUDA once for each device.

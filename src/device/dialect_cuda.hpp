@@ -190,6 +190,14 @@ __device__ __forceinline__ void wait_for_work_ahead() {
 #endif
 }
 
+// Lets the next kernel in the stream be started as soon as all blocks have called this or have ended, if it is one that
+// is launched early: it waits for this one in wait_for_work_ahead(), and for nothing else that is not done.
+__device__ __forceinline__ void let_work_behind_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 // Of meaning to the emulator alone.
 struct step_before {
     step_before() {}
@@ -308,6 +316,11 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
     // Not by <<<>>>, which would tell a launch's error only along with what others have left behind.
     const auto start = [&](Parameters... parameters) {
         void* all[] = {&parameters..., nullptr};
+        if (!large) return CORNERTURN_CUDA(cudaLaunchKernelExC(&config, address, all));
+        if (cudaLaunchKernelExC(&config, address, all) == cudaSuccess) return;
+        // cudaDeviceReset() makes CUDA forget what it has allowed.
+        cudaGetLastError();
+        device::allow_dynamic_shared(address, static_cast<int>(shape.dynamic_shared_bytes), on_device, true);
         CORNERTURN_CUDA(cudaLaunchKernelExC(&config, address, all));
     };
     start(arguments...);

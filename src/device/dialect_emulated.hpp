@@ -136,6 +136,7 @@ __forceinline__ std::int64_t kept_distance(std::int64_t bytes) { return bytes; }
 
 // Where a kernel that is launched early waits.
 __forceinline__ void wait_for_work_ahead() {}
+__forceinline__ void let_work_behind_begin() {}
 
 // An address in shared memory, as asynchronous copies name it, and these copies. Here they are done at once.
 struct shared_address {

@@ -13,16 +13,18 @@
 //    what floats make of them. Where beta is 0, C is not read; where alpha is 0, A and B are not. Two calls with the
 //    same arguments give the same bits on GPUs of one kind with as many multiprocessors; how matrices are aligned, or
 //    memory that lacks, may change roundings. k is at most 2^33.
-//  - Order: the work is ordered in `stream`, as kernel launches are, and can be captured in a CUDA graph, which has
-//    memory nodes, and what CUDA forbids of such graphs, where the workspace is allocated. The call does not wait for
-//    it. The matrices must live until the work is done. From Hopper on, a kernel may be started while the one ahead of
-//    it ends, as cornerturn/cuda/transpose.hpp tells.
-//  - Workspace: some products take memory, for A or B transposed or aligned and for partial sums. It is the caller's,
-//    where options have one, is apart from A, B and C, lives until the work is done and serves one stream at a time;
-//    else it is allocated and freed in the stream's order (cudaMallocAsync), and a slower way without is taken where
-//    there is no memory, or the device has no memory pools. CUDA's pool gives memory back whenever the stream is waited
-//    for, and has to get it anew, unless cudaMemPoolAttrReleaseThreshold says otherwise: give a workspace, or set that,
-//    where products are many.
+//  - Order: the work is ordered in `stream`, as kernel launches are, and can be captured in a CUDA graph. The call does
+//  not wait
+//    for it. The matrices must live until the work is done. From Hopper on, a kernel may be started while the one ahead
+//    of it ends, as cornerturn/cuda/transpose.hpp tells.
+//  - Workspace: some products need memory, for A or B transposed or aligned and for partial sums. Give it in the
+//    options, and it must be apart from A, B and C, live until the work is done, and serve one stream at a time. If you
+//    give none, the library takes it from a memory pool of its own, one for each device, in the stream's order. The
+//    pool keeps what it has: as much as all calls needed that were in flight at one time, rounded up to what CUDA hands
+//    out (32 MiB at a time). kept_workspace_bytes() tells how much that is, give_back_workspace() gives it back to
+//    CUDA. Where there is no memory, or the device has no memory pools, the call computes the product without, which
+//    takes longer. A CUDA graph that captures a call owns its workspace: it has memory nodes, and what CUDA forbids of
+//    such graphs is forbidden.
 //  - Speed: tuned on Hopper. Other GPUs, from compute capability 7.5 on, get those of its kernels that fit them.
 //  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
 //    that CUDA gave to host and device (pinned, managed).
@@ -65,6 +67,12 @@ CORNERTURN_EXPORT std::int64_t gemm_workspace_bytes(batch_view<const float> a, b
 // take: one line. Nothing is read. Throws what gemm() throws for their shapes.
 CORNERTURN_EXPORT std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                                            const gemm_options& options = {});
+
+// Bytes of the current device that the library's pool keeps for products without a workspace of the caller's, in use or
+// not; and giving back to CUDA what is not in use. Work that was ordered and is not done keeps its memory: wait for it
+// first. Any number of threads may call. Throw cuda_error.
+CORNERTURN_EXPORT std::int64_t kept_workspace_bytes();
+CORNERTURN_EXPORT void give_back_workspace();
 
 // C is written. These are here to say so.
 template <class A, class B, class T>

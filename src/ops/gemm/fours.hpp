@@ -11,10 +11,15 @@ __device__ __forceinline__ void load_four(float* to, const float* from) {
     to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
 }
 
-// The first `there` of four neighbours of C become alpha * sum + beta * what they were, which is not read where beta is
-// 0. By one access where all are there and `aligned` says that they are.
+// Four floats, `step` apart, become neighbours in shared memory, by one access; `to` is aligned to 16 bytes.
+__device__ __forceinline__ void put_four(float* to, const float* from, int step) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[step], from[2 * step], from[3 * step]);
+}
+
+// The first `there` of four elements of C, `step` apart, become alpha * sum + beta * what they were, which is not read
+// where beta is 0. By one access where all are there and `aligned` says that they are neighbours, and aligned.
 __device__ __forceinline__ void store_four(float* to, const float* sum, std::int64_t there, float alpha, float beta,
-                                           bool aligned) {
+                                           bool aligned, std::int64_t step = 1) {
     if (aligned && there >= 4) {
         float4* const four = reinterpret_cast<float4*>(to);
         float4 result = make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
@@ -28,7 +33,10 @@ __device__ __forceinline__ void store_four(float* to, const float* sum, std::int
     }
     CORNERTURN_UNROLL
     for (int i = 0; i < 4; ++i) {
-        if (i < there) to[i] = beta == 0 ? alpha * sum[i] : alpha * sum[i] + beta * to[i];
+        if (i < there) {
+            float* const one = to + i * step;
+            *one = beta == 0 ? alpha * sum[i] : alpha * sum[i] + beta * *one;
+        }
     }
 }
 

@@ -1,10 +1,15 @@
 // Products in a GPU's memory.
 #if defined(CORNERTURN_WITH_CUDA)
 
+#include <algorithm>
+#include <vector>
+
+#include "cornerturn/error.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_device.hpp"
 #include "device/cuda_memory.hpp"
 #include "ops/gemm/cuda_problem.hpp"
+#include "ops/gemm/kernels/multiply.hpp"
 #include "ops/gemm/operation.hpp"
 
 namespace cornerturn {
@@ -50,6 +55,34 @@ public:
         return find_kernel("gemm/production")
             .traits<gemm_work>()
             .explain(memory_.work(), device::compute_capability_of(device), device::multiprocessors_of(device));
+    }
+
+    // In a workspace of their own, which those do not get that want more than a gigabyte.
+    std::vector<candidate> candidates() const override {
+        constexpr std::int64_t kMost = std::int64_t{1} << 28;  // floats
+        const gpu on = device::gpu_of(device::launch_device());
+        const gemm_work work = production::as_computed(memory_.work());
+        std::vector<production::gemm_tuning> tunings = production::candidates(work, on);
+        const production::gemm_tuning chosen = production::choose(work, on, true);
+        std::erase(tunings, chosen);
+        tunings.insert(tunings.begin(), chosen);
+        std::vector<production::gemm_plan> plans;
+        std::int64_t most = 0;
+        for (const production::gemm_tuning& tuned : tunings) {
+            const production::gemm_plan plan = production::plan_of(work, tuned, on);
+            if (!plans.empty() && plan.space.floats > kMost) continue;
+            most = std::max(most, plan.space.floats);
+            plans.push_back(plan);
+        }
+        const auto space = std::make_shared<device::device_memory>(most * kFloat);
+        std::vector<candidate> all;
+        for (const production::gemm_plan& plan : plans) {
+            all.push_back({production::name_of(plan.tuned), [plan, space, on] {
+                               if (!production::multiply_on_gpu(plan, static_cast<float*>(space->get), on))
+                                   throw unsupported("no kernel for operands that lie so");
+                           }});
+        }
+        return all;
     }
 
 private:

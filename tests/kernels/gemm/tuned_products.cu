@@ -1,4 +1,6 @@
 // The production multiplication, tuned in each way that there is, whatever would be chosen.
+#include <utility>
+
 #include "device/rung.hpp"
 #include "ops/gemm/kernels/product.hpp"
 #include "ops/gemm/work.hpp"
@@ -6,8 +8,6 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using production::gemm_machine;
-using production::gemm_tile_size;
 using production::gemm_tuning;
 
 constexpr rung_notes kTunedProducts{
@@ -20,33 +20,50 @@ constexpr rung_notes kTunedProducts{
     .source = "tests",
 };
 
-// So few, that a small product has tiles that are whole and others in parts.
-constexpr gemm_machine kMachine{90, 3};
+// So few multiprocessors that a small product has tiles that are whole and others in parts.
+constexpr gpu of_three() {
+    gpu on;
+    on.multiprocessors = 3;
+    return on;
+}
+constexpr gpu kThree = of_three();
 
-template <gemm_tile_size kTiles, bool kPackA, bool kPackB, int kParts>
+template <int kKernel, int kParts, bool kTransposed = false, bool kPackA = false, bool kPackB = false>
 struct tuned {
-    static constexpr gemm_tuning kTuning{.tiles = kTiles, .pack_a = kPackA, .pack_b = kPackB, .parts = kParts, .us = 0};
+    static constexpr gemm_tuning kTuning{
+        .kernel = kKernel, .transposed = kTransposed, .pack_a = kPackA, .pack_b = kPackB, .parts = kParts, .us = 0};
     static void run(const gemm_work& work) {
-        const gemm_work computed = production::as_computed(work);
-        if (!multiply(computed, production::plan_of(computed, kTuning, kMachine), kMachine))
-            decline("has no kernel for operands that lie so");
+        const production::gemm_plan plan = production::plan_of(production::as_computed(work), kTuning, kThree);
+        if (!multiply(plan, work.workspace, kThree)) decline("has no kernel for operands that lie so");
     }
     static std::int64_t workspace(const gemm_work& work) {
-        return production::workspace_of(production::as_computed(work), kTuning, kMachine).floats;
+        return production::plan_of(production::as_computed(work), kTuning, kThree).space.floats;
     }
     static constexpr variant<gemm_work> of(const char* name) {
         return {{.name = name, .origin = "-", .element_sizes = sizeof(float), .whole_only = true}, &run, {&workspace}};
     }
 };
 
-constexpr auto kLarge = gemm_tile_size::large, kSmall = gemm_tile_size::small;
+// "07w": a row's number, and how.
+template <int kRow, char kHow>
+inline constexpr char kName[] = {'0' + kRow / 10, '0' + kRow % 10, kHow, 0};
+
+// Each row of the table: whole, and in three parts of the transpose. Some of them packed.
+template <int... kRows>
+consteval auto all_tunings(std::integer_sequence<int, kRows...>) {
+    return variants{tuned<kRows, 1>::of(kName<kRows, 'w'>)...,
+                    tuned<kRows, 3, true>::of(kName<kRows, 'p'>)...,
+                    tuned<0, 1, false, true, false>::of(kName<0, 'a'>),
+                    tuned<0, 1, false, false, true>::of(kName<0, 'b'>),
+                    tuned<0, 2, false, true, true>::of(kName<0, '2'>),
+                    tuned<production::kAnyOperands, 40>::of(kName<production::kAnyOperands, 'm'>),
+                    tuned<production::kGemmKernelCount - 1, 2, true, false, true>::of(
+                        kName<production::kGemmKernelCount - 1, 'b'>)};
+}
 
 }  // namespace
 
-CORNERTURN_RUNG(kTunedProducts, gemm_operation(), tuned<kLarge, false, false, 1>::of("large"),
-                tuned<kLarge, true, false, 1>::of("large_a"), tuned<kLarge, false, true, 1>::of("large_b"),
-                tuned<kLarge, true, true, 1>::of("large_ab"), tuned<kLarge, true, true, 2>::of("large_ab2"),
-                tuned<kLarge, false, false, 3>::of("large3"), tuned<kSmall, false, false, 1>::of("small"),
-                tuned<kSmall, false, false, 2>::of("small2"), tuned<kSmall, false, false, 40>::of("small40"))
+CORNERTURN_RUNG(kTunedProducts, gemm_operation(),
+                all_tunings(std::make_integer_sequence<int, production::kGemmKernelCount>()))
 
 }  // namespace CORNERTURN_KERNELS

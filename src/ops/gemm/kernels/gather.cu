@@ -10,18 +10,16 @@ constexpr int kThreads = 256, kMostGroups = 64, kPartsEach = 8;  // of a thread,
 __global__ void gemm_gather(gemm_launch w, int rows, int cols, int groups) {
     __shared__ float4 sums[kThreads];
     const int thread = static_cast<int>(threadIdx.x), lanes = kThreads / groups;
-    const int lane = thread % lanes, group = thread / lanes;
+    const int lane = thread % lanes, group = thread / lanes, floats = rows * cols;
     const int left = static_cast<int>(blockIdx.x), in_tile = (static_cast<int>(blockIdx.y) * lanes + lane) * 4;
-    const gemm_tile_at at = gemm_tile_at::of(w.whole + left, w);
-    const std::int64_t row = std::int64_t{at.row} * rows + in_tile / cols;
-    const std::int64_t col = std::int64_t{at.col} * cols + in_tile % cols;
+    const gemm_share whole{gemm_tile_at::of(w.whole + left, w), -1, 0, 0};
+    const gemm_target target = gemm_target::of(whole, rows, cols, w);
     wait_for_work_ahead();
-    const std::int64_t floats = std::int64_t{rows} * cols;
-    const float* const first = w.partial + left * w.parts * floats + in_tile;
+    const float* const first = w.partial + std::int64_t{left} * w.parts * floats + in_tile;
     float4 sum = make_float4(0, 0, 0, 0);
     CORNERTURN_UNROLL_BY(4)
-    for (int part = group; part < w.parts; part += groups) {
-        const float4 of_part = *reinterpret_cast<const float4*>(first + part * floats);
+    for (int part = group; part < w.parts && in_tile < floats; part += groups) {
+        const float4 of_part = *reinterpret_cast<const float4*>(first + std::int64_t{part} * floats);
         sum.x += of_part.x, sum.y += of_part.y, sum.z += of_part.z, sum.w += of_part.w;
     }
     if (groups > 1) {
@@ -33,13 +31,10 @@ __global__ void gemm_gather(gemm_launch w, int rows, int cols, int groups) {
             sum.x += of_group.x, sum.y += of_group.y, sum.z += of_group.z, sum.w += of_group.w;
         }
     }
-    if (row >= w.m) return;
-    float* const to = w.c + at.product * w.c_stride + row * w.ldc + col;
+    if (in_tile >= floats) return;
     const float four[4] = {sum.x, sum.y, sum.z, sum.w};
     CORNERTURN_UNROLL
-    for (int i = 0; i < 4; ++i) {
-        if (col + i < w.n) to[i] = w.beta == 0 ? w.alpha * four[i] : w.alpha * four[i] + w.beta * to[i];
-    }
+    for (int i = 0; i < 4; ++i) target.store((in_tile + i) / cols, (in_tile + i) % cols, four[i]);
 }
 
 // Zeros behind the columns of packed rows, up to the next four: they are read, and what comes of them is not.
@@ -64,13 +59,14 @@ __global__ void gemm_pack(const float* from, std::int64_t ld, std::int64_t strid
 
 }  // namespace
 
-void gather(const gemm_launch& w, const production::gemm_tile& tile) {
+void gather(const gemm_launch& w, int rows, int cols) {
     int groups = 1;
     while (groups < kMostGroups && groups * kPartsEach < w.parts) groups *= 2;
-    const int fours = tile.rows * tile.cols / 4;
-    launch({dim3(static_cast<unsigned>(w.tiles() - w.whole), static_cast<unsigned>(fours * groups / kThreads)),
+    const int fours = rows * cols / 4;
+    launch({dim3(static_cast<unsigned>(w.tiles() - w.whole),
+                 static_cast<unsigned>((fours * groups + kThreads - 1) / kThreads)),
             dim3(kThreads), 0, nullptr, true},
-           &gemm_gather, w, tile.rows, tile.cols, groups);
+           &gemm_gather, w, rows, cols, groups);
 }
 
 void pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, std::int64_t to_ld, std::int64_t rows,

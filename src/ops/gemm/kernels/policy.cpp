@@ -1,33 +1,36 @@
 #include "ops/gemm/kernels/policy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
-#include <span>
+#include <utility>
 
-#include "core/gpu.hpp"
 #include "cornerturn/error.hpp"
 
 namespace cornerturn::production {
 namespace {
 
-// Measured on an NVIDIA H200 (docs/experiments.md). Other GPUs get the same: it is their proportions that decide.
-constexpr gemm_tile kTiles[] = {
-    {"large", 128, 128, 8, 128, 2, 98, 0.655, 2.0, {0.88, 1, 1}, {0, 1.08}},
-    {"small", 64, 64, 8, 64, 6, 34, 0.174, 0.3, {0.45, 0.85, 1}, {1.08, 1.2}},
-};
-constexpr double kFirstUs = 3;                             // until the first block computes, and from the last's end
-constexpr double kPackUs = 3.5, kPackedFloats = 650000;    // to begin to pack an operand; in a microsecond
-constexpr double kGatherUs = 3, kGatheredFloats = 525000;  // of parts, which have to be written, too
-constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a part
+// Fitted along with the costs of the kernels (tunings.hpp).
+constexpr double kFirstUs = 2.3;                             // until the first block computes, and from the last's end
+constexpr double kPackUs = 2.3, kPackedFloats = 306000;      // to begin to pack an operand; in a microsecond
+constexpr double kGatherUs = 3.3, kGatheredFloats = 305000;  // of parts, which have to be written, too
+constexpr double kAllocateUs = 3;                            // to get a workspace, and give it back
+constexpr double kMemoryBytes = 4.7e6;                       // in a microsecond, besides what blocks wait for
+constexpr double kLastWave = 0.4;  // of a wave's time, that a last wave takes which is not full
+constexpr std::int64_t kFew = 4;   // columns, or rows, that have kernels of their own where k is so long
+constexpr std::int64_t kLongK = 64;
+constexpr double kNever = 1e30;
+constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a part, eight of k each
 
-constexpr std::int64_t kMostRounds = 24;  // of parts that a multiprocessor gets, one after the other
+// Parts that a multiprocessor gets, one after the other.
+constexpr std::int64_t kRounds[] = {1, 2, 3, 4, 6, 8, 12, 24};
 
 std::int64_t ratio_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t to_four(std::int64_t floats) { return ratio_up(floats, 4) * 4; }
 
-std::int64_t steps_of(const gemm_work& w, const gemm_tile& tile) {
-    return std::max<std::int64_t>(1, ratio_up(w.k, tile.depth));
+std::int64_t steps_of(const gemm_work& w, const gemm_kernel& kernel) {
+    return std::max<std::int64_t>(1, ratio_up(w.k, kernel.depth()));
 }
 
 gemm_path path_of(const float* data, std::int64_t extent, bool along_k, std::int64_t ld, std::int64_t count,
@@ -38,30 +41,49 @@ gemm_path path_of(const float* data, std::int64_t extent, bool along_k, std::int
     return aligned ? gemm_path::vectors : gemm_path::words;
 }
 
-// So many blocks of so many steps.
-double blocks_us(const gemm_tile& tile, double blocks, double steps, const gemm_machine& machine) {
-    const double each = std::ceil(blocks / machine.multiprocessors);
-    const double at_a_time = std::min(each, static_cast<double>(std::min(resident_on(tile, machine), 3)));
-    const double busy = tile.busy[static_cast<int>(std::max(at_a_time, 1.0)) - 1];
-    return each * (steps * tile.step_us / busy + tile.block_us);
+// So many blocks of so many steps, which take so many times as long as they might.
+double blocks_us(const gemm_costs& costs, std::int64_t blocks, double steps, int resident, const gpu& on, double slower,
+                 double block_us) {
+    if (blocks == 0) return 0;
+    const double waves = static_cast<double>(blocks) / (on.multiprocessors * resident);
+    const auto at_a_time = waves <= 1 ? static_cast<double>(ratio_up(blocks, on.multiprocessors)) : resident;
+    const double step = slower * std::max(costs.alone_us, at_a_time * costs.step_us);
+    return (waves <= 1 ? 1 : waves + (std::ceil(waves) - waves) * kLastWave) * (steps * step + block_us);
+}
+
+// What must come from memory and go there, at the least.
+double memory_us(const gemm_work& w) {
+    const auto m = static_cast<double>(w.m), n = static_cast<double>(w.n), k = static_cast<double>(w.k);
+    const auto count = static_cast<double>(w.count);
+    const double floats = m * k * static_cast<double>(packed_count(w.count, w.a_stride)) +
+                          n * k * static_cast<double>(packed_count(w.count, w.b_stride)) + m * n * count;
+    return 4 * floats / kMemoryBytes;
 }
 
 }  // namespace
 
-int resident_on(const gemm_tile& tile, const gemm_machine& machine) {
-    return std::min(tile.resident, (shared_bytes_of_capability(machine.compute_capability) >> 10) / tile.shared_kib);
+bool stores_fours(const gemm_work& w) {
+    return reinterpret_cast<std::uintptr_t>(w.c) % 16 == 0 && w.ldc % 4 == 0 && w.c_stride % 4 == 0;
 }
-
-const gemm_tile& tile_of(gemm_tile_size tiles) { return kTiles[static_cast<int>(tiles)]; }
 
 gemm_paths paths_of(const gemm_work& w) {
     return {path_of(w.a, w.m, !w.a_transposed, w.lda, w.count, w.a_stride),
             path_of(w.b, w.n, w.b_transposed, w.ldb, w.count, w.b_stride)};
 }
 
-std::int64_t tiles_of(const gemm_work& w, gemm_tile_size tiles) {
-    const gemm_tile& tile = tile_of(tiles);
-    return ratio_up(w.m, tile.rows) * ratio_up(w.n, tile.cols) * w.count;
+int resident_on(const gemm_kernel& kernel, bool chunks, const gpu& on) {
+    const int shared = kernel.shared_bytes(chunks) + (1 << 10);  // a kilobyte of each block is CUDA's
+    return std::min(kernel.resident, on.shared_bytes / shared);
+}
+
+bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts) {
+    if (kernel.way != gemm_way::tiles) return false;
+    const std::int64_t steps = ratio_up(k, kernel.depth());
+    return (whole > 0 && steps > kernel.chunk) || (parts > 1 && ratio_up(steps, parts) > kernel.part_chunk);
+}
+
+std::int64_t tiles_of(const gemm_work& w, const gemm_kernel& kernel) {
+    return ratio_up(w.m, kernel.rows) * ratio_up(w.n, kernel.cols) * w.count;
 }
 
 gemm_work as_computed(const gemm_work& work) {
@@ -74,92 +96,175 @@ gemm_work as_computed(const gemm_work& work) {
     return result;
 }
 
-std::int64_t whole_tiles(std::int64_t tiles, int parts, const gemm_machine& machine) {
-    return parts == 1 ? tiles : tiles / machine.multiprocessors * machine.multiprocessors;
+gemm_work transposed(const gemm_work& work) {
+    gemm_work result = work;
+    std::swap(result.a, result.b);
+    std::swap(result.m, result.n);
+    std::swap(result.lda, result.ldb);
+    std::swap(result.a_stride, result.b_stride);
+    result.a_transposed = !work.b_transposed;
+    result.b_transposed = !work.a_transposed;
+    return result;
+}
+
+std::int64_t whole_tiles(const gemm_kernel& kernel, std::int64_t tiles, int parts, const gpu& on) {
+    if (parts == 1) return tiles;
+    if (kernel.way != gemm_way::tiles) return 0;
+    // Whole tiles that do not fill all multiprocessors would not lie evenly among them: a kernel that is launched early
+    // gets its places where and when others leave them.
+    const std::int64_t rounds = tiles / on.multiprocessors;
+    return rounds >= resident_on(kernel, false, on) ? rounds * on.multiprocessors : 0;
 }
 
 namespace {
 
-bool one_launch(const gemm_work& w, const gemm_tile& tile, std::int64_t tiles) {
-    return w.m <= kMostTilesAlong * tile.rows && w.n <= kMostTilesAlong * tile.cols && tiles <= kMostTiles;
+bool one_launch(const gemm_work& w, const gemm_kernel& kernel, std::int64_t tiles) {
+    return w.m <= kMostTilesAlong * kernel.rows && w.n <= kMostTilesAlong * kernel.cols && tiles <= kMostTiles;
 }
 
-// The number of parts that is quickest, for tiles and packing that are given.
-gemm_tuning with_parts(gemm_tuning tuned, const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine,
-                       bool may_split) {
-    const gemm_tile& tile = tile_of(tuned.tiles);
-    const std::int64_t count = tiles_of(w, tuned.tiles), steps = steps_of(w, tile);
-    double before = kFirstUs, slower = 1;
-    const auto bring = [&](gemm_path path, std::int64_t extent, std::int64_t stride, bool packed) {
-        if (packed)
-            before += kPackUs + static_cast<double>(to_four(extent)) * static_cast<double>(w.k) *
-                                    static_cast<double>(packed_count(w.count, stride)) / kPackedFloats;
-        else if (path != gemm_path::vectors)
-            slower *= tile.unaligned[path == gemm_path::along_k ? 1 : 0];
-    };
-    bring(lie.a, w.m, w.a_stride, tuned.pack_a);
-    bring(lie.b, w.n, w.b_stride, tuned.pack_b);
-    const std::int64_t left = count % machine.multiprocessors;
-    const double whole = blocks_us(tile, static_cast<double>(count - left), static_cast<double>(steps), machine);
-    tuned.us = before + slower * blocks_us(tile, static_cast<double>(count), static_cast<double>(steps), machine);
-    const std::int64_t most = std::min(kMostParts, steps / kLeastSteps);
-    gemm_tuning best = tuned;
-    // As many parts as fill so many rounds of all multiprocessors: fewer would be no quicker.
-    for (std::int64_t round = 1; may_split && left > 0 && round <= kMostRounds; ++round) {
-        const std::int64_t parts = std::min(round * machine.multiprocessors / left, most);
-        if (parts < 2 || !one_launch(w, tile, count)) continue;
-        const auto blocks = static_cast<double>(left * parts);
-        const double some = blocks_us(tile, blocks, static_cast<double>(steps) / static_cast<double>(parts), machine);
-        tuned.parts = static_cast<int>(parts);
-        tuned.us = before + slower * (whole + some) + kGatherUs + blocks * tile.rows * tile.cols / kGatheredFloats;
-        if (tuned.us < best.us) best = tuned;
+// Whether the kernel takes operands that lie so.
+bool takes(const gemm_kernel& kernel, gemm_path a, gemm_path b) {
+    switch (kernel.way) {
+        case gemm_way::tiles: return true;
+        case gemm_way::dots: return a == gemm_path::along_k && (b != gemm_path::vectors || kernel.cols % 4 == 0);
+        case gemm_way::columns: return a != gemm_path::along_k;
     }
-    return best;
+    return false;
 }
 
-// Of those that are allowed; its `us` is 0 where none is.
-template <class Allowed>
-gemm_tuning best_of(const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine, bool may_split,
-                    Allowed allowed) {
-    gemm_tuning best{};
-    for (gemm_tile_size tiles : {gemm_tile_size::small, gemm_tile_size::large}) {
-        const bool large = tiles == gemm_tile_size::large;
-        // Large tiles are no better than small ones where they cannot hide each other's waiting.
-        if (large && resident_on(tile_of(tiles), machine) < tile_of(tiles).resident) continue;
-        // What is narrower than a vector would be mostly padding.
-        const auto can_be = [&](gemm_path path, std::int64_t extent, bool packed) {
-            return packed ? path != gemm_path::vectors && w.k > 0 && extent >= 4 : !large || path != gemm_path::words;
-        };
-        for (bool a : {false, true}) {
-            for (bool b : {false, true}) {
-                if (!can_be(lie.a, w.m, a) || !can_be(lie.b, w.n, b)) continue;
-                gemm_tuning tuned{.tiles = tiles, .pack_a = a, .pack_b = b, .parts = 1, .us = 0};
-                if (!allowed(tuned)) continue;
-                tuned = with_parts(tuned, w, lie, machine, may_split);
-                if (best.us == 0 || tuned.us < best.us) best = tuned;
+// What each way of computing the product takes, or its transpose.
+class chooser {
+public:
+    chooser(const gemm_work& work, bool of_transposes, const gpu& on, bool workspace_given)
+        : w_(of_transposes ? transposed(work) : work),
+          on_(on),
+          lie_(paths_of(w_)),
+          transposed_(of_transposes),
+          given_(workspace_given),
+          odd_(of_transposes || !stores_fours(work)),
+          memory_us_(memory_us(w_)) {}
+
+    // Calls f(tuning) with the best number of parts for each kernel and packing that takes the work; where `all`, with
+    // some other numbers of parts, too. What cannot take less than `most()` us is left out.
+    template <class F, class Most>
+    void for_each(bool may_split, bool all, Most most, F f) const {
+        for (int row = 0; row < kGemmKernelCount; ++row) {
+            const gemm_kernel& kernel = kGemmKernels[row];
+            if (transposed_ && kernel.rows == kernel.cols) continue;  // the same either way
+            const int resident = resident_on(kernel, false, on_);
+            if (resident == 0) continue;
+            // Large tiles are no better than small ones where they cannot hide each other's waiting.
+            if (kernel.rows * kernel.cols > 64 * 64 && resident < kernel.resident) continue;
+            // Tiles would be mostly padding.
+            if (kernel.way == gemm_way::tiles && std::min(w_.m, w_.n) <= kFew && w_.k >= kLongK) continue;
+            // A is read once for so many columns.
+            if (kernel.way != gemm_way::tiles && w_.n > kernel.cols) continue;
+            const std::int64_t tiles = tiles_of(w_, kernel);
+            for (bool a : {false, true}) {
+                for (bool b : {false, true}) {
+                    if ((a && !can_pack(lie_.a, w_.m)) || (b && !can_pack(lie_.b, w_.n))) continue;
+                    const gemm_path path_a = a ? gemm_path::vectors : lie_.a, path_b = b ? gemm_path::vectors : lie_.b;
+                    if (!takes(kernel, path_a, path_b)) continue;
+                    double before = kFirstUs + memory_us_;
+                    if (a) before += pack_us(w_.m, w_.a_stride);
+                    if (b) before += pack_us(w_.n, w_.b_stride);
+                    if (!given_ && (a || b)) before += kAllocateUs;
+                    if (before >= most()) continue;
+                    const double slower = slower_by(kernel, path_a) * slower_by(kernel, path_b);
+                    split({.kernel = row, .transposed = transposed_, .pack_a = a, .pack_b = b, .parts = 1, .us = 0},
+                          tiles, before, slower, may_split, all, f);
+                }
             }
         }
     }
+
+private:
+    // What is narrower than a vector would be mostly padding.
+    bool can_pack(gemm_path path, std::int64_t extent) const {
+        return path != gemm_path::vectors && w_.k > 0 && extent >= 4;
+    }
+    double pack_us(std::int64_t extent, std::int64_t stride) const {
+        return kPackUs + static_cast<double>(to_four(extent)) * static_cast<double>(w_.k) *
+                             static_cast<double>(packed_count(w_.count, stride)) / kPackedFloats;
+    }
+    static double slower_by(const gemm_kernel& kernel, gemm_path path) {
+        return path == gemm_path::vectors ? 1 : kernel.costs.unaligned[path == gemm_path::along_k ? 1 : 0];
+    }
+
+    template <class F>
+    void split(gemm_tuning tuned, std::int64_t tiles, double before, double slower, bool may_split, bool all,
+               F f) const {
+        const gemm_kernel& kernel = tuned.row();
+        const gemm_costs& costs = kernel.costs;
+        const std::int64_t steps = steps_of(w_, kernel);
+        const double stored_us = costs.block_us * (odd_ ? costs.odd : 1);
+        const int of_whole = resident_on(kernel, needs_chunks(kernel, w_.k, tiles, 1), on_);
+        tuned.us = of_whole == 0
+                       ? kNever
+                       : before + blocks_us(costs, tiles, static_cast<double>(steps), of_whole, on_, slower, stored_us);
+        gemm_tuning best = tuned;
+        const std::int64_t left = tiles - whole_tiles(kernel, tiles, 2, on_);
+        const std::int64_t most = std::min(kMostParts, steps * kernel.depth() / (8 * kLeastSteps));
+        if (may_split && left > 0 && most > 1 && one_launch(w_, kernel, tiles)) {
+            const double more = before + kGatherUs + (given_ || tuned.pack_a || tuned.pack_b ? 0 : kAllocateUs);
+            const double whole_us = tiles > left ? stored_us : costs.block_us;
+            std::int64_t tried = 1;
+            // As many parts as fill so many rounds of all multiprocessors: fewer would be no quicker.
+            for (std::int64_t round : kRounds) {
+                const std::int64_t parts = std::min({round * on_.multiprocessors / left, most, steps});
+                if (parts <= tried) continue;
+                tried = parts;
+                const int resident =
+                    resident_on(kernel, needs_chunks(kernel, w_.k, tiles - left, static_cast<int>(parts)), on_);
+                if (resident == 0) continue;
+                if (all && best.us < kNever) f(best);
+                gemm_tuning split = tuned;
+                split.parts = static_cast<int>(parts);
+                split.us = more +
+                           blocks_us(costs, tiles - left, static_cast<double>(steps), resident, on_, slower, whole_us) +
+                           blocks_us(costs, left * parts, static_cast<double>(steps) / static_cast<double>(parts),
+                                     resident, on_, slower, whole_us) +
+                           static_cast<double>(left * parts) * kernel.rows * kernel.cols / kGatheredFloats;
+                if (all || split.us < best.us) best = split;
+            }
+        }
+        if (best.us < kNever) f(best);
+    }
+
+    gemm_work w_;
+    const gpu& on_;
+    gemm_paths lie_;
+    bool transposed_, given_, odd_;
+    double memory_us_;
+};
+
+// Of those that are allowed; its `us` is kNever where none is.
+template <class Allowed>
+gemm_tuning best_of(const gemm_work& work, const gpu& on, bool workspace_given, bool may_split, Allowed allowed) {
+    gemm_tuning best{};
+    best.us = kNever;
+    for (bool of_transposes : {false, true}) {
+        chooser(work, of_transposes, on, workspace_given)
+            .for_each(
+                may_split, false, [&] { return best.us; },
+                [&](const gemm_tuning& tuned) {
+                    if (tuned.us < best.us && allowed(tuned)) best = tuned;
+                });
+    }
     return best;
 }
 
-}  // namespace
+// All that a choice depends on.
+struct choice_key {
+    std::int64_t m, n, k, count;
+    gemm_paths lie, of_transposes;
+    bool one_a, one_b, fours, given;
+    gpu on;
 
-gemm_tuning choose(const gemm_work& w, const gemm_paths& lie, const gemm_machine& machine) {
-    return best_of(w, lie, machine, true, [](const gemm_tuning&) { return true; });
-}
+    friend bool operator==(const choice_key&, const choice_key&) = default;
+};
 
-gemm_tuning choose_without_workspace() {
-    return {.tiles = gemm_tile_size::small, .pack_a = false, .pack_b = false, .parts = 1, .us = 0};
-}
-
-int parts_of(const gemm_work& w, const gemm_tuning& tuned) {
-    const gemm_tile& tile = tile_of(tuned.tiles);
-    if (!one_launch(w, tile, tiles_of(w, tuned.tiles))) return 1;
-    return static_cast<int>(std::min<std::int64_t>(tuned.parts, steps_of(w, tile)));  // each has a step
-}
-
-gemm_workspace workspace_of(const gemm_work& w, const gemm_tuning& tuned, const gemm_machine& machine) {
+gemm_workspace workspace_of(const gemm_work& w, const gemm_tuning& tuned, const gpu& on) {
     gemm_workspace result;
     const auto take = [&](std::int64_t floats) {
         const std::int64_t begin = result.floats;
@@ -174,80 +279,148 @@ gemm_workspace workspace_of(const gemm_work& w, const gemm_tuning& tuned, const 
         result.b_ld = to_four(w.n);
         result.b = take(packed_count(w.count, w.b_stride) * w.k * result.b_ld);
     }
-    const gemm_tile& tile = tile_of(tuned.tiles);
-    const std::int64_t tiles = tiles_of(w, tuned.tiles), parts = parts_of(w, tuned);
-    const std::int64_t left = tiles - whole_tiles(tiles, static_cast<int>(parts), machine);
-    result.partial = take(left * parts * tile.rows * tile.cols);
+    const gemm_kernel& kernel = tuned.row();
+    const std::int64_t tiles = tiles_of(w, kernel), parts = parts_of(w, tuned);
+    const std::int64_t left = tiles - whole_tiles(kernel, tiles, static_cast<int>(parts), on);
+    result.partial = take(left * parts * kernel.rows * kernel.cols);
     return result;
 }
 
-std::int64_t most_workspace(const gemm_work& work, const gemm_machine& machine) {
-    constexpr gemm_path kAlongK[] = {gemm_path::along_k}, kAsRows[] = {gemm_path::vectors, gemm_path::words};
-    const auto paths = [&](bool along_k) {
-        return along_k ? std::span<const gemm_path>(kAlongK) : std::span<const gemm_path>(kAsRows);
+}  // namespace
+
+// A choice takes some microseconds: each thread remembers its last ones.
+gemm_tuning choose(const gemm_work& work, const gpu& on, bool workspace_given) {
+    struct known_choice {
+        choice_key key;
+        gemm_tuning tuned;
     };
+    constexpr std::uint64_t kKnown = 64;
+    thread_local std::array<known_choice, kKnown> known{};
+    const choice_key key{work.m,
+                         work.n,
+                         work.k,
+                         work.count,
+                         paths_of(work),
+                         paths_of(transposed(work)),
+                         work.a_stride == 0,
+                         work.b_stride == 0,
+                         stores_fours(work),
+                         workspace_given,
+                         on};
+    std::uint64_t hash = 0;
+    for (std::int64_t size : {work.m, work.n, work.k, work.count})
+        hash = (hash + static_cast<std::uint64_t>(size)) * 0x9e3779b97f4a7c15u;
+    known_choice& found = known[hash >> 58];
+    static_assert(kKnown == 64);
+    if (!(found.key == key))
+        found = {key, best_of(work, on, workspace_given, true, [](const gemm_tuning&) { return true; })};
+    return found.tuned;
+}
+
+std::vector<gemm_tuning> candidates(const gemm_work& work, const gpu& on) {
+    std::vector<gemm_tuning> all;
+    for (bool of_transposes : {false, true}) {
+        chooser(work, of_transposes, on, true)
+            .for_each(
+                true, true, [] { return kNever; }, [&](const gemm_tuning& t) { all.push_back(t); });
+    }
+    return all;
+}
+
+gemm_tuning choose_without_workspace() {
+    return {.kernel = kAnyOperands, .transposed = false, .pack_a = false, .pack_b = false, .parts = 1, .us = 0};
+}
+
+int parts_of(const gemm_work& w, const gemm_tuning& tuned) {
+    if (!one_launch(w, tuned.row(), tiles_of(w, tuned.row()))) return 1;
+    return static_cast<int>(std::min<std::int64_t>(tuned.parts, steps_of(w, tuned.row())));  // each has a step
+}
+
+std::int64_t most_workspace(const gemm_work& work, const gpu& on) {
+    constexpr std::uintptr_t kAligned = 1 << 8, kUnaligned = kAligned + sizeof(float);
     std::int64_t most = 0;
-    for (gemm_path a : paths(!work.a_transposed)) {
-        for (gemm_path b : paths(work.b_transposed))
-            most = std::max(most, workspace_of(work, choose(work, {a, b}, machine), machine).floats);
+    for (std::uintptr_t a : {kAligned, kUnaligned}) {
+        for (std::uintptr_t b : {kAligned, kUnaligned}) {
+            for (std::uintptr_t c : {kAligned, kUnaligned}) {
+                gemm_work there = work;
+                there.a = reinterpret_cast<const float*>(a);
+                there.b = reinterpret_cast<const float*>(b);
+                there.c = reinterpret_cast<float*>(c);
+                most = std::max(most, plan_of(there, on, true).space.floats);
+            }
+        }
     }
     return most;
 }
 
-gemm_plan plan_of(const gemm_work& work, const gemm_machine& machine) {
-    const gemm_paths lie = paths_of(work);
-    const gemm_tuning tuned = choose(work, lie, machine);
-    return {lie, tuned, workspace_of(work, tuned, machine)};
+gemm_plan plan_of(const gemm_work& work, const gpu& on, bool workspace_given) {
+    return plan_of(work, choose(work, on, workspace_given), on);
 }
 
-gemm_plan plan_of(const gemm_work& work, const gemm_tuning& tuned, const gemm_machine& machine) {
-    return {paths_of(work), tuned, workspace_of(work, tuned, machine)};
+gemm_plan plan_of(const gemm_work& work, const gemm_tuning& tuned, const gpu& on) {
+    const gemm_work w = tuned.transposed ? transposed(work) : work;
+    return {w, paths_of(w), tuned, workspace_of(w, tuned, on)};
+}
+
+std::string name_of(const gemm_tuning& tuned) {
+    std::string text = tuned.row().name;
+    if (tuned.transposed) text += ", of the transpose";
+    if (tuned.pack_a) text += ", A packed";
+    if (tuned.pack_b) text += ", B packed";
+    if (tuned.parts > 1) text += ", " + std::to_string(tuned.parts) + " parts";
+    return text;
 }
 
 namespace {
+
 std::string microseconds(double us) { return std::to_string(std::llround(us)) + " us"; }
+
+std::string operand_text(const char* name, const gemm_kernel& kernel, gemm_path path, bool packed) {
+    const std::string come = path == gemm_path::vectors ? "16 bytes at a time"
+                             : path == gemm_path::words ? "unaligned"
+                                                        : "along k";
+    std::string does;
+    if (packed)
+        does = path == gemm_path::along_k ? ", transposed first" : ", copied first";
+    else if (kernel.way == gemm_way::tiles && path != gemm_path::vectors)
+        does = path == gemm_path::words ? ", a float at a time" : ", transposed a float at a time";
+    return std::string(name) + " " + come + does;
+}
+
 }  // namespace
 
-std::string explain(const gemm_work& work, const gemm_machine& machine) {
+std::string explain(const gemm_work& work, const gpu& on) {
     using std::to_string;
     if (work.m == 0 || work.n == 0 || work.count == 0) return "nothing: C is empty";
-    const gemm_plan plan = plan_of(work, machine);
-    const gemm_paths& lie = plan.lie;
+    const gemm_plan plan = plan_of(work, on, true);
     const gemm_tuning& tuned = plan.tuned;
-    const gemm_tile& tile = tile_of(tuned.tiles);
-    const std::int64_t tiles = tiles_of(work, tuned.tiles), whole = whole_tiles(tiles, tuned.parts, machine);
-    const auto operand = [](const char* name, gemm_path path, bool packed) {
-        const std::string come = path == gemm_path::vectors ? "16 bytes at a time"
-                                 : path == gemm_path::words ? "unaligned"
-                                                            : "along k";
-        const std::string does = packed ? (path == gemm_path::along_k ? ", transposed first" : ", copied first")
-                                 : path == gemm_path::vectors ? ""
-                                 : path == gemm_path::words   ? ", a float at a time"
-                                                              : ", transposed a float at a time";
-        return std::string(name) + " " + come + does;
-    };
-    std::string text = std::string(tile.name) + ": tiles of " + to_string(tile.rows) + " x " + to_string(tile.cols) +
-                       " by " + to_string(tile.threads) + " threads, " + to_string(tile.depth) + " of k at a time, " +
-                       "up to " + to_string(resident_on(tile, machine)) + " blocks a multiprocessor; " +
-                       operand("A", lie.a, tuned.pack_a) + "; " + operand("B", lie.b, tuned.pack_b) + "; ";
+    const gemm_kernel& kernel = tuned.row();
+    const std::int64_t tiles = tiles_of(plan.work, kernel), whole = whole_tiles(kernel, tiles, tuned.parts, on);
+    std::string text = std::string(kernel.name) + ": tiles of " + to_string(kernel.rows) + " x " +
+                       to_string(kernel.cols) + (tuned.transposed ? " of C's transpose" : "") + " by " +
+                       to_string(kernel.threads()) + " threads, " + to_string(kernel.depth()) + " of k at a time, " +
+                       "up to " + to_string(resident_on(kernel, needs_chunks(kernel, work.k, whole, tuned.parts), on)) +
+                       " blocks a multiprocessor; " +
+                       operand_text(tuned.transposed ? "B" : "A", kernel, plan.lie.a, tuned.pack_a) + "; " +
+                       operand_text(tuned.transposed ? "A" : "B", kernel, plan.lie.b, tuned.pack_b) + "; ";
     if (tuned.parts == 1)
         text += to_string(tiles) + (tiles == 1 ? " tile" : " tiles");
     else
         text += to_string(whole) + " whole tiles and " + to_string(tiles - whole) + " in " + to_string(tuned.parts) +
-                " parts along k, for " + to_string(machine.multiprocessors) + " multiprocessors";
+                " parts along k, for " + to_string(on.multiprocessors) + " multiprocessors";
     const std::int64_t bytes = plan.space.floats * static_cast<std::int64_t>(sizeof(float));
     text += "; workspace " + to_string(bytes) + " bytes; estimated at " + microseconds(tuned.us);
     // Why: what the nearest alternatives would take.
     const auto otherwise = [&](const std::string& how, bool may_split, auto allowed) {
-        const gemm_tuning other = best_of(work, lie, machine, may_split, allowed);
-        if (other.us > 0) text += ", " + how + " " + microseconds(other.us);
+        const gemm_tuning other = best_of(work, on, true, may_split, allowed);
+        if (other.us < kNever) text += ", " + how + " " + microseconds(other.us);
     };
-    otherwise(std::string("with ") + (tuned.tiles == gemm_tile_size::large ? "small" : "large") + " tiles", true,
-              [&](const gemm_tuning& t) { return t.tiles != tuned.tiles; });
-    otherwise(tuned.pack_a ? "with A as it lies" : "with A brought first", true,
-              [&](const gemm_tuning& t) { return t.pack_a != tuned.pack_a; });
-    otherwise(tuned.pack_b ? "with B as it lies" : "with B brought first", true,
-              [&](const gemm_tuning& t) { return t.pack_b != tuned.pack_b; });
+    const gemm_tuning next =
+        best_of(work, on, true, true, [&](const gemm_tuning& t) { return t.kernel != tuned.kernel; });
+    if (next.us < kNever) text += std::string(", as ") + next.row().name + " " + microseconds(next.us);
+    const auto packs = [](const gemm_tuning& t) { return t.pack_a || t.pack_b; };
+    otherwise(packs(tuned) ? "with operands as they lie" : "with operands brought first", true,
+              [&](const gemm_tuning& t) { return packs(t) != packs(tuned); });
     if (tuned.parts > 1) otherwise("in one part", false, [](const gemm_tuning&) { return true; });
     return text;
 }

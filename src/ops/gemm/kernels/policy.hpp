@@ -3,16 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "core/gpu.hpp"
+#include "ops/gemm/kernels/tunings.hpp"
 #include "ops/gemm/work.hpp"
 
 namespace cornerturn::production {
 
-// How an operand comes into shared memory, where what is a row of A or a column of B lies along k.
+// How an operand lies, where what is a row of A or a column of B is read along k.
 enum class gemm_path {
     vectors,  // rows of k, 16 bytes at a time: they are aligned, and so many that vectors fill them
     words,    // rows of k, a float at a time
-    along_k,  // columns of k, transposed on the way, a float at a time
+    along_k,  // columns of k, a float at a time
 };
 struct gemm_paths {
     gemm_path a, b;
@@ -22,26 +25,8 @@ struct gemm_paths {
 // As the operands lie.
 gemm_paths paths_of(const gemm_work& work);
 
-// The GPU, as far as it matters.
-struct gemm_machine {
-    int compute_capability;  // 90 for 9.0
-    int multiprocessors;
-};
-
-enum class gemm_tile_size { large, small };
-
-// What a block computes, and what that costs.
-struct gemm_tile {
-    const char* name;
-    int rows, cols, depth, threads;
-    int resident;         // blocks that a multiprocessor holds, as far as registers go
-    int shared_kib;       // of a block, at most
-    double step_us;       // depth steps along k, where a multiprocessor holds one block after the other
-    double block_us;      // and what each block costs besides: its first loads, its stores
-    double busy[3];       // of that rate, with 1, 2, and 3 blocks or more at a time
-    double unaligned[2];  // so many times as long for an operand that comes in words, and for one that is transposed
-};
-const gemm_tile& tile_of(gemm_tile_size tiles);
+// Whether C's rows can be stored 16 bytes at a time.
+bool stores_fours(const gemm_work& work);
 
 // What one launch can count: tiles along C's rows and columns, and all of them. Of k, a block can count so much.
 constexpr std::int64_t kMostTilesAlong = 1 << 15, kMostTiles = 1 << 30, kMostK = std::int64_t{1} << 33;
@@ -50,27 +35,38 @@ constexpr std::int64_t kMostTilesAlong = 1 << 15, kMostTiles = 1 << 30, kMostK =
 // takes work that has been through this. Throws unsupported where k is above kMostK.
 gemm_work as_computed(const gemm_work& work);
 
+// The product of the transposes, in the other order: its C is the transpose of C.
+gemm_work transposed(const gemm_work& work);
+
 struct gemm_tuning {
-    gemm_tile_size tiles;
+    int kernel;           // a row of kGemmKernels
+    bool transposed;      // what the kernel computes is the transpose of C; A and B change places
     bool pack_a, pack_b;  // first brought into the workspace, as rows of k that are aligned
-    int parts;            // along k, of the tiles that are left when each multiprocessor has had as many as another
+    int parts;            // along k: of the tiles that are left when all multiprocessors have had as many, or of all
     double us;            // what that may take
 
+    const gemm_kernel& row() const { return kGemmKernels[kernel]; }
     friend bool operator==(const gemm_tuning&, const gemm_tuning&) = default;
 };
+// "tiny, sliced, of the transpose, A packed, 4 parts"
+std::string name_of(const gemm_tuning& tuned);
 
-// Blocks that the GPU's multiprocessors hold at a time.
-int resident_on(const gemm_tile& tile, const gemm_machine& machine);
+// Blocks that a multiprocessor holds at a time, where sums are so long that they are added up in chunks or not.
+int resident_on(const gemm_kernel& kernel, bool chunks, const gpu& on);
+// Whether tiles' sums are so long, where that many are whole and each of the others is in so many parts.
+bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts);
 // Of `tiles` tiles, those that a block each computes, where the others are computed in so many parts.
-std::int64_t whole_tiles(std::int64_t tiles, int parts, const gemm_machine& machine);
+std::int64_t whole_tiles(const gemm_kernel& kernel, std::int64_t tiles, int parts, const gpu& on);
 // How many tiles C has, all products' together.
-std::int64_t tiles_of(const gemm_work& work, gemm_tile_size tiles);
+std::int64_t tiles_of(const gemm_work& work, const gemm_kernel& kernel);
 
-// The quickest, by sizes and by how the operands lie.
-gemm_tuning choose(const gemm_work& work, const gemm_paths& lie, const gemm_machine& machine);
+// The quickest, by sizes and by how the operands lie. Memory that the library has to get for it takes time, too.
+gemm_tuning choose(const gemm_work& work, const gpu& on, bool workspace_given);
+// All that choose() has to choose from, each with its best number of parts and some others.
+std::vector<gemm_tuning> candidates(const gemm_work& work, const gpu& on);
 // One that needs no workspace, and takes operands that lie in any way.
 gemm_tuning choose_without_workspace();
-// So many parts as `tuned` says, or 1 where a launch cannot count all tiles.
+// So many parts as `tuned` says, or 1 where a launch cannot count all tiles. The work is as the kernel computes it.
 int parts_of(const gemm_work& work, const gemm_tuning& tuned);
 // Matrices of a batch that are packed: a stride of 0 means one for all.
 constexpr std::int64_t packed_count(std::int64_t count, std::int64_t stride) { return stride == 0 ? 1 : count; }
@@ -79,18 +75,18 @@ struct gemm_workspace {
     std::int64_t a = 0, b = 0, partial = 0, floats = 0;  // where each begins, and how many there are
     std::int64_t a_ld = 0, b_ld = 0;                     // of packed operands
 };
-gemm_workspace workspace_of(const gemm_work& work, const gemm_tuning& tuned, const gemm_machine& machine);
-// The most that it can be for such sizes, wherever the operands lie.
-std::int64_t most_workspace(const gemm_work& work, const gemm_machine& machine);
 
 // All that is decided about a product before it is launched.
 struct gemm_plan {
-    gemm_paths lie;
+    gemm_work work;  // as the kernel computes it: of the transposes, where it is tuned so
+    gemm_paths lie;  // its operands
     gemm_tuning tuned;
     gemm_workspace space;
 };
-gemm_plan plan_of(const gemm_work& work, const gemm_machine& machine);  // the quickest
-gemm_plan plan_of(const gemm_work& work, const gemm_tuning& tuned, const gemm_machine& machine);
-std::string explain(const gemm_work& work, const gemm_machine& machine);
+gemm_plan plan_of(const gemm_work& work, const gpu& on, bool workspace_given);  // the quickest
+gemm_plan plan_of(const gemm_work& work, const gemm_tuning& tuned, const gpu& on);
+// The most workspace that plans can take for such sizes, wherever the operands lie; in floats.
+std::int64_t most_workspace(const gemm_work& work, const gpu& on);
+std::string explain(const gemm_work& work, const gpu& on);
 
 }  // namespace cornerturn::production

@@ -16,15 +16,16 @@ struct gemm_operand {
 // C = alpha A B + beta C for `count` matrices, cut into tiles, which are numbered product by product, and in each so
 // that neighbouring numbers share rows of A or columns of B. Block i computes tile i, for i < whole. What is left is
 // computed in `parts` parts along k each, by a block each: parts of C's tiles go to `partial`, a tile's floats after
-// those of the part before, for gather() to sum.
+// those of the part before, row by row, for gather() to sum.
 struct gemm_launch {
     gemm_operand a, b;
     float* c;
-    std::int64_t ldc, c_stride, k;
+    std::int64_t c_row, c_col, c_stride, k;  // from an element of C to that in the next row, column, product
     int m, n, count;
     float alpha, beta;
     int tiles_down, tiles_across;
     int whole, parts;
+    int steps_each, steps_over;  // of a part; so many have one more
     float* partial;
 
     int tiles() const { return tiles_down * tiles_across * count; }
@@ -43,24 +44,59 @@ struct gemm_tile_at {
     }
 };
 
-// A kernel that computes tiles, and the steps along k that it sums at a time, in whole tiles and in parts.
-struct gemm_tiles_kernel {
-    void (*run)(gemm_launch) = nullptr;
-    int chunk = 0, part_chunk = 0;
-    int stages_bytes = 0, sums_bytes = 0;
+// What a block computes: all of a tile, or a part of its steps along k.
+struct gemm_share {
+    gemm_tile_at at;
+    int part;  // its number among all parts; -1: the tile is whole
+    std::int64_t first;
+    int count;  // of steps
 
-    // Dynamic shared memory, where the longest sums are of so many steps.
-    int shared_bytes(std::int64_t whole, std::int64_t part) const {
-        return stages_bytes + (whole > chunk || part > part_chunk ? sums_bytes : 0);
+    __device__ __forceinline__ static gemm_share of(int block, int steps, const gemm_launch& w) {
+        if (block < w.whole) return {gemm_tile_at::of(block, w), -1, 0, steps};
+        const int part = block - w.whole, of_tile = part % w.parts;
+        const int longer = of_tile < w.steps_over ? of_tile : w.steps_over;  // parts before it, by a step
+        return {gemm_tile_at::of(w.whole + part / w.parts, w), part, of_tile * w.steps_each + longer,
+                w.steps_each + (of_tile < w.steps_over ? 1 : 0)};
     }
 };
 
-// For operands that lie so; without a kernel where there is none.
-gemm_tiles_kernel large_tiles(const production::gemm_paths& paths);
-gemm_tiles_kernel small_tiles(const production::gemm_paths& paths);
+// Where a block's tile goes: to C, or to `partial`, whole, so that whoever gathers reads nothing that was not written.
+struct gemm_target {
+    float* to;
+    std::int64_t row, col;    // from an element to that in the next row, column
+    std::int64_t rows, cols;  // that are there
+    float alpha, beta;
+
+    __device__ __forceinline__ static gemm_target of(const gemm_share& share, int rows, int cols,
+                                                     const gemm_launch& w) {
+        if (share.part >= 0) return {w.partial + std::int64_t{share.part} * rows * cols, cols, 1, rows, cols, 1, 0};
+        const std::int64_t row = std::int64_t{share.at.row} * rows, col = std::int64_t{share.at.col} * cols;
+        float* const to = w.c + share.at.product * w.c_stride + row * w.c_row + col * w.c_col;
+        return {to, w.c_row, w.c_col, w.m - row, w.n - col, w.alpha, w.beta};
+    }
+    __device__ __forceinline__ gemm_target transposed() const { return {to, col, row, cols, rows, alpha, beta}; }
+    // C's element becomes alpha * sum + beta * what it was, which is not read where beta is 0.
+    __device__ __forceinline__ void store(std::int64_t at_row, std::int64_t at_col, float sum) const {
+        if (at_row >= rows || at_col >= cols) return;
+        float* const one = to + at_row * row + at_col * col;
+        *one = beta == 0 ? alpha * sum : alpha * sum + beta * *one;
+    }
+};
+
+// A kernel that computes tiles, and the bytes of dynamic shared memory that it takes for its stages, and for sums of
+// more steps than it sums at a time.
+struct gemm_tiles_kernel {
+    void (*run)(gemm_launch) = nullptr;
+    int stages_bytes = 0, sums_bytes = 0;
+};
+
+// That of a row of production::kGemmKernels, for operands that lie so; without a kernel where there is none. `fours`:
+// whether C's rows are stored 16 bytes at a time. Each row is instantiated in one file.
+template <int kRow>
+gemm_tiles_kernel gemm_kernel_of(const production::gemm_paths& paths, bool fours);
 
 // C's tiles out of their parts.
-void gather(const gemm_launch& w, const production::gemm_tile& tile);
+void gather(const gemm_launch& w, int rows, int cols);
 
 // `count` matrices of rows x cols one behind the other, without the gaps: rows `to_ld` apart, a multiple of 4.
 void pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, std::int64_t to_ld, std::int64_t rows,
@@ -69,8 +105,7 @@ void pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, st
 // And zeros behind the columns, up to the leading dimension.
 void clear_ends(float* to, std::int64_t to_ld, std::int64_t rows, std::int64_t cols);
 
-// Computes the product, which is as production::as_computed() gives it, and has the plan's workspace; false where there
-// is no such kernel.
-bool multiply(const gemm_work& work, const production::gemm_plan& plan, const production::gemm_machine& machine);
+// Computes the product that is planned, in its workspace; false where there is no such kernel.
+bool multiply(const production::gemm_plan& plan, float* workspace, const gpu& on);
 
 }  // namespace CORNERTURN_KERNELS

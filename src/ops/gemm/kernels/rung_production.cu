@@ -24,12 +24,11 @@ constexpr rung_notes kNotes = {
     .source = "docs/experiments.md",
 };
 
-production::gemm_machine machine() {
+gpu this_gpu() {
 #if defined(CORNERTURN_EMULATED)
-    return {90, 132};  // the emulator stands for the GPU that the kernels are tuned for
+    return kH200;  // the emulator stands for the GPU that the kernels are tuned for
 #else
-    const int device = device::current_device();
-    return {device::compute_capability_of(device), device::multiprocessors_of(device)};
+    return device::gpu_of(device::current_device());
 #endif
 }
 
@@ -38,16 +37,19 @@ void run_production(const gemm_work& given) {
     constexpr double kMost = 1.5e10;
     if (kEmulated && static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.k) > kMost)
         decline("takes the emulator long, which runs every block of it: m * n * k can be 15e9");
-    const production::gemm_machine on = machine();
-    if (!multiply(work, production::plan_of(work, on), on)) decline("has no kernel for operands that lie so");
+    const gpu on = this_gpu();
+    if (!multiply(production::plan_of(work, on, true), work.workspace, on))
+        decline("has no kernel for operands that lie so");
 }
 
 std::int64_t workspace(const gemm_work& work) {
-    return production::most_workspace(production::as_computed(work), machine());
+    return production::most_workspace(production::as_computed(work), this_gpu());
 }
 
 std::string explain(const gemm_work& work, int compute_capability, int multiprocessors) {
-    return production::explain(production::as_computed(work), {compute_capability, multiprocessors});
+    gpu on = gpu_of_capability(compute_capability);
+    on.multiprocessors = multiprocessors;
+    return production::explain(production::as_computed(work), on);
 }
 
 #if !defined(CORNERTURN_EMULATED)

@@ -8,27 +8,38 @@ namespace CORNERTURN_KERNELS {
 
 using production::gemm_path;
 
-// kRows x kCols of C by a block, kDepth steps of k at a time, in kStages stages of shared memory. A warp's lanes lie
-// kLanesDown x kLanesAcross; each has kDown x kAcross of C, in fours, so that lanes that are neighbours load
-// neighbouring 16 bytes. kResident blocks at a time shall fit a multiprocessor. Sums of more than kChunk stages, or
-// kPartChunk in parts, are added up in shared memory, chunk by chunk: a sum's rounding error grows with its length.
-// kBFirst: B's registers are loaded before A's, which makes nvcc put them into other banks.
-template <int kRows_, int kCols_, int kDepth_, int kStages_, int kWarpsDown_, int kWarpsAcross_, int kDown_,
-          int kAcross_, int kResident_, int kChunk_, int kPartChunk_, bool kBFirst_>
+// A row of the table, as a kernel is instantiated from it. A block's warps lie kWarpsDown x kWarpsAcross over the tile,
+// once for each slice of a stage's k; a warp's lanes lie kLanesDown x kLanesAcross; each has kDown x kAcross of C, in
+// fours, so that lanes that are neighbours load neighbouring 16 bytes. Sums of more than kChunk stages, or kPartChunk
+// in parts, are added up in shared memory, chunk by chunk: a sum's rounding error grows with its length.
+template <int kRow>
 struct gemm_tile_shape {
-    static constexpr int kRows = kRows_, kCols = kCols_, kDepth = kDepth_, kStages = kStages_;
-    static constexpr int kWarpsDown = kWarpsDown_, kDown = kDown_, kAcross = kAcross_, kResident = kResident_;
+    static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];
+    static constexpr int kRows = kOf.rows, kCols = kOf.cols, kDepth = kOf.depth(), kStages = kOf.stages,
+                         kSlices = kOf.slices;
+    static constexpr int kWarpsDown = kOf.warps_down, kWarps = kOf.warps_down * kOf.warps_across;  // of a slice
+    static constexpr int kDown = kOf.down, kAcross = kOf.across, kResident = kOf.resident;
     static constexpr int kLanesDown = kRows / kWarpsDown / kDown, kLanesAcross = 32 / kLanesDown;
-    static constexpr int kThreads = kWarpsDown * kWarpsAcross_ * 32;
-    static constexpr int kChunk = kChunk_, kPartChunk = kPartChunk_;  // powers of two
-    static constexpr bool kBFirst = kBFirst_;
+    static constexpr int kThreads = kOf.threads(), kChunk = kOf.chunk, kPartChunk = kOf.part_chunk;
+    static constexpr int kSliceDepth = kDepth / kSlices, kFours = kDown * kAcross / 4;
+
+    // How a warp's 32 lanes lie: neighbouring lanes, or every second one's neighbours, load the same 16 bytes of A, or
+    // of B. Such loads take half the wavefronts.
+    __device__ __forceinline__ static int down_of(int lane) { return kLanesDown == 8 ? eighth(lane) : fourth(lane); }
+    __device__ __forceinline__ static int across_of(int lane) { return kLanesDown == 8 ? fourth(lane) : eighth(lane); }
+
     static_assert(kLanesDown == 4 || kLanesDown == 8);
-    static_assert(kWarpsAcross_ * kLanesAcross * kAcross == kCols && kDown % 4 == 0 && kAcross % 4 == 0);
+    static_assert(kOf.warps_across * kLanesAcross * kAcross == kCols && kDown % 4 == 0 && kAcross % 4 == 0);
+
+private:
+    __device__ __forceinline__ static int eighth(int lane) { return (lane & 1) | (lane >> 1 & 6); }
+    __device__ __forceinline__ static int fourth(int lane) { return (lane >> 1 & 1) | (lane >> 3 & 2); }
 };
 
 // One operand's way into shared memory, where its kExtent rows of C (A) or columns of C (B) are neighbours: kDepth rows
 // of them, kPitch apart. Along k and along C it is padded: with zeros along k, at its beginning, so that the loop need
-// not ask; with what lies at the edge along C, where nobody looks.
+// not ask; with other rows or columns along C, where nobody looks. (If all that is beyond the edge were one element,
+// the lanes that copy it would take turns: 32 lanes take 32 times as long.)
 template <gemm_path kPath, int kExtent, int kDepth, int kThreads>
 class gemm_loader {
 public:
@@ -41,15 +52,15 @@ public:
                                            std::int64_t first_row) {
         const int thread = static_cast<int>(threadIdx.x), last = operand.extent - kWidth;
         const float* const data = operand.data + product * operand.stride;
-        const int x = kAlongK ? thread / kColumns : thread % kAcross * kWidth;
-        row_ = kAlongK ? thread % kColumns : thread / kAcross;
+        const int x = thread / kAlong % kAtOnce * kWidth;
+        row_ = thread % kAlong + thread / (kAlong * kAtOnce) * kAlong;
         to_ = row_ * kPitch + x;
         step_ = kAlongK ? kDepth : operand.ld * kDepth;
         rows_ = operand.ld * kRowsAtOnce;
         CORNERTURN_UNROLL
         for (int i = 0; i < kPointers; ++i) {
-            std::int64_t at = first + x + i * kColumnsAtOnce;
-            if (at > last) at = last;
+            std::int64_t at = first + x + i * kAtOnce * kWidth;
+            if (at > last) at = first > 0 ? at - kExtent : static_cast<int>(at) % operand.extent;
             from_[i] = data + (kAlongK ? at * operand.ld + first_row + row_ : at + (first_row + row_) * operand.ld);
         }
     }
@@ -60,18 +71,21 @@ public:
 
 private:
     static constexpr int kWidth = kPath == gemm_path::vectors ? 4 : 1;
-    static constexpr int kAcross = kExtent / kWidth, kRowsAtOnce = kAlongK ? 1 : kThreads / kAcross;
-    static constexpr int kColumns = 8, kColumnsAtOnce = kThreads / kColumns;  // along k: a sector at a time
-    static constexpr int kPointers = kAlongK ? kExtent / kColumnsAtOnce : 1;
-    static constexpr int kTimes = kAlongK ? kPointers * kDepth / kColumns : kDepth / kRowsAtOnce;
+    static constexpr int kAlong = kAlongK ? 8 : 1;  // neighbouring threads: a sector at a time
+    static constexpr int kUnits = kExtent / kWidth, kAtOnce = kThreads / kAlong < kUnits ? kThreads / kAlong : kUnits;
+    static constexpr int kRowsAtOnce = kThreads / kAtOnce, kPointers = kUnits / kAtOnce;
+    static constexpr bool kSomeIdle = kRowsAtOnce > kDepth;  // threads, which load nothing
+    static constexpr int kTimes = kPointers * (kSomeIdle ? 1 : kDepth / kRowsAtOnce);
+    static_assert(kUnits % kAtOnce == 0 && (kSomeIdle || kDepth % kRowsAtOnce == 0));
 
     template <bool kFirst>
     __device__ __forceinline__ void load(shared_address to, int absent) {
+        if (kSomeIdle && row_ >= kDepth) return;
         CORNERTURN_UNROLL
         for (int i = 0; i < kTimes; ++i) {
-            const int row = kAlongK ? i / kPointers * kColumns : i * kRowsAtOnce, pointer = i % kPointers;
-            const float* const from = kAlongK ? from_[pointer] + row : from_[0] + i * rows_;
-            const shared_address there = to + to_ + (row * kPitch + (kAlongK ? pointer * kColumnsAtOnce : 0));
+            const int row = i / kPointers * kRowsAtOnce, pointer = i % kPointers;
+            const float* const from = from_[pointer] + (kAlongK ? row : i / kPointers * rows_);
+            const shared_address there = to + to_ + (row * kPitch + pointer * kAtOnce * kWidth);
             if constexpr (kFirst)
                 copy_async_or_zero<kWidth>(there, from, row_ + row >= absent);
             else
@@ -91,38 +105,79 @@ struct gemm_stages {
     using a_loader = gemm_loader<kA, Tile::kRows, Tile::kDepth, Tile::kThreads>;
     using b_loader = gemm_loader<kB, Tile::kCols, Tile::kDepth, Tile::kThreads>;
     static constexpr int kFloats = a_loader::kFloats + b_loader::kFloats, kAll = kFloats * Tile::kStages;
+    static constexpr int kSums = Tile::kRows * Tile::kCols * Tile::kSlices;  // of all threads
+    // Slices' sums lie where the stages were, in rows that do not collide.
+    static constexpr int kSumsPitch = Tile::kCols + 4, kOfSlices = Tile::kRows * kSumsPitch * Tile::kSlices;
+    static constexpr int kShared = Tile::kSlices > 1 && kOfSlices > kAll ? kOfSlices : kAll;
+};
+
+// Stores kLines rows of a tile, of kLength elements each, that lie in shared memory for kSlices slices: neighbouring
+// lanes store neighbours, and warps take turns. In long rows lanes begin at a line of the cache, so that few of them
+// are written in part.
+template <int kLength, int kLines, int kSlices>
+struct gemm_lines {
+    static constexpr int kAcross = kLength < 32 ? kLength : 32, kLinesAtOnce = 32 / kAcross;
+    static constexpr bool kShifts = kLength > 32;
+
+    // From one row, element and slice to the next in `from`. The first row and element are at (row, col) of the target,
+    // whose columns are neighbours.
+    __device__ __forceinline__ static void store(const float* from, int from_row, int from_element, int from_slice,
+                                                 const gemm_target& target, int row, int col, int thread, int warps) {
+        const int lane = thread % kAcross, first = thread / kAcross, step = warps * kLinesAtOnce;
+        const int there = at_most(target.cols - col, kLength), lines = at_most(target.rows - row, kLines);
+        float* to = target.to + (row + first) * target.row + col;
+        const std::int64_t to_step = step * target.row;
+        from += first * from_row;
+        CORNERTURN_UNROLL_BY(4)
+        for (int line = first; line < lines; line += step) {
+            const int before =
+                kShifts ? static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % 32) : 0;
+            CORNERTURN_UNROLL
+            for (int x = 0; x < kLength + (kShifts ? 32 : 0); x += kAcross) {
+                const int element = x + lane - before;
+                if (element < 0 || element >= there) continue;
+                float sum = 0;
+                CORNERTURN_UNROLL
+                for (int i = 0; i < kSlices; ++i) sum += from[element * from_element + i * from_slice];
+                to[element] = target.beta == 0 ? target.alpha * sum : target.alpha * sum + target.beta * to[element];
+            }
+            from += step * from_row;
+            to += to_step;
+        }
+    }
+
+private:
+    __device__ __forceinline__ static int at_most(std::int64_t value, int most) {
+        return value < most ? static_cast<int>(value) : most;
+    }
 };
 
 // While the multiply-adds of a step run, the next step's operands come from shared memory into registers, and those of
 // three stages on from memory into shared memory.
-template <class Tile, gemm_path kA, gemm_path kB>
+template <class Tile, gemm_path kA, gemm_path kB, bool kStoresFours>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(gemm_launch w) {
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
+    constexpr int kSteps = Tile::kSliceDepth;
+    // B's registers are loaded before A's where that makes nvcc put them into other banks.
+    constexpr bool kBFirst = kDown == 16 && (kA == gemm_path::vectors || kB == gemm_path::vectors);
     CORNERTURN_DYNAMIC_SHARED(float, shared);
-    // Neighbouring lanes, or every second one's neighbours, load the same 16 bytes of A, or of B: such loads take half
-    // the wavefronts.
-    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-    const int of_eight = (lane & 1) | (lane >> 1 & 6), of_four = (lane >> 1 & 1) | (lane >> 3 & 2);
-    const int lane_down = Tile::kLanesDown == 8 ? of_eight : of_four;
-    const int lane_across = Tile::kLanesDown == 8 ? of_four : of_eight;
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32,
+              slice = Tile::kSlices == 1 ? 0 : thread / 32 / Tile::kWarps;
+    const int warp = thread / 32 % Tile::kWarps;
+    const int lane_down = Tile::down_of(lane), lane_across = Tile::across_of(lane);
     const int row0 = warp % Tile::kWarpsDown * Tile::kLanesDown * kDown + lane_down * 4;
     const int col0 = warp / Tile::kWarpsDown * Tile::kLanesAcross * kAcross + lane_across * 4;
 
     // The block's tile, and its part of the steps along k.
     const std::int64_t steps = w.k > 0 ? (w.k + kDepth - 1) / kDepth : 1;
     const int padding = static_cast<int>(steps * kDepth - w.k);
-    int tile = static_cast<int>(blockIdx.x), count = static_cast<int>(steps), part = -1;
-    std::int64_t first = 0;
-    if (tile >= w.whole) {
-        part = tile - w.whole;
-        tile = w.whole + part / w.parts;
-        const int of_tile = part % w.parts;
-        first = steps * of_tile / w.parts;
-        count = static_cast<int>(steps * (of_tile + 1) / w.parts - first);
-    }
-    const gemm_tile_at at = gemm_tile_at::of(tile, w);
+    const gemm_share share = gemm_share::of(static_cast<int>(blockIdx.x), static_cast<int>(steps), w);
+    const std::int64_t first = share.first;
+    const int count = share.count;
+    const gemm_tile_at at = share.at;
     wait_for_work_ahead();
+    if (share.part >= 0) let_work_behind_begin();
 
     typename stages::a_loader a(w.a, at.product, std::int64_t{at.row} * Tile::kRows, first * kDepth - padding);
     typename stages::b_loader b(w.b, at.product, std::int64_t{at.col} * Tile::kCols, first * kDepth - padding);
@@ -142,30 +197,32 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
 
     float sums[kDown][kAcross] = {};
     const auto for_each_four = [&](auto f) {
-        float4* const mine = reinterpret_cast<float4*>(shared + stages::kAll) + thread;
+        float4* const mine = reinterpret_cast<float4*>(shared + stages::kShared) + thread;
         CORNERTURN_UNROLL
         for (int i = 0; i < kDown; ++i) {
             CORNERTURN_UNROLL
             for (int j = 0; j < kAcross; j += 4) f(mine[(i * kAcross + j) / 4 * Tile::kThreads], &sums[i][j]);
         }
     };
-    const int chunk = part < 0 ? Tile::kChunk : Tile::kPartChunk;
+    const int chunk = share.part < 0 ? Tile::kChunk : Tile::kPartChunk;
     const bool chunks = count > chunk;
     if (chunks) for_each_four([](float4& all, float*) { all = make_float4(0, 0, 0, 0); });
     float of_a[2][kDown], of_b[2][kAcross];
     const float* used = shared;
     constexpr int kBehind = stages::a_loader::kFloats;  // B lies behind A
+    const int in_a = slice * kSteps * stages::a_loader::kPitch + row0;
+    const int in_b = slice * kSteps * stages::b_loader::kPitch + kBehind + col0;
     const auto fetch = [&](int step) {
-        const float* const a_row = used + step * stages::a_loader::kPitch + row0;
-        const float* const b_row = used + kBehind + step * stages::b_loader::kPitch + col0;
+        const float* const a_row = used + in_a + step * stages::a_loader::kPitch;
+        const float* const b_row = used + in_b + step * stages::b_loader::kPitch;
         const auto of_b_fours = [&] {
             CORNERTURN_UNROLL
             for (int j = 0; j < kAcross; j += 4) load_four(&of_b[step % 2][j], b_row + j * Tile::kLanesAcross);
         };
-        if (Tile::kBFirst) of_b_fours();
+        if (kBFirst) of_b_fours();
         CORNERTURN_UNROLL
         for (int i = 0; i < kDown; i += 4) load_four(&of_a[step % 2][i], a_row + i * Tile::kLanesDown);
-        if (!Tile::kBFirst) of_b_fours();
+        if (!kBFirst) of_b_fours();
     };
     wait_for_copies<kStages - 2>();
     __syncthreads();
@@ -173,15 +230,15 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
     CORNERTURN_UNROLL_BY(1)
     for (int left = count; left > 0; --left) {
         CORNERTURN_UNROLL
-        for (int step = 0; step < kDepth; ++step) {
-            if (step == kDepth - 1) {
+        for (int step = 0; step < kSteps; ++step) {
+            if (step == kSteps - 1) {
                 wait_for_copies<kStages - 2>();
                 __syncthreads();
                 used += stages::kFloats;
                 if (used == shared + stages::kAll) used = shared;
             }
             // The last of all fetches what nobody uses. To ask costs more; the emulator would call it a mistake.
-            if (!kEmulated || step < kDepth - 1 || left > 1) fetch((step + 1) % kDepth);
+            if (!kEmulated || step < kSteps - 1 || left > 1) fetch((step + 1) % kSteps);
             if (step == 0) {
                 if (left >= kStages) {
                     a.load(filled);
@@ -221,64 +278,122 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
         });
     }
 
-    const std::int64_t tile_row = std::int64_t{at.row} * Tile::kRows, tile_col = std::int64_t{at.col} * Tile::kCols;
-    const bool in_parts = part >= 0;
-    float* const to = in_parts ? w.partial + std::int64_t{part} * Tile::kRows * Tile::kCols
-                               : w.c + at.product * w.c_stride + tile_row * w.ldc + tile_col;
-    const std::int64_t ld = in_parts ? Tile::kCols : w.ldc;
-    const float alpha = in_parts ? 1 : w.alpha, beta = in_parts ? 0 : w.beta;
-    // A part's tile is whole, so that whoever gathers reads nothing that was not written.
-    const std::int64_t rows = in_parts ? Tile::kRows : w.m - tile_row, cols = in_parts ? Tile::kCols : w.n - tile_col;
-    const bool vectors = in_parts || (reinterpret_cast<std::uintptr_t>(to) % 16 == 0 && w.ldc % 4 == 0);
-    CORNERTURN_UNROLL
-    for (int i = 0; i < kDown; ++i) {
-        const int row = row0 + i / 4 * Tile::kLanesDown * 4 + i % 4;
-        if (row >= rows) continue;
-        float* const of_row = to + row * ld;
+    const gemm_target target = gemm_target::of(share, Tile::kRows, Tile::kCols, w);
+    const auto store = [&](int row, int col, const float* sum) {
+        if (row >= target.rows) return;
+        store_four(target.to + row * target.row + col, sum, target.cols - col, target.alpha, target.beta, true);
+    };
+    if constexpr (Tile::kSlices == 1 && kStoresFours) {
         CORNERTURN_UNROLL
-        for (int j = 0; j < kAcross; j += 4) {
-            const int col = col0 + j * Tile::kLanesAcross;
-            store_four(of_row + col, &sums[i][j], cols - col, alpha, beta, vectors);
+        for (int four = 0; four < Tile::kFours; ++four) {
+            const int i = four * 4 / kAcross, j = four * 4 % kAcross;
+            store(row0 + i / 4 * Tile::kLanesDown * 4 + i % 4, col0 + j * Tile::kLanesAcross, &sums[i][j]);
+        }
+    } else if constexpr (Tile::kSlices == 1) {
+        // Elsewhere four of each thread's rows of C, or columns of a transposed C, go through shared memory, where the
+        // stages were, so that neighbouring lanes store neighbours.
+        constexpr int kWide = Tile::kLanesAcross * kAcross, kHigh = Tile::kLanesDown * kDown;
+        constexpr int kInRows = kWide * Tile::kLanesDown * 4, kInCols = kHigh * Tile::kLanesAcross * 4;
+        constexpr int kOfWarp = kInRows > kInCols ? kInRows : kInCols;
+        static_assert(Tile::kWarps * kOfWarp <= stages::kAll);
+        float* const mine = shared + warp * kOfWarp;
+        const int warp_row = row0 - lane_down * 4, warp_col = col0 - lane_across * 4;
+        __syncthreads();
+        if (target.col == 1) {
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kDown; i += 4) {
+                CORNERTURN_UNROLL
+                for (int j = 0; j < kAcross; j += 4) {
+                    float* const to = mine + lane_down * 4 * kWide + j * Tile::kLanesAcross + lane_across * 4;
+                    CORNERTURN_UNROLL
+                    for (int of_four = 0; of_four < 4; ++of_four)
+                        put_four(to + of_four * kWide, &sums[i + of_four][j], 1);
+                }
+                __syncwarp();
+                const int row = warp_row + i * Tile::kLanesDown;
+                gemm_lines<kWide, Tile::kLanesDown * 4, 1>::store(mine, kWide, 1, 0, target, row, warp_col, lane, 1);
+                __syncwarp();
+            }
+        } else {
+            CORNERTURN_UNROLL
+            for (int j = 0; j < kAcross; j += 4) {
+                CORNERTURN_UNROLL
+                for (int i = 0; i < kDown; i += 4) {
+                    float* const to = mine + lane_across * 4 * kHigh + i * Tile::kLanesDown + lane_down * 4;
+                    CORNERTURN_UNROLL
+                    for (int of_four = 0; of_four < 4; ++of_four)
+                        put_four(to + of_four * kHigh, &sums[i][j + of_four], kAcross);
+                }
+                __syncwarp();
+                const int col = warp_col + j * Tile::kLanesAcross;
+                gemm_lines<kHigh, Tile::kLanesAcross * 4, 1>::store(mine, kHigh, 1, 0, target.transposed(), col,
+                                                                    warp_row, lane, 1);
+                __syncwarp();
+            }
+        }
+    } else {
+        // Each slice's sums lie row by row where the stages were. They are added up in order, and neighbouring threads
+        // store neighbours.
+        constexpr int kPitch = stages::kSumsPitch, kOfSlice = Tile::kRows * kPitch, kAllWarps = Tile::kThreads / 32;
+        __syncthreads();
+        CORNERTURN_UNROLL
+        for (int four = 0; four < Tile::kFours; ++four) {
+            const int i = four * 4 / kAcross, j = four * 4 % kAcross;
+            const int row = row0 + i / 4 * Tile::kLanesDown * 4 + i % 4, col = col0 + j * Tile::kLanesAcross;
+            put_four(shared + slice * kOfSlice + row * kPitch + col, &sums[i][j], 1);
+        }
+        __syncthreads();
+        if constexpr (kStoresFours) {
+            constexpr int kFoursAcross = Tile::kCols / 4;
+            CORNERTURN_UNROLL_BY(4)
+            for (int at = thread; at < Tile::kRows * kFoursAcross; at += Tile::kThreads) {
+                const int row = at / kFoursAcross, col = at % kFoursAcross * 4;
+                float sum[4] = {};
+                CORNERTURN_UNROLL
+                for (int i = 0; i < Tile::kSlices; ++i) {
+                    float of[4];
+                    load_four(of, shared + i * kOfSlice + row * kPitch + col);
+                    sum[0] += of[0], sum[1] += of[1], sum[2] += of[2], sum[3] += of[3];
+                }
+                store(row, col, sum);
+            }
+        } else if (target.col == 1) {
+            gemm_lines<Tile::kCols, Tile::kRows, Tile::kSlices>::store(shared, kPitch, 1, kOfSlice, target, 0, 0,
+                                                                       thread, kAllWarps);
+        } else {
+            gemm_lines<Tile::kRows, Tile::kCols, Tile::kSlices>::store(shared, 1, kPitch, kOfSlice, target.transposed(),
+                                                                       0, 0, thread, kAllWarps);
         }
     }
 }
 
-// Finds the kernel for operands that lie so. Of says which ways its tiles take, and has the tile for two of them.
-template <class Of>
-struct gemm_kernels {
-    static gemm_tiles_kernel find(const production::gemm_paths& paths) {
-        switch (paths.a) {
-            case gemm_path::vectors: return find<gemm_path::vectors>(paths.b);
-            case gemm_path::words: return find<gemm_path::words>(paths.b);
-            case gemm_path::along_k: return find<gemm_path::along_k>(paths.b);
-        }
-        return {};
+// The kernel of a row of the table, for operands that lie so.
+template <int kRow, gemm_path kA, gemm_path kB>
+gemm_tiles_kernel find_gemm_tiles(bool fours) {
+    using tile = gemm_tile_shape<kRow>;
+    using stages = gemm_stages<tile, kA, kB>;
+    constexpr int kFloat = sizeof(float);
+    return {.run = fours ? &gemm_tiles<tile, kA, kB, true> : &gemm_tiles<tile, kA, kB, false>,
+            .stages_bytes = stages::kShared * kFloat,
+            .sums_bytes = stages::kSums * kFloat};
+}
+template <int kRow, gemm_path kA>
+gemm_tiles_kernel find_gemm_tiles(gemm_path b, bool fours) {
+    switch (b) {
+        case gemm_path::vectors: return find_gemm_tiles<kRow, kA, gemm_path::vectors>(fours);
+        case gemm_path::words: return find_gemm_tiles<kRow, kA, gemm_path::words>(fours);
+        case gemm_path::along_k: return find_gemm_tiles<kRow, kA, gemm_path::along_k>(fours);
     }
-
-private:
-    template <gemm_path kA>
-    static gemm_tiles_kernel find(gemm_path b) {
-        switch (b) {
-            case gemm_path::vectors: return find<kA, gemm_path::vectors>();
-            case gemm_path::words: return find<kA, gemm_path::words>();
-            case gemm_path::along_k: return find<kA, gemm_path::along_k>();
-        }
-        return {};
+    return {};
+}
+template <int kRow>
+gemm_tiles_kernel gemm_kernel_of(const production::gemm_paths& paths, bool fours) {
+    switch (paths.a) {
+        case gemm_path::vectors: return find_gemm_tiles<kRow, gemm_path::vectors>(paths.b, fours);
+        case gemm_path::words: return find_gemm_tiles<kRow, gemm_path::words>(paths.b, fours);
+        case gemm_path::along_k: return find_gemm_tiles<kRow, gemm_path::along_k>(paths.b, fours);
     }
-    template <gemm_path kA, gemm_path kB>
-    static gemm_tiles_kernel find() {
-        if constexpr (Of::takes(kA) && Of::takes(kB)) {
-            using tile = typename Of::template tile<kA, kB>;
-            constexpr int kFloat = sizeof(float);
-            return {.run = &gemm_tiles<tile, kA, kB>,
-                    .chunk = tile::kChunk,
-                    .part_chunk = tile::kPartChunk,
-                    .stages_bytes = gemm_stages<tile, kA, kB>::kAll * kFloat,
-                    .sums_bytes = tile::kRows * tile::kCols * kFloat};
-        } else {
-            return {};
-        }
-    }
-};
+    return {};
+}
 
 }  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,8 @@
+// Tiles of 128 x 64.
+#include "ops/gemm/kernels/tiles.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+template gemm_tiles_kernel gemm_kernel_of<1>(const production::gemm_paths&, bool);
+
+}  // namespace CORNERTURN_KERNELS

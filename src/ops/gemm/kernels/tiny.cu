@@ -1,0 +1,9 @@
+// Tiles of 32 x 32.
+#include "ops/gemm/kernels/tiles.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+template gemm_tiles_kernel gemm_kernel_of<4>(const production::gemm_paths&, bool);
+template gemm_tiles_kernel gemm_kernel_of<5>(const production::gemm_paths&, bool);
+
+}  // namespace CORNERTURN_KERNELS
