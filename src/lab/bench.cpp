@@ -92,6 +92,7 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     found.candidates = static_cast<int>(all.size());
     // The best three, and behind them the chosen one if it is none of these.
     const std::vector<timing> first = time_all(all, kFirstRounds);
+    for (std::size_t i = 0; i < all.size(); ++i) found.medians.emplace_back(all[i].name, first[i].median_s);
     std::vector<std::size_t> order(all.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/operation.hpp"
@@ -62,6 +63,7 @@ struct bench_regret {
     int candidates = 0;
     std::string chosen, best;  // names
     timing chosen_time = {}, best_time = {};
+    std::vector<std::pair<std::string, double>> medians = {};  // seconds, of all, from the few first samples
     std::string fault = {};  // what one of them did wrong, before or after it was timed; then there are no times
 
     // By how much of the best one's time the chosen one takes longer.

@@ -251,6 +251,8 @@ void add_draw(const bench_report& report, const bench_result& r, ordered_json& o
     regret["chosen_time"] = to_json(r.regret->chosen_time);
     regret["best_time"] = to_json(r.regret->best_time);
     regret["share"] = r.regret->share();
+    // What costs are fitted to.
+    for (const auto& [name, seconds] : r.regret->medians) regret["medians_s"][name] = seconds;
 }
 
 ordered_json cell_json(const bench_report& report, const bench_result& r) {
