@@ -21,7 +21,7 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops" / "gemm"
 ROW = re.compile(r'    \{"([^"]+)", k(\w+), ([-\d, ]+), \{([\d.]+), ([\d.]+), ([\d.]+), \{([\d.]+), ([\d.]+)\}, ([\d.]+)\}\},')
 COSTS = ("step_us", "alone_us", "block_us", "words", "along_k", "odd")
 CONSTANTS = ("kFirstUs", "kPackUs", "kPackedFloats", "kGatherUs", "kGatheredFloats", "kMemoryBytes", "kLastWave")
-MULTIPROCESSORS, SHARED_BYTES = 132, 228 << 10
+MULTIPROCESSORS, SHARED_BYTES = 132, 228 << 10  # of an H100 or H200: measure there
 VECTORS, WORDS, ALONG_K = range(3)
 
 
@@ -156,6 +156,8 @@ def main():
                     measured.append(seconds * 1e6)
                     cell_of.append(cells)
             cells += bool(medians)
+    if not table:
+        parser.error("no cell of these results has a regret: measure them with --regret")
     table, measured, cell_of = numpy.array(table, float), numpy.array(measured), numpy.array(cell_of)
     before = numpy.log([cost for row in rows for cost in row["costs"]] + constants())
     best = numpy.full(cells, math.inf)

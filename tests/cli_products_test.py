@@ -47,7 +47,7 @@ class Products(Case):
     def test_explain(self):
         said = self.succeed("explain", "gemm", "--m", 4095, "--n", 4097, "--k", 4099)
         self.assertRegex(said, r"\Agemm/production: large: tiles of 128 x 128 [^\n]*A along k, transposed first; B unaligned, copied first[^\n]*\n\Z")
-        self.assertIn("in 4 parts", self.succeed("explain", "gemm", "--m", 256))
+        self.assertRegex(self.succeed("explain", "gemm", "--m", 64, "--k", 65536), r"in \d+ parts along k")
         self.assertIn("small", self.succeed("explain", "gemm", "--compute-capability", 75))
         document = json.loads(self.succeed("explain", "gemm", "--m", 64, "--k", 65536, "--a-transposed", "--format", "json"))
         self.assertEqual([document[key] for key in ("m", "n", "k", "lda", "ldb", "a_transposed")], [64, 64, 65536, 64, 64, True])

@@ -244,16 +244,16 @@ TEST(gemm_policy, the_workspace_is_enough_wherever_matrices_lie) {
 }
 
 TEST(gemm_policy, explains_itself) {
-    const std::string text = production::explain(work_of({.m = 8192, .n = 8192, .k = 8192}), kH200);
+    const std::string text = production::explain(work_of({.m = 8192, .n = 8192, .k = 8192}), kH200, true);
     for (const char* part : {"128 x 128", "A along k, transposed first", "B 16 bytes at a time", "workspace"})
         EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 TEST(gemm_policy, says_what_else_would_take) {
-    const std::string of_long_k = production::explain(work_of({.m = 64, .n = 64, .k = 65536}), kH200);
+    const std::string of_long_k = production::explain(work_of({.m = 64, .n = 64, .k = 65536}), kH200, true);
     for (const char* part : {"estimated at ", ", as ", "with operands brought first ", "in one part "})
         EXPECT_NE(of_long_k.find(part), std::string::npos) << of_long_k;
-    EXPECT_EQ(production::explain(work_of({.m = 0, .n = 4, .k = 4}), kH200), "nothing: C is empty");
+    EXPECT_EQ(production::explain(work_of({.m = 0, .n = 4, .k = 4}), kH200, true), "nothing: C is empty");
 }
 
 TEST(gemm_policy, what_is_computed_is_beta_c_alone_where_there_is_nothing_to_add) {

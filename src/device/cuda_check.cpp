@@ -1,5 +1,6 @@
 #include "device/cuda_check.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -58,6 +59,7 @@ void set_keeps_lines(bool keeps) { thread_keeps_lines = keeps; }
 void allow_dynamic_shared(const void* kernel, int bytes, int device, bool again) {
     with_known(kernel, device, [&](known_kernel& known) {
         if (bytes <= known.dynamic_shared && !again) return;  // never less than another launch needs
+        bytes = std::max(bytes, known.dynamic_shared);
         CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
         known.dynamic_shared = bytes;
     });

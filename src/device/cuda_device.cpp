@@ -29,12 +29,16 @@ struct known_device {
 };
 known_device& known(int device) {
     static std::array<known_device, kDevices> all;
-    if (device < 0 || device >= kDevices)
-        throw unsupported("device " + to_string(device) + ": cornerturn knows the first " + to_string(kDevices));
+    check_known(device);
     return all[static_cast<std::size_t>(device)];
 }
 
 }  // namespace
+
+void check_known(int device) {
+    if (device < 0 || device >= kDevices)
+        throw unsupported("device " + to_string(device) + ": cornerturn knows the first " + to_string(kDevices));
+}
 
 int current_device() {
     int device = 0;

@@ -12,6 +12,9 @@ namespace cornerturn::device {
 // Devices that the library knows, from 0 on.
 inline constexpr int kDevices = 64;
 
+// Throws unsupported where it is none of these.
+void check_known(int device);
+
 // Throw cuda_error.
 int current_device();
 // Asked of CUDA once for each device.

@@ -182,8 +182,8 @@ __device__ __forceinline__ T* kept_pointer(T* pointer) {
 }
 
 // What a kernel that is launched early calls before it touches memory: waits until the kernel ahead of it in the stream
-// has ended and all that it wrote can be seen (programmatic dependent launch, from Hopper on). Nothing is told to what
-// follows, which begins when this kernel has ended.
+// has ended and all that it wrote can be seen (programmatic dependent launch, from Hopper on). What follows begins when
+// this kernel has ended, or as let_work_behind_begin() says.
 __device__ __forceinline__ void wait_for_work_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -191,7 +191,8 @@ __device__ __forceinline__ void wait_for_work_ahead() {
 }
 
 // Lets the next kernel in the stream be started as soon as all blocks have called this or have ended, if it is one that
-// is launched early: it waits for this one in wait_for_work_ahead(), and for nothing else that is not done.
+// is launched early: it waits for this one in wait_for_work_ahead(), and for nothing else that is not done. So call
+// this behind wait_for_work_ahead().
 __device__ __forceinline__ void let_work_behind_begin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -316,12 +317,14 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
     // Not by <<<>>>, which would tell a launch's error only along with what others have left behind.
     const auto start = [&](Parameters... parameters) {
         void* all[] = {&parameters..., nullptr};
-        if (!large) return CORNERTURN_CUDA(cudaLaunchKernelExC(&config, address, all));
-        if (cudaLaunchKernelExC(&config, address, all) == cudaSuccess) return;
-        // cudaDeviceReset() makes CUDA forget what it has allowed.
-        cudaGetLastError();
-        device::allow_dynamic_shared(address, static_cast<int>(shape.dynamic_shared_bytes), on_device, true);
-        CORNERTURN_CUDA(cudaLaunchKernelExC(&config, address, all));
+        cudaError_t status = cudaLaunchKernelExC(&config, address, all);
+        if (large && status == cudaErrorInvalidValue) {
+            // cudaDeviceReset() makes CUDA forget what it has allowed.
+            cudaGetLastError();
+            device::allow_dynamic_shared(address, static_cast<int>(shape.dynamic_shared_bytes), on_device, true);
+            status = cudaLaunchKernelExC(&config, address, all);
+        }
+        device::check_cuda(status, "cudaLaunchKernelExC", __FILE__, __LINE__);
     };
     start(arguments...);
 }

@@ -13,43 +13,65 @@ namespace {
 struct device_pool {
     std::mutex mutex;
     cudaMemPool_t pool = nullptr;
-    bool missing = false;
+    bool missing = false;  // the device has no pools
 };
 
 device_pool& pool_of(int device) {
     static std::array<device_pool, kDevices> all;
-    return all.at(static_cast<std::size_t>(device));
+    check_known(device);
+    return all[static_cast<std::size_t>(device)];
 }
 
-// Null where the device has no memory pools.
+// What is asked of a pool is no work of a stream: it may be asked while this thread, or another one, captures a graph.
+class beside_captures {
+public:
+    beside_captures() { CORNERTURN_CUDA(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+    ~beside_captures() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+    beside_captures(const beside_captures&) = delete;
+    beside_captures& operator=(const beside_captures&) = delete;
+
+private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+bool lacks_memory(cudaError_t status) {
+    if (status != cudaErrorMemoryAllocation && status != cudaErrorNotSupported) return false;
+    cudaGetLastError();  // what is told in another way is no error
+    return true;
+}
+
+// Null where there is no memory for one.
 cudaMemPool_t made_pool(int device) {
-    int pools = 0;
-    CORNERTURN_CUDA(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device));
-    if (pools == 0) return nullptr;
     cudaMemPoolProps wanted{};
     wanted.allocType = cudaMemAllocationTypePinned;
     wanted.location = {.type = cudaMemLocationTypeDevice, .id = device};
     cudaMemPool_t pool = nullptr;
-    CORNERTURN_CUDA(cudaMemPoolCreate(&pool, &wanted));
+    const cudaError_t made = cudaMemPoolCreate(&pool, &wanted);
+    if (lacks_memory(made)) return nullptr;
+    CORNERTURN_CUDA(made);
     std::uint64_t keeps = std::numeric_limits<std::uint64_t>::max();
-    CORNERTURN_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keeps));
-    // Or one stream would wait for another one.
-    int waits = 0;
-    CORNERTURN_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &waits));
+    int waits = 0;  // or one stream would wait for another one
+    cudaError_t set = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keeps);
+    if (set == cudaSuccess) set = cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &waits);
+    if (set != cudaSuccess) cudaMemPoolDestroy(pool);
+    CORNERTURN_CUDA(set);
     return pool;
 }
 
+// Null where the device has no memory pools, or no memory for one.
 cudaMemPool_t find_pool(int device) {
     device_pool& found = pool_of(device);
     const std::lock_guard lock(found.mutex);
-    if (found.pool == nullptr && !found.missing) {
-        found.pool = made_pool(device);
-        found.missing = found.pool == nullptr;
-    }
+    if (found.pool != nullptr || found.missing) return found.pool;
+    const beside_captures allowed;
+    int pools = 0;
+    CORNERTURN_CUDA(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device));
+    found.missing = pools == 0;
+    if (!found.missing) found.pool = made_pool(device);
     return found.pool;
 }
 
-// Whether there is a pool that somebody has made.
+// Null where nobody has made one.
 cudaMemPool_t known_pool(int device) {
     device_pool& found = pool_of(device);
     const std::lock_guard lock(found.mutex);
@@ -63,28 +85,30 @@ kept_memory::kept_memory(std::int64_t bytes, cudaStream_t stream, int device) : 
     cudaMemPool_t const pool = find_pool(device);
     if (pool == nullptr) return;
     const cudaError_t status = cudaMallocFromPoolAsync(&memory_, static_cast<std::size_t>(bytes), pool, stream);
-    if (status == cudaErrorMemoryAllocation || status == cudaErrorNotSupported) {
-        cudaGetLastError();  // get() tells it: it is no error
+    if (lacks_memory(status))
         memory_ = nullptr;
-        return;
-    }
-    CORNERTURN_CUDA(status);
+    else
+        CORNERTURN_CUDA(status);
 }
 
 kept_memory::~kept_memory() {
-    if (memory_ != nullptr) cudaFreeAsync(memory_, stream_);
+    if (memory_ != nullptr && cudaFreeAsync(memory_, stream_) != cudaSuccess) cudaGetLastError();
 }
 
 std::int64_t kept_bytes(int device) {
     cudaMemPool_t const pool = known_pool(device);
     if (pool == nullptr) return 0;
+    const beside_captures allowed;
     std::uint64_t bytes = 0;
     CORNERTURN_CUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &bytes));
     return static_cast<std::int64_t>(bytes);
 }
 
 void give_back_kept_memory(int device) {
-    if (cudaMemPool_t const pool = known_pool(device); pool != nullptr) CORNERTURN_CUDA(cudaMemPoolTrimTo(pool, 0));
+    cudaMemPool_t const pool = known_pool(device);
+    if (pool == nullptr) return;
+    const beside_captures allowed;
+    CORNERTURN_CUDA(cudaMemPoolTrimTo(pool, 0));
 }
 
 }  // namespace cornerturn::device

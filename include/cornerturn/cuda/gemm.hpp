@@ -11,12 +11,11 @@
 //  - Arithmetic: that of floats, by fused multiply-adds and no tensor cores: an error of at most about k roundings of
 //    the sum of the products' magnitudes, as of any order of summation. Infinities, NaN, subnormal numbers and -0 are
 //    what floats make of them. Where beta is 0, C is not read; where alpha is 0, A and B are not. Two calls with the
-//    same arguments give the same bits on GPUs of one kind with as many multiprocessors; how matrices are aligned, or
-//    memory that lacks, may change roundings. k is at most 2^33.
+//    same arguments give the same bits on GPUs of one kind with as many multiprocessors. Roundings may
+//    differ with the matrices' alignment, and with whether there is a workspace. k is at most 2^33.
 //  - Order: the work is ordered in `stream`, as kernel launches are, and can be captured in a CUDA graph. The call does
-//  not wait
-//    for it. The matrices must live until the work is done. From Hopper on, a kernel may be started while the one ahead
-//    of it ends, as cornerturn/cuda/transpose.hpp tells.
+//    not wait for it. The matrices must live until the work is done. From Hopper on, a kernel may be started while the
+//    one ahead of it ends, as cornerturn/cuda/transpose.hpp tells.
 //  - Workspace: some products need memory, for A or B transposed or aligned and for partial sums. Give it in the
 //    options, and it must be apart from A, B and C, live until the work is done, and serve one stream at a time. If you
 //    give none, the library takes it from a memory pool of its own, one for each device, in the stream's order. The
@@ -63,14 +62,15 @@ CORNERTURN_EXPORT void gemm(float alpha, batch_view<const float> a, batch_view<c
 CORNERTURN_EXPORT std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const float> b,
                                                     batch_view<float> c, const gemm_options& options = {});
 
-// Which kernels would run on the current device, for matrices that lie there, and why, by what others are estimated to
-// take: one line. Nothing is read. Throws what gemm() throws for their shapes.
+// Which kernels would run on the current device, for matrices that lie there, with a workspace or without, as the
+// options have it; and why, by what others are estimated to take: one line. Nothing is read. Throws what gemm() throws
+// for their shapes.
 CORNERTURN_EXPORT std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                                            const gemm_options& options = {});
 
-// Bytes of the current device that the library's pool keeps for products without a workspace of the caller's, in use or
-// not; and giving back to CUDA what is not in use. Work that was ordered and is not done keeps its memory: wait for it
-// first. Any number of threads may call. Throw cuda_error.
+// kept_workspace_bytes(): how much of the current device's memory the library's pool holds, in use or not.
+// give_back_workspace(): returns to CUDA what is not in use. Work that was ordered and is not done keeps its memory:
+// wait for it first. Any number of threads may call, also while one captures a graph. Throw cuda_error.
 CORNERTURN_EXPORT std::int64_t kept_workspace_bytes();
 CORNERTURN_EXPORT void give_back_workspace();
 

@@ -8,6 +8,7 @@
 #include "device/cuda_check.hpp"
 #include "device/cuda_device.hpp"
 #include "device/cuda_memory.hpp"
+#include "device/kept_memory.hpp"
 #include "ops/gemm/cuda_problem.hpp"
 #include "ops/gemm/kernels/multiply.hpp"
 #include "ops/gemm/operation.hpp"
@@ -21,6 +22,7 @@ class cuda_product final : public problem {
 public:
     cuda_product(const gemm_shape& shape, std::int64_t workspace, bool with_yardstick)
         : memory_(shape, workspace, device::current_stream()), workspace_(workspace) {
+        device::give_back_kept_memory(device::launch_device());  // that of plain calls on other shapes
         if (with_yardstick) beside_ = std::make_unique<device::device_memory>(shape.span(gemm_matrix::c) * kFloat);
     }
 

@@ -68,7 +68,7 @@ void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, flo
     if (bytes > 0 && workspace == nullptr) plan = production::plan_of(work, production::choose_without_workspace(), on);
     const device::stream_scope launches_go_to(stream, on_device);
     if (!production::multiply_on_gpu(plan, workspace, on))
-        throw unsupported("no kernel is tuned as " + production::explain(work, on));
+        throw unsupported("no kernel is tuned as " + production::name_of(plan.tuned));
 }
 
 std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
@@ -81,7 +81,7 @@ std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const fl
 std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                          const gemm_options& options) {
     return production::explain(production::as_computed(product_of(a, b, c, options)),
-                               device::gpu_of(device::current_device()));
+                               device::gpu_of(device::current_device()), options.workspace != nullptr);
 }
 
 std::int64_t kept_workspace_bytes() { return device::kept_bytes(device::current_device()); }

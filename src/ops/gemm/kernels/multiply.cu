@@ -39,10 +39,18 @@ void bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t 
 
 constexpr int kReservedShared = 1 << 10;  // by CUDA, of each block
 
+template <int kRow>
+gemm_tiles_kernel kernel_of(const gemm_paths& paths, bool fours) {
+    if constexpr (production::kGemmKernels[kRow].way == production::gemm_way::tiles)
+        return tiles_kernel_of<kRow>(paths, fours);
+    else
+        return narrow_kernel_of<kRow>(paths);
+}
+
 template <int... kRows>
 gemm_tiles_kernel find_kernel(int row, const gemm_paths& paths, bool fours, std::integer_sequence<int, kRows...>) {
     gemm_tiles_kernel found;
-    ((row == kRows ? static_cast<void>(found = gemm_kernel_of<kRows>(paths, fours)) : static_cast<void>(0)), ...);
+    ((row == kRows ? static_cast<void>(found = kernel_of<kRows>(paths, fours)) : static_cast<void>(0)), ...);
     return found;
 }
 

@@ -5,8 +5,8 @@
 
 namespace cornerturn::production {
 
-// Launches the product on device::current_stream() and returns at once; false where no kernel is tuned so. The plan has
-// been made for this work, which is as as_computed() gives it and has the plan's workspace: nothing is checked. Throws
+// Launches the product on device::current_stream() and returns at once; false where no kernel is tuned so. The plan is
+// of work that as_computed() gave; `workspace` has as many floats as the plan says. Nothing is checked. Throws
 // cuda_error where CUDA refuses a launch.
 bool multiply_on_gpu(const gemm_plan& plan, float* workspace, const gpu& on);
 

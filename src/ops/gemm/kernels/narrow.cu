@@ -75,7 +75,7 @@ __device__ __forceinline__ float sum_over_lanes(float* values, int lane) {
 template <class Shape, gemm_path kB>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(gemm_launch w) {
     constexpr int kDown = Shape::kDown, kCols = Shape::kCols, kCount = kDown * kCols, kDepth = Shape::kDepth;
-    constexpr int kAtOnce = kCols > 8 ? 2 : 16 / kDown;  // steps
+    constexpr int kAtOnce = 16 / kDown;  // steps
     __shared__ float of_warps[Shape::kWarps][kCount];
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
     const int slice = warp % Shape::kSlices, warp_row = warp / Shape::kSlices * kDown;
@@ -106,13 +106,11 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(g
             for (int j = 0; j < kCols; ++j) of_b[j] = b[cols[j] + (kB == gemm_path::along_k ? at : at * w.b.ld)];
         }
     };
-    // There are no registers for two sets of many sums: such a kernel gets no long sums.
-    constexpr bool kChunks = kCols <= 8;
+    static_assert(kCols <= 8);  // there are no registers for two sets of more sums
     narrow_sums<kDown, kCols> all;
     while (k < end) {
-        narrow_sums<kDown, kCols> more;
-        narrow_sums<kDown, kCols>& chunk = kChunks ? more : all;
-        const std::int64_t stop = kChunks ? at_most(k + std::int64_t{Shape::kChunk} * kDepth, end) : end;
+        narrow_sums<kDown, kCols> chunk;
+        const std::int64_t stop = at_most(k + std::int64_t{Shape::kChunk} * kDepth, end);
         CORNERTURN_UNROLL_BY(1)
         for (; k + (kAtOnce - 1) * kDepth < stop; k += kAtOnce * kDepth) {
             float of_a[kAtOnce][kDown], of_b[kAtOnce][kCols];
@@ -127,7 +125,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(g
             load(k, of_a, of_b);
             chunk.add(of_a, of_b);
         }
-        if (kChunks) all.add(chunk);
+        all.add(chunk);
     }
 
     const gemm_target target = gemm_target::of(share, Shape::kRows, kCols, w);
@@ -220,8 +218,10 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_column
     }
 }
 
+}  // namespace
+
 template <int kRow>
-gemm_tiles_kernel find_narrow(const production::gemm_paths& paths) {
+gemm_tiles_kernel narrow_kernel_of(const production::gemm_paths& paths) {
     using shape = narrow_shape<kRow>;
     const bool along_k = paths.b == gemm_path::along_k;
     if constexpr (shape::kOf.way == production::gemm_way::columns) {
@@ -235,20 +235,13 @@ gemm_tiles_kernel find_narrow(const production::gemm_paths& paths) {
         return {};
     }
 }
-
-}  // namespace
-
-template <int kRow>
-gemm_tiles_kernel gemm_kernel_of(const production::gemm_paths& paths, bool) {
-    return find_narrow<kRow>(paths);
-}
-template gemm_tiles_kernel gemm_kernel_of<9>(const production::gemm_paths&, bool);
-template gemm_tiles_kernel gemm_kernel_of<10>(const production::gemm_paths&, bool);
-template gemm_tiles_kernel gemm_kernel_of<11>(const production::gemm_paths&, bool);
-template gemm_tiles_kernel gemm_kernel_of<12>(const production::gemm_paths&, bool);
-template gemm_tiles_kernel gemm_kernel_of<13>(const production::gemm_paths&, bool);
-template gemm_tiles_kernel gemm_kernel_of<14>(const production::gemm_paths&, bool);
-template gemm_tiles_kernel gemm_kernel_of<15>(const production::gemm_paths&, bool);
-template gemm_tiles_kernel gemm_kernel_of<16>(const production::gemm_paths&, bool);
+template gemm_tiles_kernel narrow_kernel_of<9>(const production::gemm_paths&);
+template gemm_tiles_kernel narrow_kernel_of<10>(const production::gemm_paths&);
+template gemm_tiles_kernel narrow_kernel_of<11>(const production::gemm_paths&);
+template gemm_tiles_kernel narrow_kernel_of<12>(const production::gemm_paths&);
+template gemm_tiles_kernel narrow_kernel_of<13>(const production::gemm_paths&);
+template gemm_tiles_kernel narrow_kernel_of<14>(const production::gemm_paths&);
+template gemm_tiles_kernel narrow_kernel_of<15>(const production::gemm_paths&);
+template gemm_tiles_kernel narrow_kernel_of<16>(const production::gemm_paths&);
 
 }  // namespace CORNERTURN_KERNELS

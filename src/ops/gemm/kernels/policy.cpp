@@ -17,7 +17,7 @@ constexpr double kPackUs = 2.3, kPackedFloats = 306000;      // to begin to pack
 constexpr double kGatherUs = 3.3, kGatheredFloats = 305000;  // of parts, which have to be written, too
 constexpr double kAllocateUs = 3;                            // to get a workspace, and give it back
 constexpr double kMemoryBytes = 4.7e6;                       // in a microsecond, besides what blocks wait for
-constexpr double kLastWave = 0.4;  // of a wave's time, that a last wave takes which is not full
+constexpr double kLastWave = 0.4;  // what a last wave costs that is not full, as a share of a full one
 constexpr std::int64_t kFew = 4;   // columns, or rows, that have kernels of their own where k is so long
 constexpr std::int64_t kLongK = 64;
 constexpr double kNever = 1e30;
@@ -86,6 +86,8 @@ std::int64_t tiles_of(const gemm_work& w, const gemm_kernel& kernel) {
     return ratio_up(w.m, kernel.rows) * ratio_up(w.n, kernel.cols) * w.count;
 }
 
+const gemm_kernel& gemm_tuning::row() const { return kGemmKernels[kernel]; }
+
 gemm_work as_computed(const gemm_work& work) {
     gemm_work result = work;
     if (work.alpha == 0) result.k = 0;
@@ -110,8 +112,8 @@ gemm_work transposed(const gemm_work& work) {
 std::int64_t whole_tiles(const gemm_kernel& kernel, std::int64_t tiles, int parts, const gpu& on) {
     if (parts == 1) return tiles;
     if (kernel.way != gemm_way::tiles) return 0;
-    // Whole tiles that do not fill all multiprocessors would not lie evenly among them: a kernel that is launched early
-    // gets its places where and when others leave them.
+    // A kernel that is launched early gets its places as the one ahead frees them. Whole tiles that do not fill all
+    // places would be spread unevenly: then all tiles are split.
     const std::int64_t rounds = tiles / on.multiprocessors;
     return rounds >= resident_on(kernel, false, on) ? rounds * on.multiprocessors : 0;
 }
@@ -241,7 +243,7 @@ private:
 // Of those that are allowed; its `us` is kNever where none is.
 template <class Allowed>
 gemm_tuning best_of(const gemm_work& work, const gpu& on, bool workspace_given, bool may_split, Allowed allowed) {
-    gemm_tuning best{};
+    gemm_tuning best = choose_without_workspace();
     best.us = kNever;
     for (bool of_transposes : {false, true}) {
         chooser(work, of_transposes, on, workspace_given)
@@ -307,9 +309,12 @@ gemm_tuning choose(const gemm_work& work, const gpu& on, bool workspace_given) {
                          stores_fours(work),
                          workspace_given,
                          on};
+    const auto how = static_cast<std::int64_t>(key.lie.a) | static_cast<std::int64_t>(key.lie.b) << 2 |
+                     static_cast<std::int64_t>(key.fours) << 4 | static_cast<std::int64_t>(key.given) << 5 |
+                     static_cast<std::int64_t>(key.one_a) << 6 | static_cast<std::int64_t>(key.one_b) << 7;
     std::uint64_t hash = 0;
-    for (std::int64_t size : {work.m, work.n, work.k, work.count})
-        hash = (hash + static_cast<std::uint64_t>(size)) * 0x9e3779b97f4a7c15u;
+    for (std::int64_t part : {work.m, work.n, work.k, work.count, how})
+        hash = (hash + static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15u;
     known_choice& found = known[hash >> 58];
     static_assert(kKnown == 64);
     if (!(found.key == key))
@@ -389,10 +394,10 @@ std::string operand_text(const char* name, const gemm_kernel& kernel, gemm_path 
 
 }  // namespace
 
-std::string explain(const gemm_work& work, const gpu& on) {
+std::string explain(const gemm_work& work, const gpu& on, bool workspace_given) {
     using std::to_string;
     if (work.m == 0 || work.n == 0 || work.count == 0) return "nothing: C is empty";
-    const gemm_plan plan = plan_of(work, on, true);
+    const gemm_plan plan = plan_of(work, on, workspace_given);
     const gemm_tuning& tuned = plan.tuned;
     const gemm_kernel& kernel = tuned.row();
     const std::int64_t tiles = tiles_of(plan.work, kernel), whole = whole_tiles(kernel, tiles, tuned.parts, on);
@@ -412,11 +417,11 @@ std::string explain(const gemm_work& work, const gpu& on) {
     text += "; workspace " + to_string(bytes) + " bytes; estimated at " + microseconds(tuned.us);
     // Why: what the nearest alternatives would take.
     const auto otherwise = [&](const std::string& how, bool may_split, auto allowed) {
-        const gemm_tuning other = best_of(work, on, true, may_split, allowed);
+        const gemm_tuning other = best_of(work, on, workspace_given, may_split, allowed);
         if (other.us < kNever) text += ", " + how + " " + microseconds(other.us);
     };
     const gemm_tuning next =
-        best_of(work, on, true, true, [&](const gemm_tuning& t) { return t.kernel != tuned.kernel; });
+        best_of(work, on, workspace_given, true, [&](const gemm_tuning& t) { return t.kernel != tuned.kernel; });
     if (next.us < kNever) text += std::string(", as ") + next.row().name + " " + microseconds(next.us);
     const auto packs = [](const gemm_tuning& t) { return t.pack_a || t.pack_b; };
     otherwise(packs(tuned) ? "with operands as they lie" : "with operands brought first", true,

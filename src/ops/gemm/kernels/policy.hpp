@@ -42,10 +42,10 @@ struct gemm_tuning {
     int kernel;           // a row of kGemmKernels
     bool transposed;      // what the kernel computes is the transpose of C; A and B change places
     bool pack_a, pack_b;  // first brought into the workspace, as rows of k that are aligned
-    int parts;            // along k: of the tiles that are left when all multiprocessors have had as many, or of all
+    int parts;            // along k. Tiles that fill whole rounds of the GPU stay whole; the others, or all, are split
     double us;            // what that may take
 
-    const gemm_kernel& row() const { return kGemmKernels[kernel]; }
+    const gemm_kernel& row() const;
     friend bool operator==(const gemm_tuning&, const gemm_tuning&) = default;
 };
 // "tiny, sliced, of the transpose, A packed, 4 parts"
@@ -87,6 +87,6 @@ gemm_plan plan_of(const gemm_work& work, const gpu& on, bool workspace_given);  
 gemm_plan plan_of(const gemm_work& work, const gemm_tuning& tuned, const gpu& on);
 // The most workspace that plans can take for such sizes, wherever the operands lie; in floats.
 std::int64_t most_workspace(const gemm_work& work, const gpu& on);
-std::string explain(const gemm_work& work, const gpu& on);
+std::string explain(const gemm_work& work, const gpu& on, bool workspace_given);
 
 }  // namespace cornerturn::production

@@ -10,7 +10,7 @@ namespace CORNERTURN_KERNELS {
 struct gemm_operand {
     const float* data;
     std::int64_t ld, stride;  // between rows of the matrix, and between matrices of a batch
-    int extent;               // rows of C (A) or columns of C (B) that may be read: C's, or some more
+    int extent;               // rows of C (A) or columns of C (B) that may be read: packed ones are rounded up to 4
 };
 
 // C = alpha A B + beta C for `count` matrices, cut into tiles, which are numbered product by product, and in each so
@@ -91,9 +91,12 @@ struct gemm_tiles_kernel {
 };
 
 // That of a row of production::kGemmKernels, for operands that lie so; without a kernel where there is none. `fours`:
-// whether C's rows are stored 16 bytes at a time. Each row is instantiated in one file.
+// whether C's rows are stored 16 bytes at a time. Each row is instantiated in one file. The first is of rows of tiles,
+// the second of others.
 template <int kRow>
-gemm_tiles_kernel gemm_kernel_of(const production::gemm_paths& paths, bool fours);
+gemm_tiles_kernel tiles_kernel_of(const production::gemm_paths& paths, bool fours);
+template <int kRow>
+gemm_tiles_kernel narrow_kernel_of(const production::gemm_paths& paths);
 
 // C's tiles out of their parts.
 void gather(const gemm_launch& w, int rows, int cols);

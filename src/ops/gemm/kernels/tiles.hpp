@@ -37,9 +37,9 @@ private:
 };
 
 // One operand's way into shared memory, where its kExtent rows of C (A) or columns of C (B) are neighbours: kDepth rows
-// of them, kPitch apart. Along k and along C it is padded: with zeros along k, at its beginning, so that the loop need
-// not ask; with other rows or columns along C, where nobody looks. (If all that is beyond the edge were one element,
-// the lanes that copy it would take turns: 32 lanes take 32 times as long.)
+// of them, kPitch apart. The first stage is padded with zeros along k, so that the loop need not ask. Lanes beyond C's
+// edge read other rows or columns, whose results are not stored. They must not all read one element: that takes 32
+// times as long.
 template <gemm_path kPath, int kExtent, int kDepth, int kThreads>
 class gemm_loader {
 public:
@@ -153,7 +153,7 @@ private:
 };
 
 // While the multiply-adds of a step run, the next step's operands come from shared memory into registers, and those of
-// three stages on from memory into shared memory.
+// some stages on from memory into shared memory.
 template <class Tile, gemm_path kA, gemm_path kB, bool kStoresFours>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(gemm_launch w) {
     using stages = gemm_stages<Tile, kA, kB>;
@@ -387,7 +387,7 @@ gemm_tiles_kernel find_gemm_tiles(gemm_path b, bool fours) {
     return {};
 }
 template <int kRow>
-gemm_tiles_kernel gemm_kernel_of(const production::gemm_paths& paths, bool fours) {
+gemm_tiles_kernel tiles_kernel_of(const production::gemm_paths& paths, bool fours) {
     switch (paths.a) {
         case gemm_path::vectors: return find_gemm_tiles<kRow, gemm_path::vectors>(paths.b, fours);
         case gemm_path::words: return find_gemm_tiles<kRow, gemm_path::words>(paths.b, fours);

@@ -6,7 +6,7 @@ namespace cornerturn::production {
 
 enum class gemm_way {
     tiles,    // A and B come through shared memory, a thread has a part of a tile in registers
-    dots,     // a warp computes a few rows: its lanes lie along k, and A, too
+    dots,     // a warp computes a few rows: its lanes lie along k, as A must
     columns,  // a lane has four rows, and adds up along k: neighbouring rows of A are neighbours in memory
 };
 
@@ -16,8 +16,8 @@ struct gemm_costs {
     double step_us;       // a step along k, where the multiprocessor is full of such blocks
     double alone_us;      // a step of a block that has the multiprocessor to itself
     double block_us;      // what each block costs besides: its first loads, its stores
-    double unaligned[2];  // so many times a step for an operand that comes in words, and for one along k
-    double odd;           // so many times block_us where C is not stored by fours
+    double unaligned[2];  // factors on a step, for an operand that comes in words and for one along k
+    double odd;           // factor on block_us where C is not stored by fours
 };
 
 // A block has rows x cols of C, and in a step `depth` of k.
