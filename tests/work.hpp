@@ -1,6 +1,9 @@
 // Kernels of the registry, run on work of their operation.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "lab/run.hpp"
 #include "ops/copy/movement.hpp"
 #include "ops/gemm/operation.hpp"
@@ -28,6 +31,14 @@ inline movement_work moves(const kernel& k, problem_shape shape) {
 }
 inline lab::request request_of(const kernel& k, const problem_shape& shape) {
     return {.work = std::make_shared<movement_work>(moves(k, shape))};
+}
+
+// What a bench compares random transposes with, where sectors are written in part.
+inline std::vector<const kernel*> ordered_copies() {
+    std::vector<const kernel*> all;
+    for (const std::string& id : find_operation("transpose").contestants(backend::cuda).ordered)
+        all.push_back(&find_kernel(id));
+    return all;
 }
 
 }  // namespace cornerturn::tests

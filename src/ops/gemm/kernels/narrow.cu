@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(g
 }
 
 // Neighbouring rows of A are neighbours in memory. A lane has kDown rows, 32 apart; a block's warps share k's steps,
-// four of k each.
+// kEach of k each.
 template <class Shape, bool kBAlongK>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_columns(gemm_launch w) {
     constexpr int kDown = Shape::kDown, kCols = Shape::kCols, kDepth = Shape::kDepth, kEach = 16 / kDown;

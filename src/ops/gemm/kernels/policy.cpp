@@ -209,7 +209,8 @@ private:
         const std::int64_t most = std::min(kMostParts, steps * kernel.depth() / (8 * kLeastSteps));
         if (may_split && left > 0 && most > 1 && one_launch(w_, kernel, tiles)) {
             const double more = before + kGatherUs + (given_ || tuned.pack_a || tuned.pack_b ? 0 : kAllocateUs);
-            const double whole_us = tiles > left ? stored_us : costs.block_us;
+            // Parts are always stored by fours.
+            const double block_us = tiles > left ? stored_us : costs.block_us;
             std::int64_t tried = 1;
             // As many parts as fill so many rounds of all multiprocessors: fewer would be no quicker.
             for (std::int64_t round : kRounds) {
@@ -223,9 +224,9 @@ private:
                 gemm_tuning split = tuned;
                 split.parts = static_cast<int>(parts);
                 split.us = more +
-                           blocks_us(costs, tiles - left, static_cast<double>(steps), resident, on_, slower, whole_us) +
+                           blocks_us(costs, tiles - left, static_cast<double>(steps), resident, on_, slower, block_us) +
                            blocks_us(costs, left * parts, static_cast<double>(steps) / static_cast<double>(parts),
-                                     resident, on_, slower, whole_us) +
+                                     resident, on_, slower, block_us) +
                            static_cast<double>(left * parts) * kernel.rows * kernel.cols / kGatheredFloats;
                 if (all || split.us < best.us) best = split;
             }

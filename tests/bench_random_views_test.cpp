@@ -1,0 +1,337 @@
+// What the bench tells of cells drawn at random: tables, CSV and JSON, of made-up times.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "lab/bench_random.hpp"
+#include "lab/bench_views.hpp"
+#include "lab/statistics.hpp"
+#include "report/document.hpp"
+#include "report/report.hpp"
+#include "work.hpp"
+
+using namespace cornerturn;
+using namespace cornerturn::lab;
+
+namespace {
+
+const operation& transposes() { return find_operation("transpose"); }
+const operation& products() { return find_operation("gemm"); }
+const gemm_shape& product_of(const bench_cell& c) { return dynamic_cast<const product_work&>(*c.work).shape(); }
+
+// ---- What is shown --------------------------------------------------------------------------------------------------
+
+// 100 cells: i milliseconds for cell i, and a millisecond for whatever it is compared with; the ordered copies in turn
+// a little slower or as fast.
+struct made_up {
+    bench_report report;
+
+    explicit made_up(bool small = false) {
+        bench_request& what = report.what;
+        report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
+        what.does = &transposes();
+        what.subject = &find_kernel("transpose/production");
+        what.yardstick = &find_kernel("baseline/memcpy");
+        what.peers = {&find_kernel("baseline/geam")};
+        what.ordered = tests::ordered_copies();
+        what.drawn = 100;
+        what.small = small;
+        what.regret = true;
+        what.seconds = 0.05;
+        what.rounds = 10;
+        int i = 0;
+        for (const bench_cell& c : small ? transposes().bench_draws(what.drawn, what.seed, draw_size::small)
+                                         : transposes().bench_draws(what.drawn, what.seed, draw_size::large)) {
+            bench_result r = begin_bench(c, what);
+            r.method = "by guess";
+            for (bench_entry* e : r.entries()) e->time = {1e-3, 1e-3, 1e-3, 10};
+            for (bench_entry& e : r.ordered) e.time.median_s = 1.5e-3;
+            if (!r.ordered.empty()) r.ordered[1].time.median_s = 1.25e-3;
+            r.subject.time.median_s = ++i * 1e-3;
+            r.choice = "way " + std::to_string(i);
+            r.regret = bench_regret{.candidates = 4,
+                                    .chosen = r.choice,
+                                    .best = "the best",
+                                    .chosen_time = {1 + (i - 0.5) * 1e-3},
+                                    .best_time = {1}};
+            report.results.push_back(std::move(r));
+        }
+    }
+};
+
+std::vector<std::string> row_of(const std::string& text, const std::string& begin) {
+    std::istringstream row(text.substr(text.find("\n" + begin) + 1 + begin.size()));
+    std::string line, word;
+    std::getline(row, line);
+    std::istringstream words(line);
+    std::vector<std::string> all;
+    while (words >> word) all.push_back(word);
+    return all;
+}
+
+TEST(random_views, tables_have_percentiles_worst_cells_and_regret) {
+    made_up m;
+    m.report.results[3].skipped = "no memory";
+    m.report.results[4].subject.fault = "it is wrong";
+    m.report.results[5].regret->fault = "it is not right";
+    const std::string text = show_bench(m.report, format::table);
+    const auto has = [&](const std::string& part) {
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    };
+    has("transpose/production on A GPU (driver 1.2, CUDA 13.0); seed 1");
+    // Ratios to memcpy of all cells: 1, 1/2, 1/3, 1/6, ... 1/100.
+    std::vector<double> ratios;
+    for (int i = 1; i <= 100; ++i) {
+        if (i != 4 && i != 5) ratios.push_back(1.0 / i);
+    }
+    const std::vector<std::string> every = row_of(text, "all  "), all = [&] {
+        std::string line = text.substr(text.find("memcpy, of every cell") + 21);
+        std::istringstream words(line);
+        std::vector<std::string> found(7);
+        for (std::string& word : found) words >> word;
+        return found;
+    }();
+    const auto number = [](double x) {
+        char digits[16];
+        std::snprintf(digits, sizeof digits, "%.3f", x);
+        return std::string(digits);
+    };
+    EXPECT_EQ(all, (std::vector<std::string>{"98", "0.010", number(percentile(ratios, 0.01)),
+                                             number(percentile(ratios, 0.05)), number(percentile(ratios, 0.1)),
+                                             number(percentile(ratios, 0.25)), number(percentile(ratios, 0.5))}))
+        << text;
+    EXPECT_EQ(every[0], "memcpy");
+    for (const char* part :
+         {"ordered copy", "padded", "batched", "3 bytes", "12 bytes", "ordered@4", "way 100", "geam"})
+        has(part);
+    has("of every cell");
+    // 0.0005, 0.0015, ... 0.0995, but for a cell: more than 0.05 in 50.
+    has("396 candidates in 99 cells; above 5 % in 50.5 % of the cells");
+    has("the best");
+    has(": no memory\n");
+    has("FAILED transpose/production, ");
+    has("FAILED a candidate, ");
+    const std::size_t worst = text.find("the worst cells");
+    ASSERT_NE(worst, std::string::npos);
+    EXPECT_EQ(text.find("way 85\n", worst), std::string::npos);  // ten of the last, by one yardstick or the other
+}
+
+// Cell i takes i times as long as the copies, of which the second is a quarter faster than memcpy.
+TEST(random_views, small_cells_are_told_as_times_over_the_fastest_copy) {
+    made_up m(true);
+    bench_request& what = m.report.what;
+    what.peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")};
+    for (bench_result& r : m.report.results) {
+        bench_entry copy = r.yardstick, geam = r.yardstick;
+        copy.kernel = "baseline/copy";
+        copy.time.median_s = 0.8e-3;
+        geam.kernel = "baseline/geam";
+        geam.time.median_s = 0.1e-3;  // as fast as it may be, it is no copy
+        r.peers = {copy, geam};
+    }
+    const std::string text = show_bench(m.report, format::table);
+    std::vector<double> times;
+    for (std::size_t i = 0; i < 100; ++i) {
+        const bench_result& r = m.report.results[i];
+        EXPECT_EQ(judge_of(m.report, r).kernel, r.ordered.empty() ? "baseline/copy" : "baseline/ordered@4");
+        times.push_back(static_cast<double>(i + 1) / (r.ordered.empty() ? 0.8 : 1.25));
+    }
+    const std::string every = text.substr(text.find("either") + 6, 90);
+    for (const double share : {0.5, 0.9, 0.95, 0.99, 1.0}) {
+        char digits[16];
+        std::snprintf(digits, sizeof digits, "%.3f", percentile(times, share));
+        EXPECT_NE(every.find(digits), std::string::npos) << digits << "\n" << text;
+    }
+    for (const char* part : {"above 1.25", "below 4 MiB", "4 to 16 MiB", "from 16 MiB"})
+        EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_NE(text.find("way 100"), std::string::npos) << text;
+    const auto json = nlohmann::ordered_json::parse(show_bench(m.report, format::json));
+    EXPECT_EQ(json["random"]["small"], true);
+    EXPECT_FALSE(json["random"].contains("ratios"));
+    EXPECT_EQ(json["random"]["times"][0]["yardstick"], "the fastest copy");
+    EXPECT_NEAR(json["random"]["times"][2]["max"], percentile(times, 1), 1e-9);
+    EXPECT_GT(json["random"]["times"][2]["above_1.25"], 0.9);
+    EXPECT_NEAR(json["cells"][99]["figure"], 1 / times[99], 1e-9);
+    EXPECT_EQ(json["cells"][99]["judge"], judge_of(m.report, m.report.results[99]).kernel);
+}
+
+TEST(random_views, csv_is_the_cells) {
+    std::istringstream lines(show_bench(made_up().report, format::csv));
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) ++count;
+    EXPECT_EQ(count, 101);
+}
+
+TEST(random_views, json_has_everything) {
+    made_up m;
+    const auto json = nlohmann::ordered_json::parse(show_bench(m.report, format::json));
+    EXPECT_EQ(json["seed"], 1);
+    EXPECT_EQ(json["random"]["count"], 100);
+    EXPECT_EQ(json["random"]["seed"], 1);
+    EXPECT_EQ(json["random"]["ratios"][0]["of"], "all");
+    EXPECT_EQ(json["random"]["ratios"][0]["yardstick"], "memcpy");
+    EXPECT_EQ(json["random"]["ratios"][1]["yardstick"], "ordered copy");
+    EXPECT_DOUBLE_EQ(json["random"]["ratios"][2]["min"], 0.01);
+    EXPECT_EQ(json["random"]["regret"]["candidates"], 400);
+    ASSERT_EQ(json["cells"].size(), 100u);
+    int in_part = 0;
+    for (std::size_t i = 0; i < 100; ++i) {
+        const auto& cell = json["cells"][i];
+        const double milliseconds = static_cast<double>(i + 1);
+        EXPECT_DOUBLE_EQ(cell["ratio"], 1 / milliseconds);
+        EXPECT_EQ(cell["choice"], "way " + std::to_string(i + 1));
+        EXPECT_EQ(cell["regret"]["best"], "the best");
+        const bool whole = cell["writes_whole_sectors"];
+        EXPECT_EQ(cell.contains("ordered"), !whole);
+        EXPECT_NEAR(cell["figure"], (whole ? 1 : 1.25) / milliseconds, 1e-12);
+        if (whole) continue;
+        ++in_part;
+        EXPECT_EQ(cell["group"], "padded");
+        EXPECT_EQ(cell["ordered"]["kernel"], "baseline/ordered@4");
+        EXPECT_NEAR(cell["ordered"]["ratio"], 1.25 / milliseconds, 1e-12);
+        EXPECT_EQ(cell["ordered"]["variants"].size(), 5u);
+        EXPECT_EQ(cell["ordered"]["variants"]["ordered@1"]["time"]["median_s"], 1.5e-3);
+    }
+    EXPECT_GT(in_part, 5);
+}
+
+// ---- Ways of calling ------------------------------------------------------------------------------------------------
+
+// 80 products, drawn or of the grid. The library takes as long as cuBLAS where it has its workspace; called once i
+// hundredths longer in cell i, and called in a row twice as long in all cells.
+struct made_up_products {
+    bench_report report;
+
+    explicit made_up_products(bool drawn) {
+        bench_request& what = report.what;
+        report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
+        what.does = &products();
+        const bench_contestants who = products().contestants(backend::cuda);
+        what.subject = &find_kernel(who.subject);
+        what.yardstick = &find_kernel(who.yardstick);
+        for (const bench_way& way : products().bench_ways(backend::cuda))
+            what.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
+        what.drawn = drawn ? 80 : 0;
+        int i = 0;
+        for (const bench_cell& c : drawn ? products().bench_draws(80, 1, draw_size::large)
+                                         : products().bench_grid({4}, products().bench_groups())) {
+            bench_result r = begin_bench(c, what);
+            r.method = "by guess";
+            r.choice = "way " + std::to_string(++i);
+            const auto took = [&](bench_entry& e, double seconds) {
+                e.time = {seconds, seconds, seconds, 10};
+                e.more["error"] = {{"largest", 1e-7}, {"frobenius", 1e-8}};
+            };
+            for (bench_entry* e : r.entries()) took(*e, 1e-3);
+            took(r.ways[0].yardstick, 1e-3), took(r.ways[0].subject, (100 + i) * 1e-5);
+            took(r.ways[1].yardstick, 1e-3), took(r.ways[1].subject, 2e-3);
+            for (bench_way_result& way : r.ways) way.method = "by another guess";
+            report.results.push_back(std::move(r));
+        }
+    }
+};
+
+TEST(ways, are_the_operations) {
+    EXPECT_TRUE(transposes().bench_ways(backend::cuda).empty());
+    EXPECT_TRUE(products().bench_ways(backend::host).empty());
+    const auto ways = products().bench_ways(backend::cuda);
+    ASSERT_EQ(ways.size(), 2u);
+    EXPECT_EQ(ways[0].in_a_row, 1);
+    EXPECT_EQ(ways[1].in_a_row, 20);
+    const made_up_products m(true);
+    for (const bench_result& r : m.report.results) {
+        ASSERT_EQ(r.ways.size(), 2u);
+        EXPECT_EQ(r.ways[0].subject.kernel, "gemm/production@plain");
+        EXPECT_EQ(r.ways[0].yardstick.kernel, "gemm/cublas");
+        EXPECT_EQ(r.ways[0].subject.amount, r.subject.amount);
+        EXPECT_EQ(r.every_entry().size(), r.entries().size() + 4);
+    }
+}
+
+TEST(ways, have_percentiles_by_kind_and_by_class_and_worst_cells) {
+    made_up_products m(true);
+    m.report.results[79].ways[0].subject.fault = "it is wrong";
+    m.report.results[78].ways[0].subject.skipped = "it is not there";
+    const std::string text = show_bench(m.report, format::table);
+    const auto has = [&](const std::string& part) {
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    };
+    for (const char* part : {"called", "workspace given", "one call", "twenty in a row", "packed", "leading", "offset",
+                             "batched", "narrow", "short k", "neither", "the worst cells, workspace given",
+                             "the worst cells, one call", "the worst cells, twenty in a row"})
+        has(part);
+    EXPECT_EQ(text.find("4 bytes"), std::string::npos) << text;
+    has("FAILED gemm/production@plain, ");
+    has("skipped gemm/production@plain: it is not there\n");
+    // The worst of those that are right: cell 78.
+    const std::size_t worst = text.find("the worst cells, one call"), next = text.find("the worst cells, twenty");
+    EXPECT_LT(text.find("way 78\n", worst), next) << text;
+    EXPECT_EQ(std::min(text.find("way 79\n", worst), next), next) << text;
+    EXPECT_EQ(std::min(text.find("way 68\n", worst), next), next) << text;  // ten of them
+
+    const auto json = nlohmann::ordered_json::parse(show_bench(m.report, format::json));
+    std::map<std::string, std::map<std::string, nlohmann::ordered_json>> ratios;
+    for (const auto& row : json["random"]["ratios"]) ratios[row["way"]][row["of"]] = row;
+    ASSERT_EQ(ratios.size(), 3u);
+    for (const auto& [way, rows] : ratios) EXPECT_EQ(rows.size(), 1u + 4 + 3) << way;
+    EXPECT_EQ(ratios["workspace given"]["all"]["cells"], 80);
+    EXPECT_EQ(ratios["workspace given"]["all"]["min"], 1.0);
+    EXPECT_EQ(ratios["one call"]["all"]["cells"], 78);
+    EXPECT_NEAR(ratios["one call"]["all"]["min"], 100.0 / 178, 1e-12);
+    EXPECT_EQ(ratios["one call"]["all"]["yardstick"], "cublas");
+    EXPECT_EQ(ratios["twenty in a row"]["batched"]["median"], 0.5);
+    // Of the cells of a class alone, of which one may have two.
+    for (const char* name : {"narrow", "short k", "neither"}) {
+        std::vector<double> found;
+        for (std::size_t i = 0; i < 78; ++i) {
+            const gemm_shape& s = product_of(m.report.results[i].cell);
+            const bool narrow = s.m <= 64 || s.n <= 64, short_k = s.k <= 64;
+            const bool belongs = std::string(name) == "narrow"    ? narrow
+                                 : std::string(name) == "short k" ? short_k
+                                                                  : !narrow && !short_k;
+            if (belongs) found.push_back(100.0 / static_cast<double>(101 + i));
+        }
+        EXPECT_EQ(ratios["one call"][name]["cells"], found.size()) << name;
+        EXPECT_NEAR(ratios["one call"][name]["p10"], percentile(found, 0.1), 1e-12) << name;
+    }
+    ASSERT_EQ(json["random"]["worst"].size(), 30u);
+    EXPECT_EQ(json["random"]["worst"][10]["way"], "one call");
+    EXPECT_EQ(json["random"]["worst"][10]["choice"], "way 78");
+    EXPECT_EQ(json["random"]["worst"][10]["shape"], m.report.results[77].cell.work->text());
+}
+
+TEST(ways, stand_in_the_cells) {
+    made_up_products m(false);
+    m.report.results[1].ways[0].subject.fault = "it is wrong";
+    m.report.results[2].skipped = "no memory";
+    const std::string stored = show_bench(m.report, format::json);
+    const auto json = nlohmann::ordered_json::parse(stored);
+    EXPECT_FALSE(json.contains("random"));
+    const auto& cell = json["cells"][0];
+    ASSERT_EQ(cell["ways"].size(), 2u);
+    EXPECT_EQ(cell["ways"][0]["way"], "one call");
+    EXPECT_EQ(cell["ways"][0]["method"], "by another guess");
+    EXPECT_EQ(cell["ways"][0]["subject"]["kernel"], "gemm/production@plain");
+    EXPECT_EQ(cell["ways"][0]["subject"]["time"]["median_s"], 101e-5);
+    EXPECT_EQ(cell["ways"][0]["subject"]["verified"], true);
+    EXPECT_EQ(cell["ways"][0]["yardstick"]["time"]["samples"], 10);
+    EXPECT_NEAR(cell["ways"][0]["ratio"], 100.0 / 101, 1e-12);
+    EXPECT_EQ(cell["ways"][1]["ratio"], 0.5);
+    EXPECT_EQ(json["cells"][1]["ways"][0]["subject"]["fault"], "it is wrong");
+    EXPECT_FALSE(json["cells"][1]["ways"][0].contains("ratio"));
+    EXPECT_FALSE(json["cells"][2].contains("ways"));
+
+    std::istringstream lines(show_bench(m.report, format::csv));
+    std::string heading, first, second;
+    std::getline(lines, heading), std::getline(lines, first), std::getline(lines, second);
+    EXPECT_NE(heading.find("ratio,\"ratio, one call\",\"ratio, twenty in a row\","), std::string::npos) << heading;
+    EXPECT_NE(first.find(",1.000,0.990,0.500,"), std::string::npos) << first;
+    EXPECT_NE(second.find(",1.000,WRONG,0.500,"), std::string::npos) << second;
+
+    const report::document read = report::read_document("bench.json", stored);
+    const std::string page = report::html(report::make_page({read}));
+    for (const char* part : {"ratio, one call", "ratio, twenty in a row", "0.990", "it is wrong"})
+        EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+}  // namespace
