@@ -7,7 +7,11 @@
 A cell of such a bench has the time of every way in which the library could have computed it. This prints the rows of
 kGemmKernels (src/ops/gemm/kernels/tunings.hpp) and the constants of policy.cpp beside it that predict them best, and
 the regret before and after: by how much what is chosen takes longer than the best. The formula is that of policy.cpp.
-It needs numpy and scipy.
+It needs numpy and PyTorch.
+
+What is made small: how far predictions are off, most where a way is among the good ones, and the regret that is to be
+expected where a way is chosen the likelier the quicker it seems. The first alone would care as much for ways that are
+never chosen; the second alone would choose as well by times that are none.
 """
 import argparse
 import json
@@ -18,25 +22,29 @@ import re
 import numpy
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops" / "gemm" / "kernels"
-ROW = re.compile(r'    \{"([^"]+)", k(\w+), ([-\d, ]+), \{([\d.]+), ([\d.]+), ([\d.]+), \{([\d.]+), ([\d.]+)\}, ([\d.]+)\}\},')
-COSTS = ("step_us", "alone_us", "block_us", "words", "along_k", "odd")
-CONSTANTS = ("kFirstUs", "kPackUs", "kPackedFloats", "kGatherUs", "kGatheredFloats", "kMemoryBytes", "kLastWave")
-MULTIPROCESSORS, SHARED_BYTES = 132, 228 << 10  # of an H100 or H200: measure there
+NUMBER = r"\s*([-\d.e]+)\s*"
+ROW = re.compile(r'\{"([^"]+)", k(\w+), ([-\d, ]+),\s*\{' + ",".join([NUMBER] * 5) +
+                 (r",\s*\{" + NUMBER + "," + NUMBER + r"\}") * 2 + "," + NUMBER + r"\}\}")
+COSTS = ("step_us", "alone_us", "block_us", "each_us", "memory_tb_s", "a_words", "a_along_k", "b_words", "b_along_k", "odd")
+CONSTANTS = ("kFirstUs", "kPackUs", "kPackedFloats", "kGatherUs", "kGatheredFloats", "kLastWave")
+# What is in the cache when it is measured takes another kFirstUs, and so many times memory_tb_s. Nothing is chosen by it.
+WARM = (1.5, 3.0)
+MULTIPROCESSORS, SCHEDULERS, SHARED_BYTES = 132, 4, 228 << 10  # of an H100 or H200: measure there
 VECTORS, WORDS, ALONG_K = range(3)
 
 
 def kernels():
     """The rows of kGemmKernels."""
     rows = []
-    for line in (SOURCE / "tunings.hpp").read_text().splitlines():
-        found = ROW.match(line)
-        if not found:
-            continue
+    for found in ROW.finditer((SOURCE / "tunings.hpp").read_text()):
         names = ("rows", "cols", "slices", "deep", "stages", "warps_down", "warps_across", "down", "across", "resident",
                  "chunk", "part_chunk")
         row = dict(zip(names, map(int, found[3].split(","))), name=found[1], way=found[2], fields=found[3],
-                   costs=[float(found[i]) for i in range(4, 10)])
-        row["depth"] = row["slices"] * {"Tiles": row["deep"], "Dots": 32, "Columns": 16 // row["down"]}[row["way"]]
+                   costs=[float(found[i]) for i in range(4, 4 + len(COSTS))])
+        depths = {"Tiles": row["deep"], "Outer": row["deep"], "Dots": 32, "Columns": 16 // row["down"]}
+        row["depth"] = row["slices"] * depths[row["way"]]
+        row["warps"] = row["slices"] * row["warps_down"] * row["warps_across"]
+        row["left"] = row["warps_down"] - 1 if row["way"] == "Outer" else 0
         rows.append(row)
     return rows
 
@@ -46,6 +54,11 @@ def constants():
     return [float(re.search(rf"{name} = ([\d.e]+)[,;]", text)[1]) for name in CONSTANTS]
 
 
+def in_source(rows):
+    """The logarithms of what predictions depend on, as they stand in the source."""
+    return numpy.log([cost for row in rows for cost in row["costs"]] + constants() + list(WARM))
+
+
 def up(a, b):
     return -(-a // b)
 
@@ -53,10 +66,10 @@ def up(a, b):
 def resident(row, chunks):
     shared = 0
     if row["way"] == "Tiles":
-        stages = row["stages"] * row["depth"] * (row["rows"] + row["cols"] + 8)
+        in_loop = row["stages"] * row["depth"] * (row["rows"] + row["cols"] + 8)
+        in_loop += row["rows"] * row["cols"] * row["slices"] if chunks else 0
         sums = row["rows"] * (row["cols"] + 4) * row["slices"]
-        shared = 4 * (stages if row["slices"] == 1 else max(stages, sums))
-        shared += 4 * row["rows"] * row["cols"] * row["slices"] if chunks else 0
+        shared = 4 * (in_loop if row["slices"] == 1 else max(in_loop, sums))
     return min(row["resident"], SHARED_BYTES // (shared + 1024))
 
 
@@ -95,7 +108,7 @@ def facts(cell, name, rows):
         path_a, packed = VECTORS, packed + up(m, 4) * 4 * k * count
     if pack_b:
         path_b, packed = VECTORS, packed + up(n, 4) * 4 * k * count
-    tiles, steps = up(m, row["rows"]) * up(n, row["cols"]) * count, max(1, up(k, row["depth"]))
+    tiles, steps = up(m, row["rows"]) * up(n + row["left"], row["cols"]) * count, max(1, up(k, row["depth"]))
     rounds = tiles // MULTIPROCESSORS
     whole = tiles
     if parts > 1:
@@ -106,29 +119,37 @@ def facts(cell, name, rows):
                                         (parts > 1 and up(steps, parts) > row["part_chunk"]))
     places = resident(row, chunks) * MULTIPROCESSORS
     return [index, whole, in_parts, steps, steps / parts, places, path_a, path_b, whole > 0 and not fours,
-            pack_a + pack_b, packed, 4 * count * (m * k + n * k + m * n), in_parts * row["rows"] * row["cols"]]
+            pack_a + pack_b, packed, 4 * count * (m * k + n * k + m * n), in_parts * row["rows"] * row["cols"],
+            cell.get("method", "").startswith("warm"), max(1, SCHEDULERS // row["warps"])]
 
 
-def predictions(logs, kinds, table):
-    """Microseconds, for each line of the table."""
-    costs = numpy.exp(logs[:kinds * len(COSTS)]).reshape(-1, len(COSTS))[table[:, 0].astype(int)]
-    first, pack, packed_floats, gather, gathered_floats, memory, last_wave = numpy.exp(logs[kinds * len(COSTS):])
-    slower = numpy.ones(len(table))
-    for column in (6, 7):
-        slower *= numpy.where(table[:, column] == WORDS, costs[:, 3], 1)
-        slower *= numpy.where(table[:, column] == ALONG_K, costs[:, 4], 1)
-    block_us = costs[:, 2] * numpy.where(table[:, 8] > 0, costs[:, 5], 1)
+def predictions(logs, kinds, table, of=numpy):
+    """Microseconds, for each line of the table. `of` is numpy, or torch for tensors."""
+    values = of.exp(logs)
+    costs = values[:kinds * len(COSTS)].reshape(kinds, len(COSTS))[of.asarray(table[:, 0], dtype=of.int64)].T
+    first, pack, packed_floats, gather, gathered_floats, last_wave, warm_first, warm_memory = (
+        values[kinds * len(COSTS):])
+    one, none = of.ones_like(table[:, 0]), of.zeros_like(table[:, 0])
+    slower = one
+    for column, words, along_k in ((6, costs[5], costs[6]), (7, costs[7], costs[8])):
+        slower = slower * of.where(table[:, column] == WORDS, words, one)
+        slower = slower * of.where(table[:, column] == ALONG_K, along_k, one)
+    block_us = costs[2] * of.where(table[:, 8] > 0, costs[9], one)
 
     def blocks_us(blocks, steps):
         waves = blocks / table[:, 5]
-        at_a_time = numpy.where(waves <= 1, numpy.ceil(blocks / MULTIPROCESSORS), table[:, 5] / MULTIPROCESSORS)
-        step = slower * numpy.maximum(costs[:, 1], at_a_time * costs[:, 0])
-        waves = numpy.where(waves <= 1, 1, waves + (numpy.ceil(waves) - waves) * last_wave)
-        return numpy.where(blocks > 0, waves * (steps * step + block_us), 0)
+        at_a_time = of.where(waves <= 1, of.ceil(blocks / MULTIPROCESSORS), table[:, 5] / MULTIPROCESSORS)
+        filled = of.ceil(at_a_time / table[:, 14]) * table[:, 14]
+        step = slower * of.sqrt(costs[1] ** 2 + (filled * costs[0]) ** 2)
+        waves = of.where(waves <= 1, one, waves + (of.ceil(waves) - waves) * last_wave)
+        return of.where(blocks > 0, waves * (steps * step + block_us + at_a_time * costs[3]), none)
 
-    us = first + table[:, 11] / memory + table[:, 9] * pack + table[:, 10] / packed_floats
-    us += blocks_us(table[:, 1], table[:, 3]) + blocks_us(table[:, 2], table[:, 4])
-    return us + numpy.where(table[:, 2] > 0, gather + table[:, 12] / gathered_floats, 0)
+    warm = table[:, 13] > 0
+    us = of.where(warm, warm_first * one, first * one)
+    us = us + table[:, 11] / (1e6 * costs[4] * of.where(warm, warm_memory * one, one))
+    us = us + table[:, 9] * pack + table[:, 10] / packed_floats
+    us = us + blocks_us(table[:, 1], table[:, 3]) + blocks_us(table[:, 2], table[:, 4])
+    return us + of.where(table[:, 2] > 0, gather + table[:, 12] / gathered_floats, none)
 
 
 def regrets(us, measured, cell_of):
@@ -140,9 +161,36 @@ def regrets(us, measured, cell_of):
     return sorted(all_regrets)
 
 
-def main():
-    from scipy.optimize import least_squares  # which nothing else needs
+def fitted(before, kinds, table, measured, cell_of, steps=400):
+    """The logarithms of costs and constants that predict best."""
+    import torch  # which nothing else needs
 
+    likely, regret_weight, near_before = 0.05, 0.3, 0.001  # how much quicker is how much likelier; of the regret; of both
+    table, us, cell_of = torch.tensor(table), torch.tensor(measured), torch.tensor(cell_of)
+    cells = int(cell_of.max()) + 1
+    best = torch.full((cells,), math.inf, dtype=us.dtype).scatter_reduce(0, cell_of, us, "amin")[cell_of]
+    weights = torch.where(us < 1.25 * best, 9.0, 1.0) * torch.where(us < 2 * best, 1.0, 0.3)
+    lost = torch.clamp(us / best - 1, max=1)
+    before = torch.tensor(before)
+    logs = before.clone().requires_grad_(True)
+    optimizer = torch.optim.Adam([logs], lr=0.03)
+    slowly = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        predicted = torch.log(predictions(logs, kinds, table, torch))
+        misses = torch.nn.functional.huber_loss(predicted, torch.log(us), reduction="none", delta=0.2)
+        seems = -predicted / likely
+        highest = torch.full((cells,), -math.inf, dtype=us.dtype).scatter_reduce(0, cell_of, seems.detach(), "amax")
+        chances = torch.exp(seems - highest[cell_of])
+        chances = chances / torch.zeros(cells, dtype=us.dtype).index_add(0, cell_of, chances)[cell_of]
+        loss = 2 * (weights * misses).sum() / weights.sum() + regret_weight * (chances * lost).sum() / cells
+        (loss + near_before * 0.01 * ((logs - before) ** 2).sum()).backward()
+        optimizer.step()
+        slowly.step()
+    return logs.detach().numpy()
+
+
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", help="JSON of `cornerturn bench gemm --random N --regret`")
     rows, table, measured, cell_of, cells = kernels(), [], [], [], 0
@@ -159,16 +207,8 @@ def main():
     if not table:
         parser.error("no cell of these results has a regret: measure them with --regret")
     table, measured, cell_of = numpy.array(table, float), numpy.array(measured), numpy.array(cell_of)
-    before = numpy.log([cost for row in rows for cost in row["costs"]] + constants())
-    best = numpy.full(cells, math.inf)
-    numpy.minimum.at(best, cell_of, measured)
-    weights = numpy.where(measured < 1.25 * best[cell_of], 3, 1)  # what is good matters most
-
-    def residuals(logs):
-        misses = numpy.log(measured / predictions(logs, len(rows), table))
-        return numpy.concatenate([weights * misses, 0.3 * (logs - before)])
-
-    after = least_squares(residuals, before, max_nfev=30).x
+    before = in_source(rows)
+    after = fitted(before, len(rows), table, measured, cell_of)
     print(f"{len(measured)} times of {cells} products")
     for name, logs in (("before", before), ("after", after)):
         us = predictions(logs, len(rows), table)
@@ -178,9 +218,9 @@ def main():
         print(f"{name}: regret {shares}, mean {numpy.mean(found):.3f}; a prediction is off by {error:.0%}")
     costs = numpy.exp(after[:len(rows) * len(COSTS)]).reshape(-1, len(COSTS))
     for row, cost in zip(rows, costs):
-        step, alone, block, words, along_k, odd = cost
-        print(f'    {{"{row["name"]}", k{row["way"]}, {row["fields"]}, '
-              f'{{{step:.3f}, {alone:.3f}, {block:.2f}, {{{words:.2f}, {along_k:.2f}}}, {odd:.2f}}}}},')
+        step, alone, block, each, memory, a_words, a_along_k, b_words, b_along_k, odd = cost
+        print(f'    {{"{row["name"]}", k{row["way"]}, {row["fields"]},\n     {{{step:.3f}, {alone:.3f}, {block:.2f}, '
+              f'{each:.3f}, {memory:.1f}, {{{a_words:.2f}, {a_along_k:.2f}}}, {{{b_words:.2f}, {b_along_k:.2f}}}, {odd:.2f}}}}},')
     for name, value in zip(CONSTANTS, numpy.exp(after[len(rows) * len(COSTS):])):
         print(f"{name} = {value:.3g}")
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(os.environ["CORNERTURN_SOURCE_DIR"]) / "benc
 import fit_products  # noqa: E402
 
 ROWS = fit_products.kernels()
-LOGS = numpy.log([cost for row in ROWS for cost in row["costs"]] + fit_products.constants())
+LOGS = fit_products.in_source(ROWS)
 
 
 def explained(cell):

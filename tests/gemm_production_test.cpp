@@ -31,12 +31,14 @@ void expect_right(const kernel& k, const gemm_shape& shape) {
     ASSERT_TRUE(run.finished) << name(k, shape);
 }
 
+// Those that take so much of k.
 template <class F>
-void for_each_tuning(F f) {
+void for_each_tuning(std::int64_t depth, F f) {
     int tunings = 0;
     for (const kernel& k : kernels()) {
         if (!k.id.starts_with("tuned_gemm@")) continue;
         ++tunings;
+        if (!tests::tuned_row(k).takes(depth)) continue;
         ASSERT_NO_FATAL_FAILURE(f(k));
         EXPECT_GT(runs[k.id], 0) << k.id;
     }
@@ -44,7 +46,7 @@ void for_each_tuning(F f) {
 }
 
 TEST(gemm_production, edges_of_every_tile) {
-    for_each_tuning([](const kernel& k) {
+    for_each_tuning(0, [](const kernel& k) {
         for (std::int64_t m : {1, 63, 130}) {
             for (std::int64_t n : {1, 65, 200}) {
                 for (std::int64_t depth : {0, 1, 7, 8, 9, 41}) {
@@ -58,15 +60,16 @@ TEST(gemm_production, edges_of_every_tile) {
 
 TEST(gemm_production, random_sizes_leading_dimensions_offsets_and_factors) {
     tests::random_products random;
-    for_each_tuning([&](const kernel& k) {
+    for_each_tuning(0, [&](const kernel& k) {
         for (int round = 0; round < 24; ++round) ASSERT_NO_FATAL_FAILURE(expect_right(k, random.next(300, 200, true)));
     });
 }
 
 // Sums that are long enough to be added up in chunks.
 TEST(gemm_production, long_sums_are_as_exact_as_short_ones) {
-    for_each_tuning([](const kernel& k) {
-        for_each_way({.m = 12, .n = 8, .k = 128 * 8 * 2 + 13, .values = gemm_values::integers},
+    constexpr std::int64_t kLong = 128 * 8 * 2 + 13;
+    for_each_tuning(kLong, [](const kernel& k) {
+        for_each_way({.m = 12, .n = 8, .k = kLong, .values = gemm_values::integers},
                      [&](const gemm_shape& s) { ASSERT_NO_FATAL_FAILURE(expect_right(k, s)); });
     });
 }
@@ -74,8 +77,8 @@ TEST(gemm_production, long_sums_are_as_exact_as_short_ones) {
 // Infinities, NaN, subnormal numbers and -0 go where they go in any sum, and nowhere else: not into what lies beside
 // them, nor by way of what is loaded in vain, padded or added up in chunks and parts.
 TEST(gemm_production, what_is_not_finite_stays_in_its_sums) {
-    for_each_tuning([](const kernel& k) {
-        for (std::int64_t depth : {41, 300}) {
+    for_each_tuning(5, [](const kernel& k) {
+        for (std::int64_t depth : {5, 41, 300}) {
             for_each_way({.m = 132, .n = 136, .k = depth, .beta = 2, .values = gemm_values::special},
                          [&](const gemm_shape& s) { ASSERT_NO_FATAL_FAILURE(expect_right(k, s)); });
         }
@@ -84,7 +87,7 @@ TEST(gemm_production, what_is_not_finite_stays_in_its_sums) {
 
 // A batch's products are those of its matrices, which may be one for all of them; two runs give the same bits.
 TEST(gemm_production, batches_and_the_same_bits_again) {
-    constexpr std::int64_t kCount = 3, kM = 70, kN = 133, kK = 150;
+    constexpr std::int64_t kCount = 3, kM = 70, kN = 133;
     std::mt19937 random(1);
     const auto some = [&](std::int64_t floats) {
         std::vector<float> values(static_cast<std::size_t>(floats));
@@ -92,12 +95,19 @@ TEST(gemm_production, batches_and_the_same_bits_again) {
         return values;
     };
     const auto bytes = [](const std::vector<float>& v) { return v.size() * sizeof(float); };
-    for (const bool one_a : {false, true}) {
-        const std::vector<float> a = some(one_a ? kM * kK : kCount * kM * kK), b = some(kCount * kK * kN);
-        for_each_tuning([&](const kernel& k) {
-            gemm_work w{
-                .a = a.data(), .b = b.data(), .c = nullptr, .m = kM, .n = kN, .k = kK, .lda = kK, .ldb = kN, .ldc = kN};
-            w.count = kCount, w.a_stride = one_a ? 0 : kM * kK, w.b_stride = kK * kN;
+    for (const auto& [depth, one_a] : {std::pair{150, false}, {150, true}, {6, false}, {6, true}}) {
+        const std::vector<float> a = some(one_a ? kM * depth : kCount * kM * depth), b = some(kCount * depth * kN);
+        for_each_tuning(depth, [&, depth = depth, one_a = one_a](const kernel& k) {
+            gemm_work w{.a = a.data(),
+                        .b = b.data(),
+                        .c = nullptr,
+                        .m = kM,
+                        .n = kN,
+                        .k = depth,
+                        .lda = depth,
+                        .ldb = kN,
+                        .ldc = kN};
+            w.count = kCount, w.a_stride = one_a ? 0 : kM * depth, w.b_stride = depth * kN;
             w.c_stride = kM * kN;
             std::vector<float> space(static_cast<std::size_t>(tests::workspace(k, backend::emulator, w)) + 4), before;
             w.workspace = reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(space.data()) + 15) / 16 * 16);
@@ -119,8 +129,8 @@ TEST(gemm_production, batches_and_the_same_bits_again) {
                     for (std::int64_t row = 0; row < kM; row += 23) {
                         for (std::int64_t col = 0; col < kN; col += 11) {
                             double sum = 0;
-                            for (std::int64_t l = 0; l < kK; ++l)
-                                sum += static_cast<double>(w.a[i * w.a_stride + row * kK + l]) *
+                            for (std::int64_t l = 0; l < depth; ++l)
+                                sum += static_cast<double>(w.a[i * w.a_stride + row * depth + l]) *
                                        w.b[i * w.b_stride + l * kN + col];
                             ASSERT_NEAR(c[static_cast<std::size_t>((i * kM + row) * kN + col)], sum, 1e-3)
                                 << k.id << ": " << i << ", " << row << ", " << col;
@@ -150,6 +160,12 @@ TEST(gemm_policy, large_products_are_of_large_tiles_and_packed) {
     EXPECT_STREQ(transposed.row().name, "large");
     EXPECT_FALSE(transposed.pack_a);
     EXPECT_TRUE(transposed.pack_b);
+}
+
+TEST(gemm_policy, little_k_is_computed_as_c_is_stored) {
+    for (std::int64_t k : {1, 8, 9, 16})
+        EXPECT_EQ(chosen({.m = 5000, .n = 5001, .k = k}).row().way, production::gemm_way::outer) << k;
+    EXPECT_EQ(chosen({.m = 5000, .n = 5001, .k = 100}).row().way, production::gemm_way::tiles);
 }
 
 TEST(gemm_policy, few_tiles_are_computed_in_parts) {
@@ -194,10 +210,10 @@ TEST(gemm_policy, what_was_chosen_before_is_chosen_again) {
     for (int round = 0; round < 2; ++round) {
         for (std::int64_t k = 1; k < 300; k += 7) {
             const gemm_work work = work_of({.m = 300, .n = 200, .k = k});
-            gemm_work unaligned = work;
-            unaligned.c += 1;
+            gemm_work batch = work;
+            batch.count = 30;
             EXPECT_EQ(production::choose(work, kH200, true), production::choose(work, kH200, true));
-            EXPECT_NE(production::choose(work, kH200, true).us, production::choose(unaligned, kH200, true).us);
+            EXPECT_NE(production::choose(work, kH200, true).us, production::choose(batch, kH200, true).us);
         }
     }
 }

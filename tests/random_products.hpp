@@ -9,6 +9,8 @@
 #include <random>
 #include <string>
 
+#include "device/registry.hpp"
+#include "ops/gemm/kernels/tunings.hpp"
 #include "ops/gemm/problem.hpp"
 
 namespace cornerturn::tests {
@@ -31,6 +33,11 @@ inline int rounds(int usual) {
     return asked == nullptr ? usual : std::atoi(asked);
 }
 
+// The row of kGemmKernels that a kernel of tests/kernels/gemm/tuned_products.cu is of: its name begins with the number.
+inline const production::gemm_kernel& tuned_row(const kernel& tuned) {
+    return production::kGemmKernels[std::stoi(tuned.id.substr(std::string("tuned_gemm@").size(), 2))];
+}
+
 // Of a seed that it prints: every third aligned, the others off their boundaries.
 class random_products {
 public:
@@ -40,10 +47,11 @@ public:
         random_.seed(seed);
     }
 
-    // m and n up to `most`, k up to `most_k`; A and B as they are, or transposed at random.
+    // m and n up to `most`, k up to `most_k`, and every third up to 16; A and B as they are, or transposed at random.
     gemm_shape next(int most, int most_k, bool may_turn) {
         constexpr float kFactors[] = {0, 1, -1, 2.5f, 0.1f};
         gemm_shape s{.m = 1 + up_to(most), .n = 1 + up_to(most), .k = up_to(most_k), .seed = random_()};
+        if (up_to(2) == 0) s.k %= 17;
         const bool aligned = up_to(2) == 0;
         const auto four = [&](std::int64_t size) { return aligned ? (size + 3) / 4 * 4 : size; };
         s.m = four(s.m), s.n = four(s.n);

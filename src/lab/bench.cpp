@@ -61,7 +61,8 @@ bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
 }
 
 std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
-    constexpr int kFirstRounds = 5, kLastRounds = 20;
+    constexpr int kFirstRounds = 1, kNextRounds = 5, kLastRounds = 20;
+    constexpr double kHopeless = 2;  // times as long as the best
     constexpr std::size_t kBest = 3;
     const std::vector<problem::candidate> offered = of.candidates();
     if (offered.empty()) return std::nullopt;
@@ -90,13 +91,22 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
         if (!found.fault.empty()) return found;
     }
     found.candidates = static_cast<int>(all.size());
-    // The best three, and behind them the chosen one if it is none of these.
     const std::vector<timing> first = time_all(all, kFirstRounds);
-    for (std::size_t i = 0; i < all.size(); ++i) found.medians.emplace_back(all[i].name, first[i].median_s);
-    std::vector<std::size_t> order(all.size());
-    std::iota(order.begin(), order.end(), 0);
+    const auto quickest = [](const timing& a, const timing& b) { return a.median_s < b.median_s; };
+    const double hopeless = kHopeless * std::min_element(first.begin(), first.end(), quickest)->median_s;
+    std::vector<std::size_t> order;  // the chosen one first
+    std::vector<problem::candidate> hopeful;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        found.medians.emplace_back(all[i].name, first[i].median_s);
+        if (i > 0 && first[i].median_s >= hopeless) continue;
+        order.push_back(i);
+        hopeful.push_back(all[i]);
+    }
+    const std::vector<timing> next = time_all(hopeful, kNextRounds);
+    for (std::size_t i = 0; i < order.size(); ++i) found.medians[order[i]].second = next[i].median_s;
+    // The best three, and behind them the chosen one if it is none of these.
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return first[a].median_s < first[b].median_s; });
+                     [&](std::size_t a, std::size_t b) { return found.medians[a].second < found.medians[b].second; });
     order.resize(std::min(order.size(), kBest));
     auto chosen = std::find(order.begin(), order.end(), 0);
     if (chosen == order.end()) chosen = order.insert(order.end(), 0);
@@ -111,8 +121,7 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
         }
         if (!found.fault.empty()) return found;
     }
-    const auto best = std::min_element(last.begin(), last.end(),
-                                       [](const timing& a, const timing& b) { return a.median_s < b.median_s; });
+    const auto best = std::min_element(last.begin(), last.end(), quickest);
     found.best = kept[static_cast<std::size_t>(best - last.begin())].name;
     found.best_time = *best;
     found.chosen_time = last[static_cast<std::size_t>(chosen - order.begin())];

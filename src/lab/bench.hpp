@@ -131,8 +131,8 @@ private:
 using time_in_turn = std::function<std::vector<timing>(const std::vector<std::function<void()>>&, int rounds)>;
 
 // Verifies and times all candidates of the problem, whose work was taken and whose memory is prepared: first all of
-// them a little, then the best and the one that was chosen, which are verified again. A candidate that declines the
-// work is left out; the chosen one must not. None where the library has no choice.
+// them once, then those that may be the best, at last the best and the one that was chosen, which are verified again. A
+// candidate that declines the work is left out; the chosen one must not. None where the library has no choice.
 std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time);
 
 // Where cells are measured.

@@ -48,17 +48,24 @@ struct tuned {
 template <int kRow, char kHow>
 inline constexpr char kName[] = {'0' + kRow / 10, '0' + kRow % 10, kHow, 0};
 
+constexpr bool is_outer(int row) { return production::kGemmKernels[row].way == production::gemm_way::outer; }
+constexpr int last_of_columns() {
+    int row = production::kGemmKernelCount - 1;
+    while (production::kGemmKernels[row].way != production::gemm_way::columns) --row;
+    return row;
+}
+constexpr int kColumns = last_of_columns();
+
 // Each row of the table: whole, and in three parts of the transpose. Some of them packed.
 template <int... kRows>
 consteval auto all_tunings(std::integer_sequence<int, kRows...>) {
     return variants{tuned<kRows, 1>::of(kName<kRows, 'w'>)...,
-                    tuned<kRows, 3, true>::of(kName<kRows, 'p'>)...,
+                    tuned<kRows, 3, !is_outer(kRows)>::of(kName<kRows, 'p'>)...,
                     tuned<0, 1, false, true, false>::of(kName<0, 'a'>),
                     tuned<0, 1, false, false, true>::of(kName<0, 'b'>),
                     tuned<0, 2, false, true, true>::of(kName<0, '2'>),
                     tuned<production::kAnyOperands, 40>::of(kName<production::kAnyOperands, 'm'>),
-                    tuned<production::kGemmKernelCount - 1, 2, true, false, true>::of(
-                        kName<production::kGemmKernelCount - 1, 'b'>)};
+                    tuned<kColumns, 2, true, false, true>::of(kName<kColumns, 'b'>)};
 }
 
 }  // namespace

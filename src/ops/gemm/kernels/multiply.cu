@@ -41,8 +41,11 @@ constexpr int kReservedShared = 1 << 10;  // by CUDA, of each block
 
 template <int kRow>
 gemm_tiles_kernel kernel_of(const gemm_paths& paths, bool fours) {
-    if constexpr (production::kGemmKernels[kRow].way == production::gemm_way::tiles)
+    constexpr production::gemm_way kWay = production::kGemmKernels[kRow].way;
+    if constexpr (kWay == production::gemm_way::tiles)
         return tiles_kernel_of<kRow>(paths, fours);
+    else if constexpr (kWay == production::gemm_way::outer)
+        return outer_kernel_of<kRow>(paths);
     else
         return narrow_kernel_of<kRow>(paths);
 }
@@ -56,7 +59,7 @@ gemm_tiles_kernel find_kernel(int row, const gemm_paths& paths, bool fours, std:
 
 void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_kernel& row, const gpu& on) {
     w.tiles_down = (w.m + row.rows - 1) / row.rows;
-    w.tiles_across = (w.n + row.cols - 1) / row.cols;
+    w.tiles_across = (w.n + row.left() + row.cols - 1) / row.cols;
     w.whole = static_cast<int>(production::whole_tiles(row, w.tiles(), w.parts, on));
     const int left = w.tiles() - w.whole;
     const int blocks = w.whole + left * w.parts, at_a_time = (blocks - 1) / on.multiprocessors + 1;
@@ -64,7 +67,7 @@ void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_ker
     w.steps_each = static_cast<int>(steps / w.parts);
     w.steps_over = static_cast<int>(steps % w.parts);
     const bool chunks = production::needs_chunks(row, w.k, w.whole, w.parts);
-    const int shared = kernel.stages_bytes + (chunks ? kernel.sums_bytes : 0);
+    const int shared = chunks ? kernel.with_chunks_bytes : kernel.shared_bytes;
     // Where blocks are few, the rest of a multiprocessor's memory is a cache for copies of 4 bytes.
     launch({.grid = dim3(static_cast<unsigned>(blocks)),
             .block = dim3(static_cast<unsigned>(row.threads())),
@@ -93,7 +96,8 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
     const bool fours = production::stores_fours(work) && !tuned.transposed;
     const gemm_tiles_kernel kernel =
         find_kernel(tuned.kernel, packed, fours, std::make_integer_sequence<int, production::kGemmKernelCount>());
-    if (kernel.run == nullptr) return false;
+    if (kernel.run == nullptr || !row.takes(work.k)) return false;
+    if (row.way == production::gemm_way::outer && tuned.transposed) return false;
     gemm_operand a{work.a, work.lda, work.a_stride, 0}, b{work.b, work.ldb, work.b_stride, 0};
     {
         const step_before what_follows;
@@ -103,8 +107,8 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
 
     const auto least = [](std::int64_t x, std::int64_t y) { return x < y ? x : y; };
     const std::int64_t rows = production::kMostTilesAlong * row.rows, cols = production::kMostTilesAlong * row.cols;
-    const std::int64_t each =
-        (least(work.m, rows) + row.rows - 1) / row.rows * ((least(work.n, cols) + row.cols - 1) / row.cols);
+    const std::int64_t each = (least(work.m, rows) + row.rows - 1) / row.rows *
+                              ((least(work.n, cols) + row.left() + row.cols - 1) / row.cols);
     const std::int64_t products = production::kMostTiles / each;
     for (std::int64_t product = 0; product < work.count; product += products) {
         for (std::int64_t down = 0; down < work.m; down += rows) {

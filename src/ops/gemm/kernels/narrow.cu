@@ -235,6 +235,7 @@ gemm_tiles_kernel narrow_kernel_of(const production::gemm_paths& paths) {
         return {};
     }
 }
+template gemm_tiles_kernel narrow_kernel_of<8>(const production::gemm_paths&);
 template gemm_tiles_kernel narrow_kernel_of<9>(const production::gemm_paths&);
 template gemm_tiles_kernel narrow_kernel_of<10>(const production::gemm_paths&);
 template gemm_tiles_kernel narrow_kernel_of<11>(const production::gemm_paths&);
@@ -242,6 +243,5 @@ template gemm_tiles_kernel narrow_kernel_of<12>(const production::gemm_paths&);
 template gemm_tiles_kernel narrow_kernel_of<13>(const production::gemm_paths&);
 template gemm_tiles_kernel narrow_kernel_of<14>(const production::gemm_paths&);
 template gemm_tiles_kernel narrow_kernel_of<15>(const production::gemm_paths&);
-template gemm_tiles_kernel narrow_kernel_of<16>(const production::gemm_paths&);
 
 }  // namespace CORNERTURN_KERNELS

@@ -12,15 +12,15 @@ namespace cornerturn::production {
 namespace {
 
 // Fitted along with the costs of the kernels (tunings.hpp).
-constexpr double kFirstUs = 2.3;                             // until the first block computes, and from the last's end
-constexpr double kPackUs = 2.3, kPackedFloats = 306000;      // to begin to pack an operand; in a microsecond
-constexpr double kGatherUs = 3.3, kGatheredFloats = 305000;  // of parts, which have to be written, too
-constexpr double kAllocateUs = 3;                            // to get a workspace, and give it back
-constexpr double kMemoryBytes = 4.7e6;                       // in a microsecond, besides what blocks wait for
-constexpr double kLastWave = 0.4;  // what a last wave costs that is not full, as a share of a full one
-constexpr std::int64_t kFew = 4;   // columns, or rows, that have kernels of their own where k is so long
+constexpr double kFirstUs = 4.62;                             // until the first block computes, and from the last's end
+constexpr double kPackUs = 2.72, kPackedFloats = 293000;      // to begin to pack an operand; in a microsecond
+constexpr double kGatherUs = 2.47, kGatheredFloats = 288000;  // of parts, which have to be written, too
+constexpr double kAllocateUs = 3;                             // to get a workspace, and give it back
+constexpr double kLastWave = 0.55;  // what a last wave costs that is not full, as a share of a full one
+constexpr std::int64_t kFew = 4;    // columns, or rows, that have kernels of their own where k is so long
 constexpr std::int64_t kLongK = 64;
 constexpr double kNever = 1e30;
+constexpr int kSchedulers = 4;                             // of a multiprocessor, which share its warps
 constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a part, eight of k each
 
 // Parts that a multiprocessor gets, one after the other.
@@ -42,22 +42,26 @@ gemm_path path_of(const float* data, std::int64_t extent, bool along_k, std::int
 }
 
 // So many blocks of so many steps, which take so many times as long as they might.
-double blocks_us(const gemm_costs& costs, std::int64_t blocks, double steps, int resident, const gpu& on, double slower,
-                 double block_us) {
+double blocks_us(const gemm_kernel& kernel, std::int64_t blocks, double steps, int resident, const gpu& on,
+                 double slower, double block_us) {
     if (blocks == 0) return 0;
     const double waves = static_cast<double>(blocks) / (on.multiprocessors * resident);
-    const auto at_a_time = waves <= 1 ? static_cast<double>(ratio_up(blocks, on.multiprocessors)) : resident;
-    const double step = slower * std::max(costs.alone_us, at_a_time * costs.step_us);
-    return (waves <= 1 ? 1 : waves + (std::ceil(waves) - waves) * kLastWave) * (steps * step + block_us);
+    const std::int64_t at_a_time = waves <= 1 ? ratio_up(blocks, on.multiprocessors) : resident;
+    // Warps stay with one of the schedulers: three blocks of two warps take as long as four.
+    const std::int64_t fill = std::max(1, kSchedulers * 32 / kernel.threads());
+    const double alone = kernel.costs.alone_us,
+                 all = static_cast<double>(ratio_up(at_a_time, fill) * fill) * kernel.costs.step_us;
+    const double step = slower * std::sqrt(alone * alone + all * all);
+    return (waves <= 1 ? 1 : waves + (std::ceil(waves) - waves) * kLastWave) *
+           (steps * step + block_us + static_cast<double>(at_a_time) * kernel.costs.each_us);
 }
 
 // What must come from memory and go there, at the least.
-double memory_us(const gemm_work& w) {
+double memory_bytes(const gemm_work& w) {
     const auto m = static_cast<double>(w.m), n = static_cast<double>(w.n), k = static_cast<double>(w.k);
     const auto count = static_cast<double>(w.count);
-    const double floats = m * k * static_cast<double>(packed_count(w.count, w.a_stride)) +
-                          n * k * static_cast<double>(packed_count(w.count, w.b_stride)) + m * n * count;
-    return 4 * floats / kMemoryBytes;
+    return 4 * (m * k * static_cast<double>(packed_count(w.count, w.a_stride)) +
+                n * k * static_cast<double>(packed_count(w.count, w.b_stride)) + m * n * count);
 }
 
 }  // namespace
@@ -83,7 +87,7 @@ bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole,
 }
 
 std::int64_t tiles_of(const gemm_work& w, const gemm_kernel& kernel) {
-    return ratio_up(w.m, kernel.rows) * ratio_up(w.n, kernel.cols) * w.count;
+    return ratio_up(w.m, kernel.rows) * ratio_up(w.n + kernel.left(), kernel.cols) * w.count;
 }
 
 const gemm_kernel& gemm_tuning::row() const { return kGemmKernels[kernel]; }
@@ -130,6 +134,7 @@ bool takes(const gemm_kernel& kernel, gemm_path a, gemm_path b) {
         case gemm_way::tiles: return true;
         case gemm_way::dots: return a == gemm_path::along_k && (b != gemm_path::vectors || kernel.cols % 4 == 0);
         case gemm_way::columns: return a != gemm_path::along_k;
+        case gemm_way::outer: return true;
     }
     return false;
 }
@@ -144,7 +149,7 @@ public:
           transposed_(of_transposes),
           given_(workspace_given),
           odd_(of_transposes || !stores_fours(work)),
-          memory_us_(memory_us(w_)) {}
+          bytes_(memory_bytes(w_)) {}
 
     // Calls f(tuning) with the best number of parts for each kernel and packing that takes the work; where `all`, with
     // some other numbers of parts, too. What cannot take less than `most()` us is left out.
@@ -160,19 +165,24 @@ public:
             // Tiles would be mostly padding.
             if (kernel.way == gemm_way::tiles && std::min(w_.m, w_.n) <= kFew && w_.k >= kLongK) continue;
             // A is read once for so many columns.
-            if (kernel.way != gemm_way::tiles && w_.n > kernel.cols) continue;
+            const bool narrow = kernel.way == gemm_way::dots || kernel.way == gemm_way::columns;
+            if (narrow && w_.n > kernel.cols) continue;
+            // What little k there is lies in registers; C's rows are written whole.
+            const bool outer = kernel.way == gemm_way::outer;
+            if (outer && (transposed_ || !kernel.takes(w_.k))) continue;
             const std::int64_t tiles = tiles_of(w_, kernel);
             for (bool a : {false, true}) {
                 for (bool b : {false, true}) {
+                    if (outer && (a || b)) continue;
                     if ((a && !can_pack(lie_.a, w_.m)) || (b && !can_pack(lie_.b, w_.n))) continue;
                     const gemm_path path_a = a ? gemm_path::vectors : lie_.a, path_b = b ? gemm_path::vectors : lie_.b;
                     if (!takes(kernel, path_a, path_b)) continue;
-                    double before = kFirstUs + memory_us_;
+                    double before = kFirstUs + bytes_ / (1e6 * kernel.costs.memory_tb_s);
                     if (a) before += pack_us(w_.m, w_.a_stride);
                     if (b) before += pack_us(w_.n, w_.b_stride);
                     if (!given_ && (a || b)) before += kAllocateUs;
                     if (before >= most()) continue;
-                    const double slower = slower_by(kernel, path_a) * slower_by(kernel, path_b);
+                    const double slower = slower_by(kernel.costs.of_a, path_a) * slower_by(kernel.costs.of_b, path_b);
                     split({.kernel = row, .transposed = transposed_, .pack_a = a, .pack_b = b, .parts = 1, .us = 0},
                           tiles, before, slower, may_split, all, f);
                 }
@@ -189,8 +199,8 @@ private:
         return kPackUs + static_cast<double>(to_four(extent)) * static_cast<double>(w_.k) *
                              static_cast<double>(packed_count(w_.count, stride)) / kPackedFloats;
     }
-    static double slower_by(const gemm_kernel& kernel, gemm_path path) {
-        return path == gemm_path::vectors ? 1 : kernel.costs.unaligned[path == gemm_path::along_k ? 1 : 0];
+    static double slower_by(const double (&factors)[2], gemm_path path) {
+        return path == gemm_path::vectors ? 1 : factors[path == gemm_path::along_k ? 1 : 0];
     }
 
     template <class F>
@@ -201,9 +211,9 @@ private:
         const std::int64_t steps = steps_of(w_, kernel);
         const double stored_us = costs.block_us * (odd_ ? costs.odd : 1);
         const int of_whole = resident_on(kernel, needs_chunks(kernel, w_.k, tiles, 1), on_);
-        tuned.us = of_whole == 0
-                       ? kNever
-                       : before + blocks_us(costs, tiles, static_cast<double>(steps), of_whole, on_, slower, stored_us);
+        tuned.us = of_whole == 0 ? kNever
+                                 : before + blocks_us(kernel, tiles, static_cast<double>(steps), of_whole, on_, slower,
+                                                      stored_us);
         gemm_tuning best = tuned;
         const std::int64_t left = tiles - whole_tiles(kernel, tiles, 2, on_);
         const std::int64_t most = std::min(kMostParts, steps * kernel.depth() / (8 * kLeastSteps));
@@ -223,11 +233,12 @@ private:
                 if (all && best.us < kNever) f(best);
                 gemm_tuning split = tuned;
                 split.parts = static_cast<int>(parts);
-                split.us = more +
-                           blocks_us(costs, tiles - left, static_cast<double>(steps), resident, on_, slower, block_us) +
-                           blocks_us(costs, left * parts, static_cast<double>(steps) / static_cast<double>(parts),
-                                     resident, on_, slower, block_us) +
-                           static_cast<double>(left * parts) * kernel.rows * kernel.cols / kGatheredFloats;
+                split.us =
+                    more +
+                    blocks_us(kernel, tiles - left, static_cast<double>(steps), resident, on_, slower, block_us) +
+                    blocks_us(kernel, left * parts, static_cast<double>(steps) / static_cast<double>(parts), resident,
+                              on_, slower, block_us) +
+                    static_cast<double>(left * parts) * kernel.rows * kernel.cols / kGatheredFloats;
                 if (all || split.us < best.us) best = split;
             }
         }
@@ -238,7 +249,7 @@ private:
     const gpu& on_;
     gemm_paths lie_;
     bool transposed_, given_, odd_;
-    double memory_us_;
+    double bytes_;
 };
 
 // Of those that are allowed; its `us` is kNever where none is.

@@ -83,20 +83,22 @@ struct gemm_target {
     }
 };
 
-// A kernel that computes tiles, and the bytes of dynamic shared memory that it takes for its stages, and for sums of
-// more steps than it sums at a time.
+// A kernel that computes tiles, and the bytes of dynamic shared memory that it takes: for no more steps than it sums at
+// a time, and for more.
 struct gemm_tiles_kernel {
     void (*run)(gemm_launch) = nullptr;
-    int stages_bytes = 0, sums_bytes = 0;
+    int shared_bytes = 0, with_chunks_bytes = 0;
 };
 
 // That of a row of production::kGemmKernels, for operands that lie so; without a kernel where there is none. `fours`:
 // whether C's rows are stored 16 bytes at a time. Each row is instantiated in one file. The first is of rows of tiles,
-// the second of others.
+// the second of dots and columns, the third of outer products.
 template <int kRow>
 gemm_tiles_kernel tiles_kernel_of(const production::gemm_paths& paths, bool fours);
 template <int kRow>
 gemm_tiles_kernel narrow_kernel_of(const production::gemm_paths& paths);
+template <int kRow>
+gemm_tiles_kernel outer_kernel_of(const production::gemm_paths& paths);
 
 // C's tiles out of their parts.
 void gather(const gemm_launch& w, int rows, int cols);

@@ -105,10 +105,14 @@ struct gemm_stages {
     using a_loader = gemm_loader<kA, Tile::kRows, Tile::kDepth, Tile::kThreads>;
     using b_loader = gemm_loader<kB, Tile::kCols, Tile::kDepth, Tile::kThreads>;
     static constexpr int kFloats = a_loader::kFloats + b_loader::kFloats, kAll = kFloats * Tile::kStages;
-    static constexpr int kSums = Tile::kRows * Tile::kCols * Tile::kSlices;  // of all threads
-    // Slices' sums lie where the stages were, in rows that do not collide.
+    static constexpr int kSums = Tile::kRows * Tile::kCols * Tile::kSlices;  // of all threads, behind the stages
+    // Slices' sums lie where all that was, in rows that do not collide.
     static constexpr int kSumsPitch = Tile::kCols + 4, kOfSlices = Tile::kRows * kSumsPitch * Tile::kSlices;
-    static constexpr int kShared = Tile::kSlices > 1 && kOfSlices > kAll ? kOfSlices : kAll;
+    // Dynamic shared memory, where sums are added up in chunks or not.
+    static constexpr int shared(bool chunks) {
+        const int in_loop = kAll + (chunks ? kSums : 0);
+        return Tile::kSlices > 1 && kOfSlices > in_loop ? kOfSlices : in_loop;
+    }
 };
 
 // Stores kLines rows of a tile, of kLength elements each, that lie in shared memory for kSlices slices: neighbouring
@@ -197,7 +201,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
 
     float sums[kDown][kAcross] = {};
     const auto for_each_four = [&](auto f) {
-        float4* const mine = reinterpret_cast<float4*>(shared + stages::kShared) + thread;
+        float4* const mine = reinterpret_cast<float4*>(shared + stages::kAll) + thread;
         CORNERTURN_UNROLL
         for (int i = 0; i < kDown; ++i) {
             CORNERTURN_UNROLL
@@ -374,8 +378,8 @@ gemm_tiles_kernel find_gemm_tiles(bool fours) {
     using stages = gemm_stages<tile, kA, kB>;
     constexpr int kFloat = sizeof(float);
     return {.run = fours ? &gemm_tiles<tile, kA, kB, true> : &gemm_tiles<tile, kA, kB, false>,
-            .stages_bytes = stages::kShared * kFloat,
-            .sums_bytes = stages::kSums * kFloat};
+            .shared_bytes = stages::shared(false) * kFloat,
+            .with_chunks_bytes = stages::shared(true) * kFloat};
 }
 template <int kRow, gemm_path kA>
 gemm_tiles_kernel find_gemm_tiles(gemm_path b, bool fours) {
