@@ -12,12 +12,12 @@ namespace cornerturn::production {
 namespace {
 
 // Fitted along with the costs of the kernels (tunings.hpp).
-constexpr double kFirstUs = 4.62;                             // until the first block computes, and from the last's end
-constexpr double kPackUs = 2.72, kPackedFloats = 293000;      // to begin to pack an operand; in a microsecond
-constexpr double kGatherUs = 2.47, kGatheredFloats = 288000;  // of parts, which have to be written, too
-constexpr double kAllocateUs = 3;                             // to get a workspace, and give it back
-constexpr double kLastWave = 0.55;  // what a last wave costs that is not full, as a share of a full one
-constexpr std::int64_t kFew = 4;    // columns, or rows, that have kernels of their own where k is so long
+constexpr double kFirstUs = 4.65;                            // until the first block computes, and from the last's end
+constexpr double kPackUs = 2.89, kPackedFloats = 288000;     // to begin to pack an operand; in a microsecond
+constexpr double kGatherUs = 2.5, kGatheredFloats = 284000;  // of parts, which have to be written, too
+constexpr double kAllocateUs = 3;                            // to get a workspace, and give it back
+constexpr double kLastWave = 0.553;  // what a last wave costs that is not full, as a share of a full one
+constexpr std::int64_t kFew = 4;     // columns, or rows, that have kernels of their own where k is so long
 constexpr std::int64_t kLongK = 64;
 constexpr double kNever = 1e30;
 constexpr int kSchedulers = 4;                             // of a multiprocessor, which share its warps
