@@ -87,7 +87,7 @@ TEST(cuda_product, each_tuning) {
             ++launches[k.id];
             ASSERT_EQ(problem.check().fault, "") << k.id << ": " << name(s);
         }
-        ASSERT_GT(launches[k.id], 0) << k.id;
+        EXPECT_GT(launches[k.id], 0) << k.id;
     }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <thread>
 #include <vector>
@@ -45,16 +46,27 @@ TEST(cuda_workspace, does_not_grow_over_a_hundred_thousand_calls) {
         packed.call(nullptr);
         other.call(nullptr);
     };
+    cuda::give_back_workspace();
+    const auto tell = [](const char* when) {
+        CORNERTURN_CUDA(cudaDeviceSynchronize());
+        std::size_t free = 0, all_bytes = 0;
+        CORNERTURN_CUDA(cudaMemGetInfo(&free, &all_bytes));
+        const std::int64_t kept = cuda::kept_workspace_bytes();
+        std::printf("%s: %lld bytes are kept, %lld of the device are in use\n", when, static_cast<long long>(kept),
+                    static_cast<long long>(all_bytes - free));
+        return kept;
+    };
+    EXPECT_EQ(tell("before any call"), 0);
     for (int i = 0; i < 1000; ++i) all();
-    CORNERTURN_CUDA(cudaDeviceSynchronize());
-    const std::int64_t kept = cuda::kept_workspace_bytes();
+    const std::int64_t kept = tell("after 3000 calls");
     for (int i = 0; i < 33000; ++i) all();
-    CORNERTURN_CUDA(cudaDeviceSynchronize());
-    EXPECT_EQ(cuda::kept_workspace_bytes(), kept);
+    EXPECT_EQ(tell("after 102000 calls"), kept);
     launches["cornerturn::cuda::gemm"] += 102000;
     in_parts.expect_right(nullptr);
     packed.expect_right(nullptr);
     other.expect_right(nullptr);
+    cuda::give_back_workspace();
+    EXPECT_EQ(tell("given back"), 0);
 }
 
 TEST(cuda_workspace, serves_many_threads_and_streams) {
