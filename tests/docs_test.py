@@ -167,6 +167,16 @@ def cells_of(row):
     return [cell.strip() for cell in row.strip("|").split("|")]
 
 
+def beside_cublas(program, *groups):
+    """The rows of some groups of shapes, of the bench of products; each shape once."""
+    rows, where = reported(program, "bench_gemm", "Beside cublasSgemm")
+    cells = stored("bench_gemm")["cells"]
+    if len(rows) != len(cells) + 2:
+        sys.exit("docs_test.py: not every cell of results/bench_gemm.json has a row")
+    found = {cells_of(row)[0]: row for row, cell in zip(rows[2:], cells) if cell["group"] in groups}
+    return rows[:2] + list(found.values()), where
+
+
 def joined(program, name, columns):
     """One table of some columns of a report's tables: (heading, column, name here)."""
     table, where = {}, ""
@@ -253,6 +263,20 @@ def spread(program, names):
     return lines, where_of(program, names[0])
 
 
+def random_products(program, names):
+    """Ratios to cublasSgemm over all cells of some benches, by way of calling and by class of shape."""
+    cells = [cell for name in names for cell in stored(name)["cells"]]
+    classes = {"all": lambda cell: True, "narrow": lambda cell: min(cell["m"], cell["n"]) <= 64, "short k": lambda cell: cell["k"] <= 64,
+               "neither": lambda cell: min(cell["m"], cell["n"], cell["k"]) > 64}
+    lines = ["| way of calling | shapes | cells | least | 1 % | 5 % | 25 % | median |", "|---|---|" + "---:|" * 6]
+    for way in ("one call", "twenty in a row", "workspace given"):
+        for of, belongs in classes.items():
+            its = sorted(next((w["ratio"] for w in cell["ways"] if w["way"] == way), cell["ratio"]) for cell in cells if belongs(cell))
+            numbers = [f"{its[int(at * len(its))]:.2f}" for at in (0, 0.01, 0.05, 0.25, 0.5)]
+            lines.append(f"| {way} | {of} | {len(its)} | {' | '.join(numbers)} |")
+    return lines, where_of(program, names[0])
+
+
 def caches(program, name):
     """Of each shape and element size the time, and that of the fastest peer as a multiple of it."""
     def shown(seconds):
@@ -286,7 +310,7 @@ README_TABLES = {
     "bench:transpose": lambda program: reported(program, "bench_transpose", "Worst and median"),
     "bench:transpose:host": lambda program: reported(program, "bench_transpose_host", "Worst and median"),
     "ladder:gemm:4096x4096x4096": lambda program: reported(program, "ladder_gemm_4096x4096x4096", TIMES),
-    "bench:gemm": lambda program: reported(program, "bench_gemm", "Beside cublasSgemm"),
+    "bench:gemm": lambda program: beside_cublas(program, "squares"),
 }
 WHY_TABLES = {
     "why:conflicts": lambda program: joined(program, "why_conflicts", WHY),
@@ -306,6 +330,13 @@ HOST_TABLES = {
     "host:caches": lambda program: caches(program, "bench_host_caches_1_thread"),
     "host:caches:all": lambda program: caches(program, "bench_host_caches"),
 }
+PRODUCT_TABLES = {
+    "products:random": lambda program: random_products(program, [f"bench_random_gemm_{seed}" for seed in (9601, 9602, 9603)]),
+    "products:squares": lambda program: beside_cublas(program, "small", "squares"),
+    "products:others": lambda program: beside_cublas(program, "ragged", "oblong", "transposes", "padded"),
+    "products:narrow": lambda program: beside_cublas(program, "narrow"),
+    "products:batches": lambda program: beside_cublas(program, "batches"),
+}
 PYTHON_TABLES = {
     "python:permutations": lambda program: from_python(program, ["bench_python_permute"]),
     "python:transposes": lambda program: from_python(program, ["bench_python_transpose"]),
@@ -314,7 +345,7 @@ PYTHON_TABLES = {
     "python:calls:numpy": lambda program: calls(program, "calls/host", ["numpy"]),
     "python:calls:torch:host": lambda program: calls(program, "calls/host", ["torch"]),
 }
-TABLES = {"docs/host.md": HOST_TABLES, "docs/python.md": PYTHON_TABLES, "README.md": README_TABLES, "README.zh-CN.md": README_TABLES, "docs/why.md": WHY_TABLES, "docs/why.zh-CN.md": WHY_TABLES}
+TABLES = {"docs/host.md": HOST_TABLES, "docs/products.md": PRODUCT_TABLES, "docs/python.md": PYTHON_TABLES, "README.md": README_TABLES, "README.zh-CN.md": README_TABLES, "docs/why.md": WHY_TABLES, "docs/why.zh-CN.md": WHY_TABLES}
 
 # The plots in docs/plots, by the results that they are drawn from and their name among that report's plots.
 PLOTS = {
