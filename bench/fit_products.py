@@ -22,7 +22,7 @@ import re
 import numpy
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops" / "gemm" / "kernels"
-NUMBER = r"\s*([-\d.e]+)\s*"
+NUMBER = r"\s*([-+\d.e]+)\s*"
 ROW = re.compile(r'\{"([^"]+)", k(\w+), ([-\d, ]+),\s*\{' + ",".join([NUMBER] * 5) +
                  (r",\s*\{" + NUMBER + "," + NUMBER + r"\}") * 2 + "," + NUMBER + r"\}\}")
 COSTS = ("step_us", "alone_us", "block_us", "each_us", "memory_tb_s", "a_words", "a_along_k", "b_words", "b_along_k", "odd")
@@ -44,14 +44,13 @@ def kernels():
         depths = {"Tiles": row["deep"], "Outer": row["deep"], "Dots": 32, "Columns": 16 // row["down"]}
         row["depth"] = row["slices"] * depths[row["way"]]
         row["warps"] = row["slices"] * row["warps_down"] * row["warps_across"]
-        row["left"] = row["warps_down"] - 1 if row["way"] == "Outer" else 0
         rows.append(row)
     return rows
 
 
 def constants():
     text = (SOURCE / "policy.cpp").read_text()
-    return [float(re.search(rf"{name} = ([\d.e]+)[,;]", text)[1]) for name in CONSTANTS]
+    return [float(re.search(rf"{name} = ([\d.e+]+)[,;]", text)[1]) for name in CONSTANTS]
 
 
 def in_source(rows):
@@ -65,6 +64,8 @@ def up(a, b):
 
 def resident(row, chunks):
     shared = 0
+    if row["way"] == "Outer":
+        shared = 4 * (row["rows"] * (row["deep"] + 4) + row["deep"] * (row["cols"] + row["warps_down"] + row["across"]))
     if row["way"] == "Tiles":
         in_loop = row["stages"] * row["depth"] * (row["rows"] + row["cols"] + 8)
         in_loop += row["rows"] * row["cols"] * row["slices"] if chunks else 0
@@ -108,7 +109,9 @@ def facts(cell, name, rows):
         path_a, packed = VECTORS, packed + up(m, 4) * 4 * k * count
     if pack_b:
         path_b, packed = VECTORS, packed + up(n, 4) * 4 * k * count
-    tiles, steps = up(m, row["rows"]) * up(n + row["left"], row["cols"]) * count, max(1, up(k, row["depth"]))
+    c_off = cell["c_offset"] | cell["ldc"] | (cell["m"] * cell["ldc"] if count > 1 else 0)
+    left = row["warps_down"] - 1 if row["way"] == "Outer" and c_off % row["warps_down"] else 0
+    tiles, steps = up(m, row["rows"]) * up(n + left, row["cols"]) * count, max(1, up(k, row["depth"]))
     rounds = tiles // MULTIPROCESSORS
     whole = tiles
     if parts > 1:
@@ -165,7 +168,9 @@ def fitted(before, kinds, table, measured, cell_of, steps=400):
     """The logarithms of costs and constants that predict best."""
     import torch  # which nothing else needs
 
-    likely, regret_weight, near_before = 0.05, 0.3, 0.001  # how much quicker is how much likelier; of the regret; of both
+    likely = 0.05          # what seems quicker by that share is e times as likely to be chosen
+    regret_weight = 0.3    # beside how far predictions are off
+    near_before = 0.00001  # beside both: what the data do not tell stays as it was
     table, us, cell_of = torch.tensor(table), torch.tensor(measured), torch.tensor(cell_of)
     cells = int(cell_of.max()) + 1
     best = torch.full((cells,), math.inf, dtype=us.dtype).scatter_reduce(0, cell_of, us, "amin")[cell_of]
@@ -184,7 +189,7 @@ def fitted(before, kinds, table, measured, cell_of, steps=400):
         chances = torch.exp(seems - highest[cell_of])
         chances = chances / torch.zeros(cells, dtype=us.dtype).index_add(0, cell_of, chances)[cell_of]
         loss = 2 * (weights * misses).sum() / weights.sum() + regret_weight * (chances * lost).sum() / cells
-        (loss + near_before * 0.01 * ((logs - before) ** 2).sum()).backward()
+        (loss + near_before * ((logs - before) ** 2).sum()).backward()
         optimizer.step()
         slowly.step()
     return logs.detach().numpy()
@@ -216,13 +221,13 @@ def main():
         shares = ", ".join(f"{share:.0%} {found[int(share * len(found))]:.3f}" for share in (0.5, 0.75, 0.9, 0.95, 0.99))
         error = math.sqrt(numpy.mean(numpy.log(measured / us) ** 2))
         print(f"{name}: regret {shares}, mean {numpy.mean(found):.3f}; a prediction is off by {error:.0%}")
-    costs = numpy.exp(after[:len(rows) * len(COSTS)]).reshape(-1, len(COSTS))
+    costs = numpy.maximum(0.01, numpy.exp(after[:len(rows) * len(COSTS)])).reshape(-1, len(COSTS))  # none is printed as 0
     for row, cost in zip(rows, costs):
         step, alone, block, each, memory, a_words, a_along_k, b_words, b_along_k, odd = cost
         print(f'    {{"{row["name"]}", k{row["way"]}, {row["fields"]},\n     {{{step:.3f}, {alone:.3f}, {block:.2f}, '
               f'{each:.3f}, {memory:.1f}, {{{a_words:.2f}, {a_along_k:.2f}}}, {{{b_words:.2f}, {b_along_k:.2f}}}, {odd:.2f}}}}},')
     for name, value in zip(CONSTANTS, numpy.exp(after[len(rows) * len(COSTS):])):
-        print(f"{name} = {value:.3g}")
+        print(f"{name} = {f'{value:.0f}' if value > 1000 else f'{value:.3g}'}")
 
 
 if __name__ == "__main__":

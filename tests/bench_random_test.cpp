@@ -372,8 +372,18 @@ TEST(regret, is_of_the_chosen_way_beside_the_best) {
     EXPECT_DOUBLE_EQ(found->share(), 0.5);
     ASSERT_EQ(found->medians.size(), 6u);  // of all that did not decline
     EXPECT_EQ(found->medians[2], (std::pair<std::string, double>("way 2", 2.5)));
-    EXPECT_EQ(times.rounds, (std::vector<int>{1, 5, 20}));
+    EXPECT_EQ(times.rounds, (std::vector<int>{3, 5, 20}));
     EXPECT_EQ(times.works, (std::vector<std::size_t>{6, 4, 4}));  // within twice the best; the best three and way 0
+}
+
+TEST(regret, is_of_the_chosen_way_where_that_is_hopeless) {
+    made_up_problem of({.count = 4});
+    made_up_times times{of, {5, 2, 2.1, 9}};
+    const auto found = regret_of(of, std::ref(times));
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->best, "way 1");
+    EXPECT_DOUBLE_EQ(found->share(), 1.5);
+    EXPECT_EQ(times.works, (std::vector<std::size_t>{4, 3, 3}));
 }
 
 TEST(regret, is_none_without_a_choice_or_with_a_wrong_one) {

@@ -58,6 +58,21 @@ TEST(gemm_production, edges_of_every_tile) {
     });
 }
 
+// What computes little k begins its tiles to the left of where they seem, by how C lies.
+TEST(gemm_production, edges_of_tiles_that_begin_where_c_is_aligned) {
+    for_each_tuning(0, [](const kernel& k) {
+        if (tests::tuned_row(k).way != production::gemm_way::outer) return;
+        for (std::int64_t n : {57, 58, 63, 64, 65, 121, 124, 125, 127, 128, 129}) {
+            for (std::int64_t ldc : {n, n + 1, (n + 7) / 8 * 8}) {
+                for (std::int64_t depth : {3, 8, 15, 16, 17}) {
+                    const gemm_shape s{.m = 20, .n = n, .k = depth, .ldc = ldc, .c_offset = (n + depth) % 9};
+                    ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
+                }
+            }
+        }
+    });
+}
+
 TEST(gemm_production, random_sizes_leading_dimensions_offsets_and_factors) {
     tests::random_products random;
     for_each_tuning(0, [&](const kernel& k) {
@@ -65,12 +80,19 @@ TEST(gemm_production, random_sizes_leading_dimensions_offsets_and_factors) {
     });
 }
 
-// Sums that are long enough to be added up in chunks.
-TEST(gemm_production, long_sums_are_as_exact_as_short_ones) {
-    constexpr std::int64_t kLong = 128 * 8 * 2 + 13;
-    for_each_tuning(kLong, [](const kernel& k) {
-        for_each_way({.m = 12, .n = 8, .k = kLong, .values = gemm_values::integers},
-                     [&](const gemm_shape& s) { ASSERT_NO_FATAL_FAILURE(expect_right(k, s)); });
+// Sums of two chunks and more, in whole tiles and in three parts.
+TEST(gemm_production, long_sums_come_out) {
+    constexpr std::int64_t kShort = 17;
+    for_each_tuning(kShort, [](const kernel& k) {
+        const production::gemm_kernel& row = tests::tuned_row(k);
+        const bool dots_or_columns = row.way != production::gemm_way::tiles;
+        const std::int64_t chunks = 2 * std::max(row.chunk, 3 * row.part_chunk) * row.depth();
+        const gemm_shape s{.m = 12,
+                           .n = 8,
+                           .k = (dots_or_columns ? 2 * row.chunk * row.depth() : chunks) + 13,
+                           .values = gemm_values::integers};
+        if (dots_or_columns) return expect_right(k, s);
+        for_each_way(s, [&](const gemm_shape& each) { ASSERT_NO_FATAL_FAILURE(expect_right(k, each)); });
     });
 }
 
@@ -210,10 +232,13 @@ TEST(gemm_policy, what_was_chosen_before_is_chosen_again) {
     for (int round = 0; round < 2; ++round) {
         for (std::int64_t k = 1; k < 300; k += 7) {
             const gemm_work work = work_of({.m = 300, .n = 200, .k = k});
-            gemm_work batch = work;
+            gemm_work batch = work, large = work_of({.m = 4096, .n = 4096, .k = k});
             batch.count = 30;
             EXPECT_EQ(production::choose(work, kH200, true), production::choose(work, kH200, true));
             EXPECT_NE(production::choose(work, kH200, true).us, production::choose(batch, kH200, true).us);
+            const double aligned_us = production::choose(large, kH200, true).us;
+            large.c += 1;
+            EXPECT_NE(aligned_us, production::choose(large, kH200, true).us);
         }
     }
 }
@@ -232,7 +257,7 @@ TEST(gemm_policy, every_choice_is_among_the_candidates) {
 TEST(gemm_policy, other_gpus_have_tiles_that_fit_them) {
     for (int capability : {75, 80, 86, 89, 120}) {
         const gpu on = gpu_of_capability(capability);
-        for (std::int64_t k : {8, 500, 8192}) {
+        for (std::int64_t k : {8, 24, 500, 8192}) {
             const production::gemm_tuning tuned = production::choose(work_of({.m = 8192, .n = 8192, .k = k}), on, true);
             const bool chunks = production::needs_chunks(tuned.row(), k, 1, tuned.parts);
             EXPECT_LE(tuned.row().shared_bytes(chunks) + 1024, on.shared_bytes) << capability;

@@ -61,7 +61,7 @@ bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
 }
 
 std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
-    constexpr int kFirstRounds = 1, kNextRounds = 5, kLastRounds = 20;
+    constexpr int kFirstRounds = 3, kNextRounds = 5, kLastRounds = 20;
     constexpr double kHopeless = 2;  // times as long as the best
     constexpr std::size_t kBest = 3;
     const std::vector<problem::candidate> offered = of.candidates();

@@ -63,7 +63,7 @@ struct bench_regret {
     int candidates = 0;
     std::string chosen, best;  // names
     timing chosen_time = {}, best_time = {};
-    std::vector<std::pair<std::string, double>> medians = {};  // seconds, of all, from the few first samples
+    std::vector<std::pair<std::string, double>> medians = {};  // seconds, of all, from a few samples
     std::string fault = {};  // what one of them did wrong, before or after it was timed; then there are no times
 
     // By how much of the best one's time the chosen one takes longer.
@@ -131,8 +131,8 @@ private:
 using time_in_turn = std::function<std::vector<timing>(const std::vector<std::function<void()>>&, int rounds)>;
 
 // Verifies and times all candidates of the problem, whose work was taken and whose memory is prepared: first all of
-// them once, then those that may be the best, at last the best and the one that was chosen, which are verified again. A
-// candidate that declines the work is left out; the chosen one must not. None where the library has no choice.
+// them a little, then those that may be the best, at last the best and the one that was chosen, which are verified
+// again. A candidate that declines the work is left out; the chosen one must not. None where the library has no choice.
 std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time);
 
 // Where cells are measured.

@@ -357,7 +357,7 @@ TEST(cuda_product, workspace_of_the_caller) {
 }
 
 TEST(cuda_product, streams_and_graphs) {
-    const gemm_shape s{.m = 900, .n = 901, .k = 2000};  // packed, and in parts
+    const gemm_shape s{.m = 200, .n = 1001, .k = 5000};  // packed, and in parts
     device::cuda_gemm problem(s, 0, nullptr);
     problem.prepare();
     const tests::stream_owner stream;

@@ -56,7 +56,7 @@ constexpr int last_of_columns() {
 }
 constexpr int kColumns = last_of_columns();
 
-// Each row of the table: whole, and in three parts of the transpose. Some of them packed.
+// Each row of the table: whole, and in three parts of the transpose, which `outer` has not. Some of them packed.
 template <int... kRows>
 consteval auto all_tunings(std::integer_sequence<int, kRows...>) {
     return variants{tuned<kRows, 1>::of(kName<kRows, 'w'>)...,

@@ -59,7 +59,7 @@ gemm_tiles_kernel find_kernel(int row, const gemm_paths& paths, bool fours, std:
 
 void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_kernel& row, const gpu& on) {
     w.tiles_down = (w.m + row.rows - 1) / row.rows;
-    w.tiles_across = (w.n + row.left() + row.cols - 1) / row.cols;
+    w.tiles_across = (w.n + row.left(production::c_off(w.c, w.c_row, w.c_stride)) + row.cols - 1) / row.cols;
     w.whole = static_cast<int>(production::whole_tiles(row, w.tiles(), w.parts, on));
     const int left = w.tiles() - w.whole;
     const int blocks = w.whole + left * w.parts, at_a_time = (blocks - 1) / on.multiprocessors + 1;
@@ -108,8 +108,8 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
     const auto least = [](std::int64_t x, std::int64_t y) { return x < y ? x : y; };
     const std::int64_t rows = production::kMostTilesAlong * row.rows, cols = production::kMostTilesAlong * row.cols;
     const std::int64_t each = (least(work.m, rows) + row.rows - 1) / row.rows *
-                              ((least(work.n, cols) + row.left() + row.cols - 1) / row.cols);
-    const std::int64_t products = production::kMostTiles / each;
+                              ((least(work.n, cols) + row.left(1) + row.cols - 1) / row.cols);
+    const std::int64_t products = each < production::kMostTiles ? production::kMostTiles / each : 1;
     for (std::int64_t product = 0; product < work.count; product += products) {
         for (std::int64_t down = 0; down < work.m; down += rows) {
             for (std::int64_t across = 0; across < work.n; across += cols) {

@@ -7,8 +7,8 @@ namespace {
 
 using production::gemm_path;
 
-// A row of the table. Warp i has rows i, i + kWarps and so on of a tile, which all begin equally far behind a multiple
-// of kWarps floats: so far to the left begin its columns. A lane stores its kAcross neighbours at a time, wherever C
+// A row of the table. Warp i has rows i, i + kWarps and so on of a tile, whose addresses are all the same modulo kWarps
+// floats. Its columns begin that much further left, so that a lane stores its kAcross neighbours at a time, wherever C
 // lies.
 template <int kRow>
 struct outer_shape {
@@ -16,7 +16,8 @@ struct outer_shape {
     static constexpr int kRows = kOf.rows, kCols = kOf.cols, kDepth = kOf.depth(), kAcross = kOf.across;
     static constexpr int kWarps = kOf.warps_down, kThreads = kOf.threads(), kResident = kOf.resident;
     static_assert(kAcross * 32 == kCols && kWarps % kAcross == 0 && kDepth % 4 == 0 && kOf.down * kWarps == kRows);
-    // How A and B lie in shared memory, of B so many columns more: a lane's are apart, neighbouring lanes' are not.
+    // How A and B lie in shared memory. Of B, kWarps columns more than the tile's; a lane's neighbours are kApart
+    // floats apart, so that its own are neighbours of the next lane's: no bank is asked twice.
     static constexpr int kPitchOfA = kDepth + 4, kWide = kCols + kWarps;
     static constexpr int kApart = kWide / kAcross + 1, kPitchOfB = kAcross * kApart;
     __device__ __forceinline__ static int in_a(int row, int k) { return row * kPitchOfA + k; }

@@ -66,9 +66,13 @@ double memory_bytes(const gemm_work& w) {
 
 }  // namespace
 
-bool stores_fours(const gemm_work& w) {
-    return reinterpret_cast<std::uintptr_t>(w.c) % 16 == 0 && w.ldc % 4 == 0 && w.c_stride % 4 == 0;
+int c_off(const float* c, std::int64_t ldc, std::int64_t c_stride) {
+    return static_cast<int>((reinterpret_cast<std::uintptr_t>(c) / sizeof(float) | static_cast<std::uint64_t>(ldc) |
+                             static_cast<std::uint64_t>(c_stride)) %
+                            8);
 }
+
+bool stores_fours(const gemm_work& w) { return c_off(w.c, w.ldc, w.c_stride) % 4 == 0; }
 
 gemm_paths paths_of(const gemm_work& w) {
     return {path_of(w.a, w.m, !w.a_transposed, w.lda, w.count, w.a_stride),
@@ -87,7 +91,8 @@ bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole,
 }
 
 std::int64_t tiles_of(const gemm_work& w, const gemm_kernel& kernel) {
-    return ratio_up(w.m, kernel.rows) * ratio_up(w.n + kernel.left(), kernel.cols) * w.count;
+    return ratio_up(w.m, kernel.rows) * ratio_up(w.n + kernel.left(c_off(w.c, w.ldc, w.c_stride)), kernel.cols) *
+           w.count;
 }
 
 const gemm_kernel& gemm_tuning::row() const { return kGemmKernels[kernel]; }
@@ -272,7 +277,8 @@ gemm_tuning best_of(const gemm_work& work, const gpu& on, bool workspace_given, 
 struct choice_key {
     std::int64_t m, n, k, count;
     gemm_paths lie, of_transposes;
-    bool one_a, one_b, fours, given;
+    bool one_a, one_b, given;
+    int off;
     gpu on;
 
     friend bool operator==(const choice_key&, const choice_key&) = default;
@@ -318,11 +324,11 @@ gemm_tuning choose(const gemm_work& work, const gpu& on, bool workspace_given) {
                          paths_of(transposed(work)),
                          work.a_stride == 0,
                          work.b_stride == 0,
-                         stores_fours(work),
                          workspace_given,
+                         c_off(work.c, work.ldc, work.c_stride),
                          on};
     const auto how = static_cast<std::int64_t>(key.lie.a) | static_cast<std::int64_t>(key.lie.b) << 2 |
-                     static_cast<std::int64_t>(key.fours) << 4 | static_cast<std::int64_t>(key.given) << 5 |
+                     static_cast<std::int64_t>(key.off) << 8 | static_cast<std::int64_t>(key.given) << 5 |
                      static_cast<std::int64_t>(key.one_a) << 6 | static_cast<std::int64_t>(key.one_b) << 7;
     std::uint64_t hash = 0;
     for (std::int64_t part : {work.m, work.n, work.k, work.count, how})
@@ -393,13 +399,15 @@ namespace {
 std::string microseconds(double us) { return std::to_string(std::llround(us)) + " us"; }
 
 std::string operand_text(const char* name, const gemm_kernel& kernel, gemm_path path, bool packed) {
-    const std::string come = path == gemm_path::vectors ? "16 bytes at a time"
+    const bool tiles = kernel.way == gemm_way::tiles;
+    const std::string come = path == gemm_path::along_k ? "along k"
                              : path == gemm_path::words ? "unaligned"
-                                                        : "along k";
+                             : tiles                    ? "16 bytes at a time"
+                                                        : "aligned";
     std::string does;
     if (packed)
         does = path == gemm_path::along_k ? ", transposed first" : ", copied first";
-    else if (kernel.way == gemm_way::tiles && path != gemm_path::vectors)
+    else if (tiles && path != gemm_path::vectors)
         does = path == gemm_path::words ? ", a float at a time" : ", transposed a float at a time";
     return std::string(name) + " " + come + does;
 }

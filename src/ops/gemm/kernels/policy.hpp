@@ -25,7 +25,9 @@ struct gemm_paths {
 // As the operands lie.
 gemm_paths paths_of(const gemm_work& work);
 
-// Whether C's rows can be stored 16 bytes at a time.
+// How far C's rows may begin behind a multiple of 8 floats: 0 where none does, a multiple of 4 where all are stored 16
+// bytes at a time.
+int c_off(const float* c, std::int64_t ldc, std::int64_t c_stride);
 bool stores_fours(const gemm_work& work);
 
 // What one launch can count: tiles along C's rows and columns, and all of them. Of k, a block can count so much.

@@ -106,7 +106,7 @@ struct gemm_stages {
     using b_loader = gemm_loader<kB, Tile::kCols, Tile::kDepth, Tile::kThreads>;
     static constexpr int kFloats = a_loader::kFloats + b_loader::kFloats, kAll = kFloats * Tile::kStages;
     static constexpr int kSums = Tile::kRows * Tile::kCols * Tile::kSlices;  // of all threads, behind the stages
-    // Slices' sums lie where all that was, in rows that do not collide.
+    // Slices' sums lie over the stages and the chunks' sums, in rows that do not collide.
     static constexpr int kSumsPitch = Tile::kCols + 4, kOfSlices = Tile::kRows * kSumsPitch * Tile::kSlices;
     // Dynamic shared memory, where sums are added up in chunks or not.
     static constexpr int shared(bool chunks) {
@@ -336,8 +336,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
             }
         }
     } else {
-        // Each slice's sums lie row by row where the stages were. They are added up in order, and neighbouring threads
-        // store neighbours.
+        // Each slice's sums lie row by row over the stages and the chunks' sums. They are added up in order, and
+        // neighbouring threads store neighbours.
         constexpr int kPitch = stages::kSumsPitch, kOfSlice = Tile::kRows * kPitch, kAllWarps = Tile::kThreads / 32;
         __syncthreads();
         CORNERTURN_UNROLL

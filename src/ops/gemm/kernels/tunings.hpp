@@ -13,26 +13,27 @@ enum class gemm_way {
     outer,    // up to `deep` of k: a lane has columns of B in registers, and writes C row by row
 };
 
-// How long a block takes, on one multiprocessor: fitted to 120,000 timings of 1,500 products on an H100
-// (docs/experiments.md). Other GPUs get the same: it is the proportions that decide.
+// How long a launch takes, fitted to 120,000 timings of 1,500 products on an H100 (docs/experiments.md). Other GPUs get
+// the same: it is the proportions that decide. Where a multiprocessor has b blocks of s steps at a time, they take
+//     s * slower * sqrt(alone^2 + (b * step)^2) + block + b * each
+// and so does each wave of such blocks; `slower` is the product of the factors for A and for B (policy.cpp: blocks_us).
 struct gemm_costs {
-    double step_us;      // a step along k, for each block that the multiprocessor has at a time
-    double alone_us;     // a step of a block that has the multiprocessor to itself
-    double block_us;     // what a block costs besides: its first loads, its stores
-    double each_us;      // and for each block that the multiprocessor has at a time
-    double memory_tb_s;  // how fast A, B and C come and go, beyond what steps wait for
-    double of_a[2];      // factors on a step, where A comes in words, and where it lies along k
+    double step_us, alone_us, block_us, each_us;
+    double memory_tb_s;  // A, B and C, once each, take as long as at this rate, besides: high where steps hide it
+    double of_a[2];      // factors on steps, where A comes in words, and where it lies along k
     double of_b[2];      // and for B
-    double odd;          // factor on block_us where C is not stored by fours
+    double odd;  // factor on block_us where C is not aligned to 16 bytes, or is the transpose of what is computed
 };
 
-// A block has rows x cols of C, and in a step `depth` of k.
+// A block has rows x cols of C, and in a step `depth` of k. Of `outer`, a block's warps lie below each other, a warp
+// computes `down` rows, one after the other, and a lane `across` neighbouring columns of each; stages and chunks mean
+// nothing.
 struct gemm_kernel {
     const char* name;
     gemm_way way;
     int rows, cols;
     int slices;                    // of a step's k, each by warps of its own
-    int deep, stages;              // tiles: of k, that a slice has in a step; steps that are in shared memory at a time
+    int deep, stages;              // tiles: of k, that a slice has in a step; steps in shared memory. outer: the most k
     int warps_down, warps_across;  // tiles: the warps of a slice
     int down, across;              // of C, that a thread has, or a warp of `dots`
     int resident;                  // blocks that a multiprocessor holds, as far as registers go
@@ -42,14 +43,17 @@ struct gemm_kernel {
     constexpr int threads() const { return slices * warps_down * warps_across * 32; }
     // dots: 32 of k for each slice; columns: as many as make 16 loads.
     constexpr int depth() const {
-        const bool along_lanes = way == gemm_way::dots, loads = way == gemm_way::columns;
-        return slices * (along_lanes ? 32 : loads ? 16 / down : deep);
+        return slices * (way == gemm_way::dots ? 32 : way == gemm_way::columns ? 16 / down : deep);
     }
     constexpr bool takes(std::int64_t k) const { return way != gemm_way::outer || k <= deep; }
-    // outer: so many columns to the left of where they seem tiles may begin.
-    constexpr int left() const { return way == gemm_way::outer ? warps_down - 1 : 0; }
-    // Of dynamic shared memory, at most: tiles' stages, or their slices' sums, and sums of chunks.
+    // outer: tiles begin up to so many columns to the left of a multiple of `cols`, where stores are aligned. `c_off`
+    // is 0 where all rows of C are aligned to 8 floats (policy.hpp).
+    constexpr int left(int c_off) const {
+        return way == gemm_way::outer && c_off % warps_down != 0 ? warps_down - 1 : 0;
+    }
+    // Of shared memory, at most: tiles' stages and sums of chunks, or their slices' sums over both; outer's A and B.
     constexpr int shared_bytes(bool chunks) const {
+        if (way == gemm_way::outer) return 4 * (rows * (deep + 4) + deep * (cols + warps_down + across));
         if (way != gemm_way::tiles) return 0;
         const int in_stages = stages * depth() * (rows + cols + 8), sums = rows * (cols + 4) * slices;
         const int in_loop = in_stages + (chunks ? rows * cols * slices : 0);
