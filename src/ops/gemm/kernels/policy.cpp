@@ -121,8 +121,8 @@ gemm_work transposed(const gemm_work& work) {
 std::int64_t whole_tiles(const gemm_kernel& kernel, std::int64_t tiles, int parts, const gpu& on) {
     if (parts == 1) return tiles;
     if (kernel.way != gemm_way::tiles) return 0;
-    // A kernel that is launched early gets its places as the one ahead frees them. Whole tiles that do not fill all
-    // places would be spread unevenly: then all tiles are split.
+    // Whole tiles that do not fill all places, beside parts of others, take longer than is predicted
+    // (docs/experiments.md, 121): then all tiles are split.
     const std::int64_t rounds = tiles / on.multiprocessors;
     return rounds >= resident_on(kernel, false, on) ? rounds * on.multiprocessors : 0;
 }
