@@ -24,13 +24,15 @@ import numpy
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops" / "gemm" / "kernels"
 NUMBER = r"\s*([-+\d.e]+)\s*"
 ROW = re.compile(r'\{"([^"]+)", k(\w+), ([-\d, ]+),\s*\{' + ",".join([NUMBER] * 5) +
-                 (r",\s*\{" + NUMBER + "," + NUMBER + r"\}") * 2 + "," + NUMBER + r"\}\}")
-COSTS = ("step_us", "alone_us", "block_us", "each_us", "memory_tb_s", "a_words", "a_along_k", "b_words", "b_along_k", "odd")
+                 (r",\s*\{" + ",".join([NUMBER] * 3) + r"\}") * 2 + "," + NUMBER + r"\}\}")
+COSTS = ("step_us", "alone_us", "block_us", "each_us", "memory_tb_s", "a_words", "a_along_k", "a_fours_along_k", "b_words",
+         "b_along_k", "b_fours_along_k", "odd")
 CONSTANTS = ("kFirstUs", "kPackUs", "kPackedFloats", "kGatherUs", "kGatheredFloats", "kLastWave")
 # What is in the cache when it is measured takes another kFirstUs, and so many times memory_tb_s. Nothing is chosen by it.
 WARM = (1.5, 3.0)
 MULTIPROCESSORS, SCHEDULERS, SHARED_BYTES = 132, 4, 228 << 10  # of an H100 or H200: measure there
-VECTORS, WORDS, ALONG_K = range(3)
+CACHE_ALONG_K = 32 << 10
+VECTORS, WORDS, ALONG_K, FOURS_ALONG_K = range(4)
 
 
 def kernels():
@@ -62,16 +64,18 @@ def up(a, b):
     return -(-a // b)
 
 
-def resident(row, chunks):
+def resident(row, chunks, along_k):
     shared = 0
     if row["way"] == "Outer":
         shared = 4 * (row["rows"] * (row["deep"] + 4) + row["deep"] * (row["cols"] + row["warps_down"] + row["across"]))
     if row["way"] == "Tiles":
-        in_loop = row["stages"] * row["depth"] * (row["rows"] + row["cols"] + 8)
+        extents = (row["rows"], row["cols"])
+        in_loop = row["stages"] * sum(extent * row["depth"] + max(extent, 4 * row["depth"]) for extent in extents)
         in_loop += row["rows"] * row["cols"] * row["slices"] if chunks else 0
         sums = row["rows"] * (row["cols"] + 4) * row["slices"]
         shared = 4 * (in_loop if row["slices"] == 1 else max(in_loop, sums))
-    return min(row["resident"], SHARED_BYTES // (shared + 1024))
+    fit = min(row["resident"], SHARED_BYTES // (shared + 1024))
+    return min(fit, max(2, (SHARED_BYTES - CACHE_ALONG_K) // (shared + 1024))) if along_k else fit
 
 
 def paths(cell, transposed):
@@ -79,10 +83,9 @@ def paths(cell, transposed):
     m, n, k, count = (cell[key] for key in ("m", "n", "k", "count"))
 
     def path(along_k, offset, ld, extent, rows):
-        if along_k:
-            return ALONG_K
-        aligned = offset % 4 == 0 and ld % 4 == 0 and extent % 4 == 0 and (count == 1 or rows * ld % 4 == 0)
-        return VECTORS if aligned else WORDS
+        aligned = offset % 4 == 0 and ld % 4 == 0 and (k if along_k else extent) % 4 == 0
+        aligned = aligned and (count == 1 or rows * ld % 4 == 0)
+        return (FOURS_ALONG_K if aligned else ALONG_K) if along_k else VECTORS if aligned else WORDS
 
     a = path(not cell["a_transposed"], cell["offset"], cell["lda"], m, k if cell["a_transposed"] else m)
     b = path(cell["b_transposed"], cell["b_offset"], cell["ldb"], n, n if cell["b_transposed"] else k)
@@ -115,12 +118,12 @@ def facts(cell, name, rows):
     rounds = tiles // MULTIPROCESSORS
     whole = tiles
     if parts > 1:
-        fills = row["way"] == "Tiles" and rounds >= resident(row, False)
+        fills = row["way"] == "Tiles" and rounds >= resident(row, False, False)
         whole = rounds * MULTIPROCESSORS if fills else 0
     in_parts = (tiles - whole) * parts
     chunks = row["way"] == "Tiles" and ((whole > 0 and steps > row["chunk"]) or
                                         (parts > 1 and up(steps, parts) > row["part_chunk"]))
-    places = resident(row, chunks) * MULTIPROCESSORS
+    places = resident(row, chunks, max(path_a, path_b) >= ALONG_K) * MULTIPROCESSORS
     return [index, whole, in_parts, steps, steps / parts, places, path_a, path_b, whole > 0 and not fours,
             pack_a + pack_b, packed, 4 * count * (m * k + n * k + m * n), in_parts * row["rows"] * row["cols"],
             cell.get("method", "").startswith("warm"), max(1, SCHEDULERS // row["warps"])]
@@ -134,10 +137,10 @@ def predictions(logs, kinds, table, of=numpy):
         values[kinds * len(COSTS):])
     one, none = of.ones_like(table[:, 0]), of.zeros_like(table[:, 0])
     slower = one
-    for column, words, along_k in ((6, costs[5], costs[6]), (7, costs[7], costs[8])):
-        slower = slower * of.where(table[:, column] == WORDS, words, one)
-        slower = slower * of.where(table[:, column] == ALONG_K, along_k, one)
-    block_us = costs[2] * of.where(table[:, 8] > 0, costs[9], one)
+    for column, factors in ((6, costs[5:8]), (7, costs[8:11])):
+        for path, factor in zip((WORDS, ALONG_K, FOURS_ALONG_K), factors):
+            slower = slower * of.where(table[:, column] == path, factor, one)
+    block_us = costs[2] * of.where(table[:, 8] > 0, costs[11], one)
 
     def blocks_us(blocks, steps):
         waves = blocks / table[:, 5]
@@ -223,9 +226,10 @@ def main():
         print(f"{name}: regret {shares}, mean {numpy.mean(found):.3f}; a prediction is off by {error:.0%}")
     costs = numpy.maximum(0.01, numpy.exp(after[:len(rows) * len(COSTS)])).reshape(-1, len(COSTS))  # none is printed as 0
     for row, cost in zip(rows, costs):
-        step, alone, block, each, memory, a_words, a_along_k, b_words, b_along_k, odd = cost
+        step, alone, block, each, memory, *factors, odd = cost
+        of_a, of_b = (", ".join(f"{factor:.2f}" for factor in side) for side in (factors[:3], factors[3:]))
         print(f'    {{"{row["name"]}", k{row["way"]}, {row["fields"]},\n     {{{step:.3f}, {alone:.3f}, {block:.2f}, '
-              f'{each:.3f}, {memory:.1f}, {{{a_words:.2f}, {a_along_k:.2f}}}, {{{b_words:.2f}, {b_along_k:.2f}}}, {odd:.2f}}}}},')
+              f'{each:.3f}, {memory:.1f}, {{{of_a}}}, {{{of_b}}}, {odd:.2f}}}}},')
     for name, value in zip(CONSTANTS, numpy.exp(after[len(rows) * len(COSTS):])):
         print(f"{name} = {f'{value:.0f}' if value > 1000 else f'{value:.3g}'}")
 

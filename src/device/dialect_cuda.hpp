@@ -218,15 +218,27 @@ __device__ __forceinline__ shared_address as_shared(float* shared) {
 
 // Copies 1 or 4 floats from global to shared memory, both aligned to that, without a register between. The copies of a
 // thread up to end_of_copies() are a group; wait_for_copies<kLater>() waits for all groups but the last kLater. Before
-// sm_80 they are done at once. The second writes zeros where nothing is there, and reads nothing then.
-template <int kFloats>
+// sm_80 they are done at once. The second writes zeros where nothing is there, and reads nothing then. kAround: the L2
+// is to fetch all 256 bytes that they are among, since those are wanted soon.
+#define CORNERTURN_COPY_ASYNC(how, bytes) \
+    asm volatile("cp.async." how " [%0], [%1], " bytes ";" ::"r"(to.address), "l"(from) : "memory")
+#define CORNERTURN_COPY_ASYNC_OR_ZERO(how, bytes)                                            \
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async." how " [%0], [%1], " bytes \
+                 ", p; }" ::"r"(to.address),                                                 \
+                 "l"(from), "r"(absent)                                                      \
+                 : "memory")
+template <int kFloats, bool kAround = false>
 __device__ __forceinline__ void copy_async(shared_address to, const float* from) {
     static_assert(kFloats == 1 || kFloats == 4);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    if constexpr (kFloats == 4)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to.address), "l"(from) : "memory");
+    if constexpr (kFloats == 4 && kAround)
+        CORNERTURN_COPY_ASYNC("ca.shared.global.L2::256B", "16");
+    else if constexpr (kFloats == 4)
+        CORNERTURN_COPY_ASYNC("cg.shared.global", "16");
+    else if constexpr (kAround)
+        CORNERTURN_COPY_ASYNC("ca.shared.global.L2::256B", "4");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to.address), "l"(from) : "memory");
+        CORNERTURN_COPY_ASYNC("ca.shared.global", "4");
 #else
     if constexpr (kFloats == 4) {
         const float4 value = *reinterpret_cast<const float4*>(from);
@@ -238,21 +250,19 @@ __device__ __forceinline__ void copy_async(shared_address to, const float* from)
     }
 #endif
 }
-template <int kFloats>
+template <int kFloats, bool kAround = false>
 __device__ __forceinline__ void copy_async_or_zero(shared_address to, const float* from, bool there) {
     static_assert(kFloats == 1 || kFloats == 4);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     const auto absent = static_cast<unsigned>(!there);
-    if constexpr (kFloats == 4)
-        asm volatile(
-            "{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }" ::"r"(to.address),
-            "l"(from), "r"(absent)
-            : "memory");
+    if constexpr (kFloats == 4 && kAround)
+        CORNERTURN_COPY_ASYNC_OR_ZERO("ca.shared.global.L2::256B", "16");
+    else if constexpr (kFloats == 4)
+        CORNERTURN_COPY_ASYNC_OR_ZERO("cg.shared.global", "16");
+    else if constexpr (kAround)
+        CORNERTURN_COPY_ASYNC_OR_ZERO("ca.shared.global.L2::256B", "4");
     else
-        asm volatile(
-            "{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 4, p; }" ::"r"(to.address),
-            "l"(from), "r"(absent)
-            : "memory");
+        CORNERTURN_COPY_ASYNC_OR_ZERO("ca.shared.global", "4");
 #else
     if (there) {
         copy_async<kFloats>(to, from);
@@ -263,6 +273,8 @@ __device__ __forceinline__ void copy_async_or_zero(shared_address to, const floa
     }
 #endif
 }
+#undef CORNERTURN_COPY_ASYNC
+#undef CORNERTURN_COPY_ASYNC_OR_ZERO
 // 16 bytes, both sides aligned to that, if the condition holds. whole_lines: the L2 is to fetch all 128 bytes of a
 // line. (With a hint on what the L2 keeps, ptxas of CUDA 13.0 makes an instruction, [R + UR0] with desc[UR1], that an
 // H200 calls illegal: not always, but it cannot be relied on.)

@@ -145,7 +145,7 @@ struct shared_address {
     bool operator==(const shared_address&) const = default;
 };
 __forceinline__ shared_address as_shared(float* shared) { return {shared}; }
-template <int kFloats>
+template <int kFloats, bool = false>
 __forceinline__ void copy_async(shared_address to, const float* from) {
     if constexpr (kFloats == 4) {
         const float4 value = *reinterpret_cast<const float4*>(from);
@@ -155,7 +155,7 @@ __forceinline__ void copy_async(shared_address to, const float* from) {
         emulator::store_copied(to.address, &value, sizeof value);
     }
 }
-template <int kFloats>
+template <int kFloats, bool = false>
 __forceinline__ void copy_async_or_zero(shared_address to, const float* from, bool there) {
     constexpr float kNothing[kFloats] = {};
     if (there)

@@ -22,7 +22,7 @@ void bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t 
     const std::int64_t count = production::packed_count(all, operand.stride);
     const gemm_operand from = operand;
     operand = {to, to_ld, count == 1 ? 0 : k * to_ld, 0};
-    const bool along_k = path == gemm_path::along_k;
+    const bool along_k = lies_along_k(path);
     path = gemm_path::vectors;
     if (k == 0) return;
     clear_ends(to, to_ld, k * count, extent);
@@ -57,7 +57,7 @@ gemm_tiles_kernel find_kernel(int row, const gemm_paths& paths, bool fours, std:
     return found;
 }
 
-void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_kernel& row, const gpu& on) {
+void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_kernel& row, bool along_k, const gpu& on) {
     w.tiles_down = (w.m + row.rows - 1) / row.rows;
     w.tiles_across = (w.n + row.left(production::c_off(w.c, w.c_row, w.c_stride)) + row.cols - 1) / row.cols;
     w.whole = static_cast<int>(production::whole_tiles(row, w.tiles(), w.parts, on));
@@ -68,15 +68,16 @@ void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_ker
     w.steps_over = static_cast<int>(steps % w.parts);
     const bool chunks = production::needs_chunks(row, w.k, w.whole, w.parts);
     const int shared = chunks ? kernel.with_chunks_bytes : kernel.shared_bytes;
-    // Where blocks are few, the rest of a multiprocessor's memory is a cache for copies of 4 bytes.
+    // Where blocks are few, or are to be, the rest of a multiprocessor's memory is a cache.
+    const int resident = production::resident_on(row, chunks, along_k, on),
+              here = at_a_time < resident ? at_a_time : resident;
     launch({.grid = dim3(static_cast<unsigned>(blocks)),
             .block = dim3(static_cast<unsigned>(row.threads())),
             .dynamic_shared_bytes = static_cast<std::size_t>(shared),
             .early = true,
-            .shared_bytes_at_a_time =
-                static_cast<std::size_t>(shared > 0 && at_a_time < production::resident_on(row, chunks, on)
-                                             ? at_a_time * (shared + kReservedShared)
-                                             : 0)},
+            .shared_bytes_at_a_time = static_cast<std::size_t>(
+                shared > 0 && here < production::resident_on(row, chunks, false, on) ? here * (shared + kReservedShared)
+                                                                                     : 0)},
            kernel.run, w);
     if (left > 0) gather(w, row.rows, row.cols);
 }
@@ -87,9 +88,8 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
     const gemm_work& work = plan.work;
     if (work.m == 0 || work.n == 0 || work.count == 0) return true;
     const production::gemm_tuning& tuned = plan.tuned;
-    gemm_paths paths = plan.lie, packed = plan.lie;
-    if (tuned.pack_a) packed.a = gemm_path::vectors;
-    if (tuned.pack_b) packed.b = gemm_path::vectors;
+    gemm_paths paths = plan.lie;
+    const gemm_paths packed = paths.packed(tuned.pack_a, tuned.pack_b);
     const int parts = production::parts_of(work, tuned);
     const gemm_kernel& row = tuned.row();
     const std::int64_t c_row = tuned.transposed ? 1 : work.ldc, c_col = tuned.transposed ? work.ldc : 1;
@@ -116,7 +116,7 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
                 const auto m = static_cast<int>(least(work.m - down, rows));
                 const auto n = static_cast<int>(least(work.n - across, cols));
                 const auto part = [&](gemm_operand of, std::int64_t along, gemm_path path, int extent, bool is_packed) {
-                    of.data += product * of.stride + (path == gemm_path::along_k ? along * of.ld : along);
+                    of.data += product * of.stride + (lies_along_k(path) ? along * of.ld : along);
                     of.extent = is_packed ? (extent + 3) / 4 * 4 : extent;
                     return of;
                 };
@@ -139,7 +139,7 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
                               .steps_each = 0,
                               .steps_over = 0,
                               .partial = workspace + plan.space.partial},
-                             kernel, row, on);
+                             kernel, row, packed.some_along_k(), on);
             }
         }
     }

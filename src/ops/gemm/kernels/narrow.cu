@@ -223,12 +223,12 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_column
 template <int kRow>
 gemm_tiles_kernel narrow_kernel_of(const production::gemm_paths& paths) {
     using shape = narrow_shape<kRow>;
-    const bool along_k = paths.b == gemm_path::along_k;
+    const bool along_k = lies_along_k(paths.b);
     if constexpr (shape::kOf.way == production::gemm_way::columns) {
-        if (paths.a == gemm_path::along_k) return {};
+        if (lies_along_k(paths.a)) return {};
         return {.run = along_k ? &gemm_columns<shape, true> : &gemm_columns<shape, false>};
     } else {
-        if (paths.a != gemm_path::along_k) return {};
+        if (!lies_along_k(paths.a)) return {};
         if (along_k) return {.run = &gemm_dots<shape, gemm_path::along_k>};
         if (paths.b == gemm_path::words) return {.run = &gemm_dots<shape, gemm_path::words>};
         if constexpr (shape::kCols % 4 == 0) return {.run = &gemm_dots<shape, gemm_path::vectors>};

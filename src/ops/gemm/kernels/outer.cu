@@ -138,9 +138,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_outer(
 template <int kRow>
 gemm_tiles_kernel outer_kernel_of(const production::gemm_paths& paths) {
     using shape = outer_shape<kRow>;
-    const bool b = paths.b == gemm_path::along_k;
-    if (paths.a == gemm_path::along_k)
-        return {.run = b ? &gemm_outer<shape, true, true> : &gemm_outer<shape, true, false>};
+    const bool b = lies_along_k(paths.b);
+    if (lies_along_k(paths.a)) return {.run = b ? &gemm_outer<shape, true, true> : &gemm_outer<shape, true, false>};
     return {.run = b ? &gemm_outer<shape, false, true> : &gemm_outer<shape, false, false>};
 }
 template gemm_tiles_kernel outer_kernel_of<16>(const production::gemm_paths&);

@@ -12,15 +12,16 @@ namespace cornerturn::production {
 namespace {
 
 // Fitted along with the costs of the kernels (tunings.hpp).
-constexpr double kFirstUs = 4.65;                            // until the first block computes, and from the last's end
-constexpr double kPackUs = 2.89, kPackedFloats = 288000;     // to begin to pack an operand; in a microsecond
-constexpr double kGatherUs = 2.5, kGatheredFloats = 284000;  // of parts, which have to be written, too
-constexpr double kAllocateUs = 3;                            // to get a workspace, and give it back
-constexpr double kLastWave = 0.553;  // what a last wave costs that is not full, as a share of a full one
+constexpr double kFirstUs = 4.19;                             // until the first block computes, and from the last's end
+constexpr double kPackUs = 2.05, kPackedFloats = 313831;      // to begin to pack an operand; in a microsecond
+constexpr double kGatherUs = 3.05, kGatheredFloats = 394200;  // of parts, which have to be written, too
+constexpr double kAllocateUs = 3;                             // to get a workspace, and give it back
+constexpr double kLastWave = 0.567;  // what a last wave costs that is not full, as a share of a full one
 constexpr std::int64_t kFew = 4;     // columns, or rows, that have kernels of their own where k is so long
 constexpr std::int64_t kLongK = 64;
 constexpr double kNever = 1e30;
-constexpr int kSchedulers = 4;                             // of a multiprocessor, which share its warps
+constexpr int kSchedulers = 4;          // of a multiprocessor, which share its warps
+constexpr int kCacheAlongK = 32 << 10;  // bytes of a multiprocessor's memory that are left for copies along k
 constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a part, eight of k each
 
 // Parts that a multiprocessor gets, one after the other.
@@ -33,11 +34,11 @@ std::int64_t steps_of(const gemm_work& w, const gemm_kernel& kernel) {
     return std::max<std::int64_t>(1, ratio_up(w.k, kernel.depth()));
 }
 
-gemm_path path_of(const float* data, std::int64_t extent, bool along_k, std::int64_t ld, std::int64_t count,
-                  std::int64_t stride) {
-    if (along_k) return gemm_path::along_k;
-    const bool aligned = reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % 4 == 0 && extent % 4 == 0 &&
-                         (count == 1 || stride % 4 == 0);
+gemm_path path_of(const float* data, std::int64_t extent, std::int64_t k, bool along_k, std::int64_t ld,
+                  std::int64_t count, std::int64_t stride) {
+    const bool aligned = reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % 4 == 0 &&
+                         (along_k ? k : extent) % 4 == 0 && (count == 1 || stride % 4 == 0);
+    if (along_k) return aligned ? gemm_path::fours_along_k : gemm_path::along_k;
     return aligned ? gemm_path::vectors : gemm_path::words;
 }
 
@@ -75,13 +76,14 @@ int c_off(const float* c, std::int64_t ldc, std::int64_t c_stride) {
 bool stores_fours(const gemm_work& w) { return c_off(w.c, w.ldc, w.c_stride) % 4 == 0; }
 
 gemm_paths paths_of(const gemm_work& w) {
-    return {path_of(w.a, w.m, !w.a_transposed, w.lda, w.count, w.a_stride),
-            path_of(w.b, w.n, w.b_transposed, w.ldb, w.count, w.b_stride)};
+    return {path_of(w.a, w.m, w.k, !w.a_transposed, w.lda, w.count, w.a_stride),
+            path_of(w.b, w.n, w.k, w.b_transposed, w.ldb, w.count, w.b_stride)};
 }
 
-int resident_on(const gemm_kernel& kernel, bool chunks, const gpu& on) {
+int resident_on(const gemm_kernel& kernel, bool chunks, bool along_k, const gpu& on) {
     const int shared = kernel.shared_bytes(chunks) + (1 << 10);  // a kilobyte of each block is CUDA's
-    return std::min(kernel.resident, on.shared_bytes / shared);
+    const int all = std::min(kernel.resident, on.shared_bytes / shared);
+    return along_k ? std::min(all, std::max(2, (on.shared_bytes - kCacheAlongK) / shared)) : all;
 }
 
 bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts) {
@@ -124,7 +126,7 @@ std::int64_t whole_tiles(const gemm_kernel& kernel, std::int64_t tiles, int part
     // Whole tiles that do not fill all places, beside parts of others, take longer than is predicted
     // (docs/experiments.md, 121): then all tiles are split.
     const std::int64_t rounds = tiles / on.multiprocessors;
-    return rounds >= resident_on(kernel, false, on) ? rounds * on.multiprocessors : 0;
+    return rounds >= resident_on(kernel, false, false, on) ? rounds * on.multiprocessors : 0;
 }
 
 namespace {
@@ -137,8 +139,8 @@ bool one_launch(const gemm_work& w, const gemm_kernel& kernel, std::int64_t tile
 bool takes(const gemm_kernel& kernel, gemm_path a, gemm_path b) {
     switch (kernel.way) {
         case gemm_way::tiles: return true;
-        case gemm_way::dots: return a == gemm_path::along_k && (b != gemm_path::vectors || kernel.cols % 4 == 0);
-        case gemm_way::columns: return a != gemm_path::along_k;
+        case gemm_way::dots: return lies_along_k(a) && (b != gemm_path::vectors || kernel.cols % 4 == 0);
+        case gemm_way::columns: return !lies_along_k(a);
         case gemm_way::outer: return true;
     }
     return false;
@@ -163,7 +165,7 @@ public:
         for (int row = 0; row < kGemmKernelCount; ++row) {
             const gemm_kernel& kernel = kGemmKernels[row];
             if (transposed_ && kernel.rows == kernel.cols) continue;  // the same either way
-            const int resident = resident_on(kernel, false, on_);
+            const int resident = resident_on(kernel, false, false, on_);
             if (resident == 0) continue;
             // Large tiles are no better than small ones where they cannot hide each other's waiting.
             if (kernel.rows * kernel.cols > 64 * 64 && resident < kernel.resident) continue;
@@ -180,16 +182,16 @@ public:
                 for (bool b : {false, true}) {
                     if (outer && (a || b)) continue;
                     if ((a && !can_pack(lie_.a, w_.m)) || (b && !can_pack(lie_.b, w_.n))) continue;
-                    const gemm_path path_a = a ? gemm_path::vectors : lie_.a, path_b = b ? gemm_path::vectors : lie_.b;
-                    if (!takes(kernel, path_a, path_b)) continue;
+                    const gemm_paths paths = lie_.packed(a, b);
+                    if (!takes(kernel, paths.a, paths.b)) continue;
                     double before = kFirstUs + bytes_ / (1e6 * kernel.costs.memory_tb_s);
                     if (a) before += pack_us(w_.m, w_.a_stride);
                     if (b) before += pack_us(w_.n, w_.b_stride);
                     if (!given_ && (a || b)) before += kAllocateUs;
                     if (before >= most()) continue;
-                    const double slower = slower_by(kernel.costs.of_a, path_a) * slower_by(kernel.costs.of_b, path_b);
+                    const double slower = slower_by(kernel.costs.of_a, paths.a) * slower_by(kernel.costs.of_b, paths.b);
                     split({.kernel = row, .transposed = transposed_, .pack_a = a, .pack_b = b, .parts = 1, .us = 0},
-                          tiles, before, slower, may_split, all, f);
+                          tiles, before, slower, paths.some_along_k(), may_split, all, f);
                 }
             }
         }
@@ -204,18 +206,18 @@ private:
         return kPackUs + static_cast<double>(to_four(extent)) * static_cast<double>(w_.k) *
                              static_cast<double>(packed_count(w_.count, stride)) / kPackedFloats;
     }
-    static double slower_by(const double (&factors)[2], gemm_path path) {
-        return path == gemm_path::vectors ? 1 : factors[path == gemm_path::along_k ? 1 : 0];
+    static double slower_by(const double (&factors)[3], gemm_path path) {
+        return path == gemm_path::vectors ? 1 : factors[static_cast<int>(path) - 1];
     }
 
     template <class F>
-    void split(gemm_tuning tuned, std::int64_t tiles, double before, double slower, bool may_split, bool all,
-               F f) const {
+    void split(gemm_tuning tuned, std::int64_t tiles, double before, double slower, bool along_k, bool may_split,
+               bool all, F f) const {
         const gemm_kernel& kernel = tuned.row();
         const gemm_costs& costs = kernel.costs;
         const std::int64_t steps = steps_of(w_, kernel);
         const double stored_us = costs.block_us * (odd_ ? costs.odd : 1);
-        const int of_whole = resident_on(kernel, needs_chunks(kernel, w_.k, tiles, 1), on_);
+        const int of_whole = resident_on(kernel, needs_chunks(kernel, w_.k, tiles, 1), along_k, on_);
         tuned.us = of_whole == 0 ? kNever
                                  : before + blocks_us(kernel, tiles, static_cast<double>(steps), of_whole, on_, slower,
                                                       stored_us);
@@ -232,8 +234,8 @@ private:
                 const std::int64_t parts = std::min({round * on_.multiprocessors / left, most, steps});
                 if (parts <= tried) continue;
                 tried = parts;
-                const int resident =
-                    resident_on(kernel, needs_chunks(kernel, w_.k, tiles - left, static_cast<int>(parts)), on_);
+                const int resident = resident_on(
+                    kernel, needs_chunks(kernel, w_.k, tiles - left, static_cast<int>(parts)), along_k, on_);
                 if (resident == 0) continue;
                 if (all && best.us < kNever) f(best);
                 gemm_tuning split = tuned;
@@ -399,17 +401,13 @@ namespace {
 std::string microseconds(double us) { return std::to_string(std::llround(us)) + " us"; }
 
 std::string operand_text(const char* name, const gemm_kernel& kernel, gemm_path path, bool packed) {
-    const bool tiles = kernel.way == gemm_way::tiles;
-    const std::string come = path == gemm_path::along_k ? "along k"
-                             : path == gemm_path::words ? "unaligned"
-                             : tiles                    ? "16 bytes at a time"
-                                                        : "aligned";
-    std::string does;
-    if (packed)
-        does = path == gemm_path::along_k ? ", transposed first" : ", copied first";
-    else if (tiles && path != gemm_path::vectors)
-        does = path == gemm_path::words ? ", a float at a time" : ", transposed a float at a time";
-    return std::string(name) + " " + come + does;
+    const bool along_k = lies_along_k(path);
+    const bool fours = path == gemm_path::vectors || (path == gemm_path::fours_along_k && kernel.takes_fours_along_k());
+    std::string text = name;
+    text += along_k ? " along k" : path == gemm_path::words ? " unaligned" : " aligned";
+    if (packed) return text + (along_k ? ", transposed first" : ", copied first");
+    if (kernel.way != gemm_way::tiles) return text;
+    return text + (fours ? ", 16 bytes at a time" : ", a float at a time");
 }
 
 }  // namespace
@@ -421,13 +419,14 @@ std::string explain(const gemm_work& work, const gpu& on, bool workspace_given) 
     const gemm_tuning& tuned = plan.tuned;
     const gemm_kernel& kernel = tuned.row();
     const std::int64_t tiles = tiles_of(plan.work, kernel), whole = whole_tiles(kernel, tiles, tuned.parts, on);
-    std::string text = std::string(kernel.name) + ": tiles of " + to_string(kernel.rows) + " x " +
-                       to_string(kernel.cols) + (tuned.transposed ? " of C's transpose" : "") + " by " +
-                       to_string(kernel.threads()) + " threads, " + to_string(kernel.depth()) + " of k at a time, " +
-                       "up to " + to_string(resident_on(kernel, needs_chunks(kernel, work.k, whole, tuned.parts), on)) +
-                       " blocks a multiprocessor; " +
-                       operand_text(tuned.transposed ? "B" : "A", kernel, plan.lie.a, tuned.pack_a) + "; " +
-                       operand_text(tuned.transposed ? "A" : "B", kernel, plan.lie.b, tuned.pack_b) + "; ";
+    std::string text =
+        std::string(kernel.name) + ": tiles of " + to_string(kernel.rows) + " x " + to_string(kernel.cols) +
+        (tuned.transposed ? " of C's transpose" : "") + " by " + to_string(kernel.threads()) + " threads, " +
+        to_string(kernel.depth()) + " of k at a time, " + "up to " +
+        to_string(resident_on(kernel, needs_chunks(kernel, work.k, whole, tuned.parts),
+                              plan.lie.packed(tuned.pack_a, tuned.pack_b).some_along_k(), on)) +
+        " blocks a multiprocessor; " + operand_text(tuned.transposed ? "B" : "A", kernel, plan.lie.a, tuned.pack_a) +
+        "; " + operand_text(tuned.transposed ? "A" : "B", kernel, plan.lie.b, tuned.pack_b) + "; ";
     if (tuned.parts == 1)
         text += to_string(tiles) + (tiles == 1 ? " tile" : " tiles");
     else

@@ -13,13 +13,20 @@ namespace cornerturn::production {
 
 // How an operand lies, where what is a row of A or a column of B is read along k.
 enum class gemm_path {
-    vectors,  // rows of k, 16 bytes at a time: they are aligned, and so many that vectors fill them
-    words,    // rows of k, a float at a time
-    along_k,  // columns of k, a float at a time
+    vectors,        // rows of k, 16 bytes at a time: they are aligned, and so many that vectors fill them
+    words,          // rows of k, a float at a time
+    along_k,        // columns of k, a float at a time
+    fours_along_k,  // columns of k, 16 bytes at a time: they are aligned, and k is a multiple of 4
 };
+constexpr bool lies_along_k(gemm_path path) { return path == gemm_path::along_k || path == gemm_path::fours_along_k; }
 struct gemm_paths {
     gemm_path a, b;
 
+    constexpr bool some_along_k() const { return lies_along_k(a) || lies_along_k(b); }
+    // Where what is packed lies in vectors.
+    constexpr gemm_paths packed(bool pack_a, bool pack_b) const {
+        return {pack_a ? gemm_path::vectors : a, pack_b ? gemm_path::vectors : b};
+    }
     friend bool operator==(const gemm_paths&, const gemm_paths&) = default;
 };
 // As the operands lie.
@@ -53,8 +60,10 @@ struct gemm_tuning {
 // "tiny, sliced, of the transpose, A packed, 4 parts"
 std::string name_of(const gemm_tuning& tuned);
 
-// Blocks that a multiprocessor holds at a time, where sums are so long that they are added up in chunks or not.
-int resident_on(const gemm_kernel& kernel, bool chunks, const gpu& on);
+// Blocks that a multiprocessor holds at a time, where sums are so long that they are added up in chunks or not, and
+// where an operand is copied along k: such copies take lines of the cache a piece at a time, and the pieces that are to
+// come must stay there.
+int resident_on(const gemm_kernel& kernel, bool chunks, bool along_k, const gpu& on);
 // Whether tiles' sums are so long, where that many are whole and each of the others is in so many parts.
 bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts);
 // Of `tiles` tiles, those that a block each computes, where the others are computed in so many parts.

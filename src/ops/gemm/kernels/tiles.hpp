@@ -37,15 +37,23 @@ private:
 };
 
 // One operand's way into shared memory, where its kExtent rows of C (A) or columns of C (B) are neighbours: kDepth rows
-// of them, kPitch apart. The first stage is padded with zeros along k, so that the loop need not ask. Lanes beyond C's
+// of them, kPitch apart. Where it comes 16 bytes along k at a time, k's elements are neighbours instead, kDepth of
+// them, and 16 bytes lie unused behind each fourth row of C: neighbouring lanes, which have four rows each, then load
+// from different banks. The first stage is padded with zeros along k, so that the loop need not ask. Lanes beyond C's
 // edge read other rows or columns, whose results are not stored. They must not all read one element: that takes 32
 // times as long.
 template <gemm_path kPath, int kExtent, int kDepth, int kThreads>
 class gemm_loader {
 public:
-    static constexpr bool kAlongK = kPath == gemm_path::along_k;
+    static constexpr bool kAlongK = kPath == gemm_path::along_k || kPath == gemm_path::fours_along_k;
+    static constexpr bool kLiesAlongK = kPath == gemm_path::fours_along_k;  // in shared memory, too
     static constexpr int kPitch = kExtent + (kAlongK ? 4 : 0);  // a column's floats then go to different banks
-    static constexpr int kFloats = kPitch * kDepth;
+    static constexpr int kFloats = kLiesAlongK ? kExtent * (kDepth + 1) : kPitch * kDepth;
+
+    // Where an element lies in a stage.
+    __device__ __forceinline__ static constexpr int at(int k, int x) {
+        return kLiesAlongK ? x * kDepth + x / 4 * 4 + k : k * kPitch + x;
+    }
 
     // Begins with k's row `first_row`, which may lie before the matrix, and C's row or column `first`.
     __device__ __forceinline__ gemm_loader(const gemm_operand& operand, int product, std::int64_t first,
@@ -53,15 +61,15 @@ public:
         const int thread = static_cast<int>(threadIdx.x), last = operand.extent - kWidth;
         const float* const data = operand.data + product * operand.stride;
         const int x = thread / kAlong % kAtOnce * kWidth;
-        row_ = thread % kAlong + thread / (kAlong * kAtOnce) * kAlong;
-        to_ = row_ * kPitch + x;
+        row_ = (thread % kAlong + thread / (kAlong * kAtOnce) * kAlong) * kOfK;
+        to_ = at(row_, x);
         step_ = kAlongK ? kDepth : operand.ld * kDepth;
         rows_ = operand.ld * kRowsAtOnce;
         CORNERTURN_UNROLL
         for (int i = 0; i < kPointers; ++i) {
-            std::int64_t at = first + x + i * kAtOnce * kWidth;
-            if (at > last) at = first > 0 ? at - kExtent : static_cast<int>(at) % operand.extent;
-            from_[i] = data + (kAlongK ? at * operand.ld + first_row + row_ : at + (first_row + row_) * operand.ld);
+            std::int64_t from = first + x + i * kAtOnce * kWidth;
+            if (from > last) from = first > 0 ? from - kExtent : static_cast<int>(from) % operand.extent;
+            from_[i] = data + (kAlongK ? from * operand.ld + first_row + row_ : from + (first_row + row_) * operand.ld);
         }
     }
 
@@ -70,13 +78,14 @@ public:
     __device__ __forceinline__ void load(shared_address to) { load<false>(to, 0); }
 
 private:
-    static constexpr int kWidth = kPath == gemm_path::vectors ? 4 : 1;
-    static constexpr int kAlong = kAlongK ? 8 : 1;  // neighbouring threads: a sector at a time
+    static constexpr int kWidth = kPath == gemm_path::vectors ? 4 : 1, kOfK = kLiesAlongK ? 4 : 1;  // of a copy
+    static constexpr int kAlong = kLiesAlongK ? kDepth / 4 : kAlongK ? 8 : 1;  // neighbouring threads
     static constexpr int kUnits = kExtent / kWidth, kAtOnce = kThreads / kAlong < kUnits ? kThreads / kAlong : kUnits;
-    static constexpr int kRowsAtOnce = kThreads / kAtOnce, kPointers = kUnits / kAtOnce;
+    static constexpr int kRowsAtOnce = kThreads / kAtOnce * kOfK, kPointers = kUnits / kAtOnce;
     static constexpr bool kSomeIdle = kRowsAtOnce > kDepth;  // threads, which load nothing
     static constexpr int kTimes = kPointers * (kSomeIdle ? 1 : kDepth / kRowsAtOnce);
     static_assert(kUnits % kAtOnce == 0 && (kSomeIdle || kDepth % kRowsAtOnce == 0));
+    static_assert(!kLiesAlongK || kAtOnce % 4 == 0);
 
     template <bool kFirst>
     __device__ __forceinline__ void load(shared_address to, int absent) {
@@ -85,11 +94,11 @@ private:
         for (int i = 0; i < kTimes; ++i) {
             const int row = i / kPointers * kRowsAtOnce, pointer = i % kPointers;
             const float* const from = from_[pointer] + (kAlongK ? row : i / kPointers * rows_);
-            const shared_address there = to + to_ + (row * kPitch + pointer * kAtOnce * kWidth);
+            const shared_address there = to + to_ + at(row, pointer * kAtOnce * kWidth);
             if constexpr (kFirst)
-                copy_async_or_zero<kWidth>(there, from, row_ + row >= absent);
+                copy_async_or_zero<kWidth * kOfK, kAlongK>(there, from, row_ + row >= absent);
             else
-                copy_async<kWidth>(there, from);
+                copy_async<kWidth * kOfK, kAlongK>(there, from);
         }
         CORNERTURN_UNROLL
         for (int i = 0; i < kPointers; ++i) from_[i] += step_;
@@ -98,6 +107,26 @@ private:
     const float* from_[kPointers];
     std::int64_t step_, rows_;
     int row_, to_;
+};
+
+// What a thread has of an operand in registers: kCount of its rows or columns, in fours that are 4 * kLanes apart, for
+// a step and the next; or, where k's elements are neighbours in shared memory, for four steps and the next four.
+template <class Loader, int kCount, int kLanes, int kSteps>
+class gemm_registers {
+public:
+    // Of step `step` in the stage that `from` is a place in.
+    __device__ __forceinline__ void fetch(const float* from, int step) {
+        if (step % kSpan != 0) return;
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kCount; i += 4 / kSpan)
+            load_four(at_[step / kSpan % 2][i], from + Loader::at(step, i / 4 * kLanes * 4 + i % 4));
+    }
+    __device__ __forceinline__ float at(int step, int i) const { return at_[step / kSpan % 2][i][step % kSpan]; }
+
+private:
+    static constexpr int kSpan = Loader::kLiesAlongK ? 4 : 1;
+    static_assert(kSteps / kSpan % 2 == 0);
+    float at_[2][kCount][kSpan];
 };
 
 template <class Tile, gemm_path kA, gemm_path kB>
@@ -116,12 +145,10 @@ struct gemm_stages {
 };
 
 // Stores kLines rows of a tile, of kLength elements each, that lie in shared memory for kSlices slices: neighbouring
-// lanes store neighbours, and warps take turns. In long rows lanes begin at a line of the cache, so that few of them
-// are written in part.
+// lanes store neighbours, and warps take turns.
 template <int kLength, int kLines, int kSlices>
 struct gemm_lines {
     static constexpr int kAcross = kLength < 32 ? kLength : 32, kLinesAtOnce = 32 / kAcross;
-    static constexpr bool kShifts = kLength > 32;
 
     // From one row, element and slice to the next in `from`. The first row and element are at (row, col) of the target,
     // whose columns are neighbours.
@@ -131,19 +158,31 @@ struct gemm_lines {
         const int there = at_most(target.cols - col, kLength), lines = at_most(target.rows - row, kLines);
         float* to = target.to + (row + first) * target.row + col;
         const std::int64_t to_step = step * target.row;
-        from += first * from_row;
-        CORNERTURN_UNROLL_BY(4)
-        for (int line = first; line < lines; line += step) {
-            const int before =
-                kShifts ? static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % 32) : 0;
+        from += first * from_row + lane * from_element;
+        const auto sum_of = [&](int x) {
+            float sum = 0;
             CORNERTURN_UNROLL
-            for (int x = 0; x < kLength + (kShifts ? 32 : 0); x += kAcross) {
-                const int element = x + lane - before;
-                if (element < 0 || element >= there) continue;
-                float sum = 0;
+            for (int i = 0; i < kSlices; ++i) sum += from[x * from_element + i * from_slice];
+            return sum;
+        };
+        if (there == kLength && target.beta == 0) {
+            to += lane;
+            CORNERTURN_UNROLL_BY(8)
+            for (int line = first; line < lines; line += step) {
                 CORNERTURN_UNROLL
-                for (int i = 0; i < kSlices; ++i) sum += from[element * from_element + i * from_slice];
-                to[element] = target.beta == 0 ? target.alpha * sum : target.alpha * sum + target.beta * to[element];
+                for (int x = 0; x < kLength; x += kAcross) to[x] = target.alpha * sum_of(x);
+                from += step * from_row;
+                to += to_step;
+            }
+            return;
+        }
+        CORNERTURN_UNROLL_BY(2)
+        for (int line = first; line < lines; line += step) {
+            CORNERTURN_UNROLL
+            for (int x = 0; x < kLength; x += kAcross) {
+                if (x + lane >= there) continue;
+                float* const one = to + x + lane;
+                *one = target.beta == 0 ? target.alpha * sum_of(x) : target.alpha * sum_of(x) + target.beta * *one;
             }
             from += step * from_row;
             to += to_step;
@@ -156,10 +195,18 @@ private:
     }
 };
 
+// Blocks whose registers fit a multiprocessor. Four steps of both operands take more, and their shared memory allows no
+// more blocks than that, or hardly.
+template <class Tile, gemm_path kA, gemm_path kB>
+constexpr int gemm_resident() {
+    const bool both = kA == gemm_path::fours_along_k && kB == gemm_path::fours_along_k;
+    return both && Tile::kResident > 2 ? Tile::kResident * 3 / 4 : Tile::kResident;
+}
+
 // While the multiply-adds of a step run, the next step's operands come from shared memory into registers, and those of
 // some stages on from memory into shared memory.
 template <class Tile, gemm_path kA, gemm_path kB, bool kStoresFours>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(gemm_launch w) {
+__global__ void __launch_bounds__(Tile::kThreads, gemm_resident<Tile, kA, kB>()) gemm_tiles(gemm_launch w) {
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
     constexpr int kSteps = Tile::kSliceDepth;
@@ -211,22 +258,16 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
     const int chunk = share.part < 0 ? Tile::kChunk : Tile::kPartChunk;
     const bool chunks = count > chunk;
     if (chunks) for_each_four([](float4& all, float*) { all = make_float4(0, 0, 0, 0); });
-    float of_a[2][kDown], of_b[2][kAcross];
+    gemm_registers<typename stages::a_loader, kDown, Tile::kLanesDown, kSteps> of_a;
+    gemm_registers<typename stages::b_loader, kAcross, Tile::kLanesAcross, kSteps> of_b;
     const float* used = shared;
     constexpr int kBehind = stages::a_loader::kFloats;  // B lies behind A
-    const int in_a = slice * kSteps * stages::a_loader::kPitch + row0;
-    const int in_b = slice * kSteps * stages::b_loader::kPitch + kBehind + col0;
+    const int in_a = stages::a_loader::at(slice * kSteps, row0);
+    const int in_b = stages::b_loader::at(slice * kSteps, col0) + kBehind;
     const auto fetch = [&](int step) {
-        const float* const a_row = used + in_a + step * stages::a_loader::kPitch;
-        const float* const b_row = used + in_b + step * stages::b_loader::kPitch;
-        const auto of_b_fours = [&] {
-            CORNERTURN_UNROLL
-            for (int j = 0; j < kAcross; j += 4) load_four(&of_b[step % 2][j], b_row + j * Tile::kLanesAcross);
-        };
-        if (kBFirst) of_b_fours();
-        CORNERTURN_UNROLL
-        for (int i = 0; i < kDown; i += 4) load_four(&of_a[step % 2][i], a_row + i * Tile::kLanesDown);
-        if (!kBFirst) of_b_fours();
+        if (kBFirst) of_b.fetch(used + in_b, step);
+        of_a.fetch(used + in_a, step);
+        if (!kBFirst) of_b.fetch(used + in_b, step);
     };
     wait_for_copies<kStages - 2>();
     __syncthreads();
@@ -262,7 +303,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kResident) gemm_tiles(ge
                 for (int along = 0; along < kInner; ++along) {
                     const int inner = outer % 2 == 0 ? along : kInner - 1 - along;
                     const int i = kRowByRow ? outer : inner, j = kRowByRow ? inner : outer;
-                    sums[i][j] += of_a[step % 2][i] * of_b[step % 2][j];
+                    sums[i][j] += of_a.at(step, i) * of_b.at(step, j);
                 }
             }
         }
@@ -383,21 +424,21 @@ gemm_tiles_kernel find_gemm_tiles(bool fours) {
 }
 template <int kRow, gemm_path kA>
 gemm_tiles_kernel find_gemm_tiles(gemm_path b, bool fours) {
-    switch (b) {
-        case gemm_path::vectors: return find_gemm_tiles<kRow, kA, gemm_path::vectors>(fours);
-        case gemm_path::words: return find_gemm_tiles<kRow, kA, gemm_path::words>(fours);
-        case gemm_path::along_k: return find_gemm_tiles<kRow, kA, gemm_path::along_k>(fours);
+    if constexpr (production::kGemmKernels[kRow].takes_fours_along_k()) {
+        if (b == gemm_path::fours_along_k) return find_gemm_tiles<kRow, kA, gemm_path::fours_along_k>(fours);
     }
-    return {};
+    if (lies_along_k(b)) return find_gemm_tiles<kRow, kA, gemm_path::along_k>(fours);
+    if (b == gemm_path::words) return find_gemm_tiles<kRow, kA, gemm_path::words>(fours);
+    return find_gemm_tiles<kRow, kA, gemm_path::vectors>(fours);
 }
 template <int kRow>
 gemm_tiles_kernel tiles_kernel_of(const production::gemm_paths& paths, bool fours) {
-    switch (paths.a) {
-        case gemm_path::vectors: return find_gemm_tiles<kRow, gemm_path::vectors>(paths.b, fours);
-        case gemm_path::words: return find_gemm_tiles<kRow, gemm_path::words>(paths.b, fours);
-        case gemm_path::along_k: return find_gemm_tiles<kRow, gemm_path::along_k>(paths.b, fours);
+    if constexpr (production::kGemmKernels[kRow].takes_fours_along_k()) {
+        if (paths.a == gemm_path::fours_along_k) return find_gemm_tiles<kRow, gemm_path::fours_along_k>(paths.b, fours);
     }
-    return {};
+    if (lies_along_k(paths.a)) return find_gemm_tiles<kRow, gemm_path::along_k>(paths.b, fours);
+    if (paths.a == gemm_path::words) return find_gemm_tiles<kRow, gemm_path::words>(paths.b, fours);
+    return find_gemm_tiles<kRow, gemm_path::vectors>(paths.b, fours);
 }
 
 }  // namespace CORNERTURN_KERNELS
