@@ -64,7 +64,7 @@ def up(a, b):
     return -(-a // b)
 
 
-def resident(row, chunks, along_k):
+def resident(row, chunks, path_a=VECTORS, path_b=VECTORS):
     shared = 0
     if row["way"] == "Outer":
         shared = 4 * (row["rows"] * (row["deep"] + 4) + row["deep"] * (row["cols"] + row["warps_down"] + row["across"]))
@@ -74,7 +74,11 @@ def resident(row, chunks, along_k):
         in_loop += row["rows"] * row["cols"] * row["slices"] if chunks else 0
         sums = row["rows"] * (row["cols"] + 4) * row["slices"]
         shared = 4 * (in_loop if row["slices"] == 1 else max(in_loop, sums))
-    fit = min(row["resident"], SHARED_BYTES // (shared + 1024))
+    registers = row["resident"]
+    if path_a == path_b == FOURS_ALONG_K and row["way"] == "Tiles" and row["down"] * row["across"] <= 32 and registers > 2:
+        registers = registers * 3 // 4
+    fit = min(registers, SHARED_BYTES // (shared + 1024))
+    along_k = max(path_a, path_b) >= ALONG_K
     return min(fit, max(2, (SHARED_BYTES - CACHE_ALONG_K) // (shared + 1024))) if along_k else fit
 
 
@@ -118,12 +122,12 @@ def facts(cell, name, rows):
     rounds = tiles // MULTIPROCESSORS
     whole = tiles
     if parts > 1:
-        fills = row["way"] == "Tiles" and rounds >= resident(row, False, False)
+        fills = row["way"] == "Tiles" and rounds >= resident(row, False)
         whole = rounds * MULTIPROCESSORS if fills else 0
     in_parts = (tiles - whole) * parts
     chunks = row["way"] == "Tiles" and ((whole > 0 and steps > row["chunk"]) or
                                         (parts > 1 and up(steps, parts) > row["part_chunk"]))
-    places = resident(row, chunks, max(path_a, path_b) >= ALONG_K) * MULTIPROCESSORS
+    places = resident(row, chunks, path_a, path_b) * MULTIPROCESSORS
     return [index, whole, in_parts, steps, steps / parts, places, path_a, path_b, whole > 0 and not fours,
             pack_a + pack_b, packed, 4 * count * (m * k + n * k + m * n), in_parts * row["rows"] * row["cols"],
             cell.get("method", "").startswith("warm"), max(1, SCHEDULERS // row["warps"])]

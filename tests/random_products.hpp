@@ -55,6 +55,7 @@ public:
         const bool aligned = up_to(2) == 0;
         const auto four = [&](std::int64_t size) { return aligned ? (size + 3) / 4 * 4 : size; };
         s.m = four(s.m), s.n = four(s.n);
+        if (up_to(1) == 0) s.k = four(s.k);
         if (may_turn) s.a_transposed = up_to(1) == 1, s.b_transposed = up_to(1) == 1;
         s.lda = four((s.a_transposed ? s.m : s.k) + up_to(9));
         s.ldb = four((s.b_transposed ? s.k : s.n) + up_to(9));

@@ -57,7 +57,8 @@ gemm_tiles_kernel find_kernel(int row, const gemm_paths& paths, bool fours, std:
     return found;
 }
 
-void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_kernel& row, bool along_k, const gpu& on) {
+void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_kernel& row, const gemm_paths& paths,
+                  const gpu& on) {
     w.tiles_down = (w.m + row.rows - 1) / row.rows;
     w.tiles_across = (w.n + row.left(production::c_off(w.c, w.c_row, w.c_stride)) + row.cols - 1) / row.cols;
     w.whole = static_cast<int>(production::whole_tiles(row, w.tiles(), w.parts, on));
@@ -69,15 +70,15 @@ void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_ker
     const bool chunks = production::needs_chunks(row, w.k, w.whole, w.parts);
     const int shared = chunks ? kernel.with_chunks_bytes : kernel.shared_bytes;
     // Where blocks are few, or are to be, the rest of a multiprocessor's memory is a cache.
-    const int resident = production::resident_on(row, chunks, along_k, on),
+    const int resident = production::resident_on(row, chunks, paths, on),
               here = at_a_time < resident ? at_a_time : resident;
     launch({.grid = dim3(static_cast<unsigned>(blocks)),
             .block = dim3(static_cast<unsigned>(row.threads())),
             .dynamic_shared_bytes = static_cast<std::size_t>(shared),
             .early = true,
             .shared_bytes_at_a_time = static_cast<std::size_t>(
-                shared > 0 && here < production::resident_on(row, chunks, false, on) ? here * (shared + kReservedShared)
-                                                                                     : 0)},
+                shared > 0 && here < production::resident_on(row, chunks, {}, on) ? here * (shared + kReservedShared)
+                                                                                  : 0)},
            kernel.run, w);
     if (left > 0) gather(w, row.rows, row.cols);
 }
@@ -139,7 +140,7 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
                               .steps_each = 0,
                               .steps_over = 0,
                               .partial = workspace + plan.space.partial},
-                             kernel, row, packed.some_along_k(), on);
+                             kernel, row, packed, on);
             }
         }
     }

@@ -13,10 +13,10 @@ namespace {
 
 // Fitted along with the costs of the kernels (tunings.hpp).
 constexpr double kFirstUs = 4.19;                             // until the first block computes, and from the last's end
-constexpr double kPackUs = 2.05, kPackedFloats = 313831;      // to begin to pack an operand; in a microsecond
-constexpr double kGatherUs = 3.05, kGatheredFloats = 394200;  // of parts, which have to be written, too
+constexpr double kPackUs = 2.04, kPackedFloats = 313276;      // to begin to pack an operand; in a microsecond
+constexpr double kGatherUs = 3.04, kGatheredFloats = 394043;  // of parts, which have to be written, too
 constexpr double kAllocateUs = 3;                             // to get a workspace, and give it back
-constexpr double kLastWave = 0.567;  // what a last wave costs that is not full, as a share of a full one
+constexpr double kLastWave = 0.568;  // what a last wave costs that is not full, as a share of a full one
 constexpr std::int64_t kFew = 4;     // columns, or rows, that have kernels of their own where k is so long
 constexpr std::int64_t kLongK = 64;
 constexpr double kNever = 1e30;
@@ -80,10 +80,10 @@ gemm_paths paths_of(const gemm_work& w) {
             path_of(w.b, w.n, w.k, w.b_transposed, w.ldb, w.count, w.b_stride)};
 }
 
-int resident_on(const gemm_kernel& kernel, bool chunks, bool along_k, const gpu& on) {
+int resident_on(const gemm_kernel& kernel, bool chunks, const gemm_paths& paths, const gpu& on) {
     const int shared = kernel.shared_bytes(chunks) + (1 << 10);  // a kilobyte of each block is CUDA's
-    const int all = std::min(kernel.resident, on.shared_bytes / shared);
-    return along_k ? std::min(all, std::max(2, (on.shared_bytes - kCacheAlongK) / shared)) : all;
+    const int all = std::min(resident_by_registers(kernel, paths), on.shared_bytes / shared);
+    return paths.some_along_k() ? std::min(all, std::max(2, (on.shared_bytes - kCacheAlongK) / shared)) : all;
 }
 
 bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts) {
@@ -126,7 +126,7 @@ std::int64_t whole_tiles(const gemm_kernel& kernel, std::int64_t tiles, int part
     // Whole tiles that do not fill all places, beside parts of others, take longer than is predicted
     // (docs/experiments.md, 121): then all tiles are split.
     const std::int64_t rounds = tiles / on.multiprocessors;
-    return rounds >= resident_on(kernel, false, false, on) ? rounds * on.multiprocessors : 0;
+    return rounds >= resident_on(kernel, false, {}, on) ? rounds * on.multiprocessors : 0;
 }
 
 namespace {
@@ -165,7 +165,7 @@ public:
         for (int row = 0; row < kGemmKernelCount; ++row) {
             const gemm_kernel& kernel = kGemmKernels[row];
             if (transposed_ && kernel.rows == kernel.cols) continue;  // the same either way
-            const int resident = resident_on(kernel, false, false, on_);
+            const int resident = resident_on(kernel, false, {}, on_);
             if (resident == 0) continue;
             // Large tiles are no better than small ones where they cannot hide each other's waiting.
             if (kernel.rows * kernel.cols > 64 * 64 && resident < kernel.resident) continue;
@@ -191,7 +191,7 @@ public:
                     if (before >= most()) continue;
                     const double slower = slower_by(kernel.costs.of_a, paths.a) * slower_by(kernel.costs.of_b, paths.b);
                     split({.kernel = row, .transposed = transposed_, .pack_a = a, .pack_b = b, .parts = 1, .us = 0},
-                          tiles, before, slower, paths.some_along_k(), may_split, all, f);
+                          tiles, before, slower, paths, may_split, all, f);
                 }
             }
         }
@@ -211,13 +211,13 @@ private:
     }
 
     template <class F>
-    void split(gemm_tuning tuned, std::int64_t tiles, double before, double slower, bool along_k, bool may_split,
-               bool all, F f) const {
+    void split(gemm_tuning tuned, std::int64_t tiles, double before, double slower, const gemm_paths& paths,
+               bool may_split, bool all, F f) const {
         const gemm_kernel& kernel = tuned.row();
         const gemm_costs& costs = kernel.costs;
         const std::int64_t steps = steps_of(w_, kernel);
         const double stored_us = costs.block_us * (odd_ ? costs.odd : 1);
-        const int of_whole = resident_on(kernel, needs_chunks(kernel, w_.k, tiles, 1), along_k, on_);
+        const int of_whole = resident_on(kernel, needs_chunks(kernel, w_.k, tiles, 1), paths, on_);
         tuned.us = of_whole == 0 ? kNever
                                  : before + blocks_us(kernel, tiles, static_cast<double>(steps), of_whole, on_, slower,
                                                       stored_us);
@@ -234,8 +234,8 @@ private:
                 const std::int64_t parts = std::min({round * on_.multiprocessors / left, most, steps});
                 if (parts <= tried) continue;
                 tried = parts;
-                const int resident = resident_on(
-                    kernel, needs_chunks(kernel, w_.k, tiles - left, static_cast<int>(parts)), along_k, on_);
+                const int resident =
+                    resident_on(kernel, needs_chunks(kernel, w_.k, tiles - left, static_cast<int>(parts)), paths, on_);
                 if (resident == 0) continue;
                 if (all && best.us < kNever) f(best);
                 gemm_tuning split = tuned;
@@ -424,7 +424,7 @@ std::string explain(const gemm_work& work, const gpu& on, bool workspace_given) 
         (tuned.transposed ? " of C's transpose" : "") + " by " + to_string(kernel.threads()) + " threads, " +
         to_string(kernel.depth()) + " of k at a time, " + "up to " +
         to_string(resident_on(kernel, needs_chunks(kernel, work.k, whole, tuned.parts),
-                              plan.lie.packed(tuned.pack_a, tuned.pack_b).some_along_k(), on)) +
+                              plan.lie.packed(tuned.pack_a, tuned.pack_b), on)) +
         " blocks a multiprocessor; " + operand_text(tuned.transposed ? "B" : "A", kernel, plan.lie.a, tuned.pack_a) +
         "; " + operand_text(tuned.transposed ? "A" : "B", kernel, plan.lie.b, tuned.pack_b) + "; ";
     if (tuned.parts == 1)

@@ -60,10 +60,15 @@ struct gemm_tuning {
 // "tiny, sliced, of the transpose, A packed, 4 parts"
 std::string name_of(const gemm_tuning& tuned);
 
+// Blocks whose registers a multiprocessor holds. Four steps of both operands take more of them.
+constexpr int resident_by_registers(const gemm_kernel& kernel, const gemm_paths& paths) {
+    const bool fours = paths.a == gemm_path::fours_along_k && paths.b == gemm_path::fours_along_k;
+    return fours && kernel.takes_fours_along_k() && kernel.resident > 2 ? kernel.resident * 3 / 4 : kernel.resident;
+}
 // Blocks that a multiprocessor holds at a time, where sums are so long that they are added up in chunks or not, and
-// where an operand is copied along k: such copies take lines of the cache a piece at a time, and the pieces that are to
+// operands come so: those that are copied along k take lines of the cache a piece at a time, and the pieces that are to
 // come must stay there.
-int resident_on(const gemm_kernel& kernel, bool chunks, bool along_k, const gpu& on);
+int resident_on(const gemm_kernel& kernel, bool chunks, const gemm_paths& paths, const gpu& on);
 // Whether tiles' sums are so long, where that many are whole and each of the others is in so many parts.
 bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts);
 // Of `tiles` tiles, those that a block each computes, where the others are computed in so many parts.

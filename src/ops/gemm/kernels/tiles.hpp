@@ -18,7 +18,7 @@ struct gemm_tile_shape {
     static constexpr int kRows = kOf.rows, kCols = kOf.cols, kDepth = kOf.depth(), kStages = kOf.stages,
                          kSlices = kOf.slices;
     static constexpr int kWarpsDown = kOf.warps_down, kWarps = kOf.warps_down * kOf.warps_across;  // of a slice
-    static constexpr int kDown = kOf.down, kAcross = kOf.across, kResident = kOf.resident;
+    static constexpr int kDown = kOf.down, kAcross = kOf.across;
     static constexpr int kLanesDown = kRows / kWarpsDown / kDown, kLanesAcross = 32 / kLanesDown;
     static constexpr int kThreads = kOf.threads(), kChunk = kOf.chunk, kPartChunk = kOf.part_chunk;
     static constexpr int kSliceDepth = kDepth / kSlices, kFours = kDown * kAcross / 4;
@@ -195,18 +195,13 @@ private:
     }
 };
 
-// Blocks whose registers fit a multiprocessor. Four steps of both operands take more, and their shared memory allows no
-// more blocks than that, or hardly.
 template <class Tile, gemm_path kA, gemm_path kB>
-constexpr int gemm_resident() {
-    const bool both = kA == gemm_path::fours_along_k && kB == gemm_path::fours_along_k;
-    return both && Tile::kResident > 2 ? Tile::kResident * 3 / 4 : Tile::kResident;
-}
+constexpr int kGemmResident = production::resident_by_registers(Tile::kOf, production::gemm_paths{kA, kB});
 
 // While the multiply-adds of a step run, the next step's operands come from shared memory into registers, and those of
 // some stages on from memory into shared memory.
 template <class Tile, gemm_path kA, gemm_path kB, bool kStoresFours>
-__global__ void __launch_bounds__(Tile::kThreads, gemm_resident<Tile, kA, kB>()) gemm_tiles(gemm_launch w) {
+__global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) gemm_tiles(gemm_launch w) {
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
     constexpr int kSteps = Tile::kSliceDepth;
