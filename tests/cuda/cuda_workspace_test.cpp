@@ -40,7 +40,7 @@ TEST(cuda_workspace, is_kept_until_it_is_given_back) {
 }
 
 TEST(cuda_workspace, does_not_grow_over_a_hundred_thousand_calls) {
-    tests::exact_product in_parts(kParts[0], kParts[1], kParts[2], 1), packed(1500, 1600, 300, 2),
+    tests::exact_product in_parts(kParts[0], kParts[1], kParts[2], 1), packed(kPacked[0], kPacked[1], kPacked[2], 2),
         other(33, 500, 3000, 3);
     ASSERT_GT(in_parts.workspace(), 0);
     ASSERT_GT(packed.workspace(), 0);
@@ -79,7 +79,8 @@ TEST(cuda_workspace, serves_many_threads_and_streams) {
             const tests::stream_owner owner;
             cudaStream_t const stream = owner.get;
             {
-                tests::exact_product in_parts(64 + t, 64, 9000 + 100 * t, t), packed(1500 + t, 1600, 300, t);
+                tests::exact_product in_parts(64 + t, 64, 9000 + 100 * t, t),
+                    packed(kPacked[0] + 4 * t, kPacked[1], kPacked[2], t);
                 ASSERT_GT(in_parts.workspace(), 0);
                 ASSERT_GT(packed.workspace(), 0);
                 for (int i = 0; i < 300; ++i) {
