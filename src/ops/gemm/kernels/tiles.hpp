@@ -119,14 +119,16 @@ public:
         if (step % kSpan != 0) return;
         CORNERTURN_UNROLL
         for (int i = 0; i < kCount; i += 4 / kSpan)
-            load_four(at_[step / kSpan % 2][i], from + Loader::at(step, i / 4 * kLanes * 4 + i % 4));
+            load_four(&at_[step / kSpan % 2][i * kSpan], from + Loader::at(step, i / 4 * kLanes * 4 + i % 4));
     }
-    __device__ __forceinline__ float at(int step, int i) const { return at_[step / kSpan % 2][i][step % kSpan]; }
+    __device__ __forceinline__ float at(int step, int i) const {
+        return at_[step / kSpan % 2][i * kSpan + step % kSpan];
+    }
 
 private:
     static constexpr int kSpan = Loader::kLiesAlongK ? 4 : 1;
     static_assert(kSteps / kSpan % 2 == 0);
-    float at_[2][kCount][kSpan];
+    float at_[2][kCount * kSpan];
 };
 
 template <class Tile, gemm_path kA, gemm_path kB>
