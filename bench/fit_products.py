@@ -64,18 +64,23 @@ def up(a, b):
     return -(-a // b)
 
 
+def takes_fours_along_k(row):
+    return row["way"] == "Tiles" and row["down"] * row["across"] <= 32
+
+
 def resident(row, chunks, path_a=VECTORS, path_b=VECTORS):
     shared = 0
     if row["way"] == "Outer":
         shared = 4 * (row["rows"] * (row["deep"] + 4) + row["deep"] * (row["cols"] + row["warps_down"] + row["across"]))
     if row["way"] == "Tiles":
         extents = (row["rows"], row["cols"])
-        in_loop = row["stages"] * sum(extent * row["depth"] + max(extent, 4 * row["depth"]) for extent in extents)
+        unused = (max(extent if takes_fours_along_k(row) else 0, 4 * row["depth"]) for extent in extents)
+        in_loop = row["stages"] * (sum(extents) * row["depth"] + sum(unused))
         in_loop += row["rows"] * row["cols"] * row["slices"] if chunks else 0
         sums = row["rows"] * (row["cols"] + 4) * row["slices"]
         shared = 4 * (in_loop if row["slices"] == 1 else max(in_loop, sums))
     registers = row["resident"]
-    if path_a == path_b == FOURS_ALONG_K and row["way"] == "Tiles" and row["down"] * row["across"] <= 32 and registers > 2:
+    if path_a == path_b == FOURS_ALONG_K and takes_fours_along_k(row) and registers > 2:
         registers = registers * 3 // 4
     fit = min(registers, SHARED_BYTES // (shared + 1024))
     along_k = max(path_a, path_b) >= ALONG_K

@@ -45,9 +45,11 @@ def main():
     draw, names = random.Random(seed), set()
     for _ in range(150):
         m, n, k = (round(16384 ** draw.random()) for _ in range(3))
+        if draw.random() < 0.5:
+            m, n, k = (size + -size % 4 for size in (m, n, k))
         a, b = draw.random() < 0.5, draw.random() < 0.5
-        cell = {"m": m, "n": n, "k": k, "a_transposed": a, "b_transposed": b, "lda": (m if a else k) + draw.choice((0, 3)),
-                "ldb": (k if b else n) + draw.choice((0, 3)), "ldc": n + draw.choice((0, 3)),
+        cell = {"m": m, "n": n, "k": k, "a_transposed": a, "b_transposed": b, "lda": (m if a else k) + draw.choice((0, 0, 3)),
+                "ldb": (k if b else n) + draw.choice((0, 0, 3)), "ldc": n + draw.choice((0, 0, 3)),
                 "offset": draw.choice((0, 1)), "c_offset": 0, "count": draw.choice((1, 1, 7))}
         cell["b_offset"] = cell["offset"]
         name, us = explained(cell)

@@ -93,6 +93,9 @@ TEST(gemm_production, long_sums_come_out) {
                            .values = gemm_values::integers};
         if (dots_or_columns) return expect_right(k, s);
         for_each_way(s, [&](const gemm_shape& each) { ASSERT_NO_FATAL_FAILURE(expect_right(k, each)); });
+        gemm_shape in_fours = s;
+        in_fours.k -= 1, in_fours.b_transposed = true;  // both along k
+        ASSERT_NO_FATAL_FAILURE(expect_right(k, in_fours));
     });
 }
 
@@ -262,6 +265,9 @@ TEST(gemm_policy, other_gpus_have_tiles_that_fit_them) {
             const bool chunks = production::needs_chunks(tuned.row(), k, 1, tuned.parts);
             EXPECT_LE(tuned.row().shared_bytes(chunks) + 1024, on.shared_bytes) << capability;
         }
+        // The largest tiles, with long sums, just fit 100 KiB.
+        const int of_large = production::resident_on(production::kGemmKernels[0], true, {}, on);
+        EXPECT_GE(of_large, on.shared_bytes >= 100 << 10 ? 1 : 0) << capability;
     }
 }
 

@@ -17,16 +17,14 @@ using production::gemm_paths;
 using production::gemm_plan;
 
 // An operand brought into the workspace, as rows of k: transposed where it lies along k, copied elsewhere.
-void bring(gemm_operand& operand, gemm_path& path, std::int64_t k, std::int64_t extent, std::int64_t all, float* to,
+void bring(gemm_operand& operand, gemm_path path, std::int64_t k, std::int64_t extent, std::int64_t all, float* to,
            std::int64_t to_ld, const gpu& on) {
     const std::int64_t count = production::packed_count(all, operand.stride);
     const gemm_operand from = operand;
     operand = {to, to_ld, count == 1 ? 0 : k * to_ld, 0};
-    const bool along_k = lies_along_k(path);
-    path = gemm_path::vectors;
     if (k == 0) return;
     clear_ends(to, to_ld, k * count, extent);
-    if (!along_k) return pack(from.data, from.ld, from.stride, to, to_ld, k, extent, count);
+    if (!lies_along_k(path)) return pack(from.data, from.ld, from.stride, to, to_ld, k, extent, count);
     const matrix_work transpose{
         from.data, to,          extent,   k, extent > 1 ? from.ld : k, to_ld, static_cast<int>(sizeof(float)),
         count,     from.stride, k * to_ld};
@@ -69,7 +67,7 @@ void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_ker
     w.steps_over = static_cast<int>(steps % w.parts);
     const bool chunks = production::needs_chunks(row, w.k, w.whole, w.parts);
     const int shared = chunks ? kernel.with_chunks_bytes : kernel.shared_bytes;
-    // Where blocks are few, or are to be, the rest of a multiprocessor's memory is a cache.
+    // Where fewer blocks run than fit, the rest of shared memory is cache.
     const int resident = production::resident_on(row, chunks, paths, on),
               here = at_a_time < resident ? at_a_time : resident;
     launch({.grid = dim3(static_cast<unsigned>(blocks)),
@@ -89,8 +87,7 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
     const gemm_work& work = plan.work;
     if (work.m == 0 || work.n == 0 || work.count == 0) return true;
     const production::gemm_tuning& tuned = plan.tuned;
-    gemm_paths paths = plan.lie;
-    const gemm_paths packed = paths.packed(tuned.pack_a, tuned.pack_b);
+    const gemm_paths packed = plan.lie.packed(tuned.pack_a, tuned.pack_b);
     const int parts = production::parts_of(work, tuned);
     const gemm_kernel& row = tuned.row();
     const std::int64_t c_row = tuned.transposed ? 1 : work.ldc, c_col = tuned.transposed ? work.ldc : 1;
@@ -102,8 +99,10 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
     gemm_operand a{work.a, work.lda, work.a_stride, 0}, b{work.b, work.ldb, work.b_stride, 0};
     {
         const step_before what_follows;
-        if (tuned.pack_a) bring(a, paths.a, work.k, work.m, work.count, workspace + plan.space.a, plan.space.a_ld, on);
-        if (tuned.pack_b) bring(b, paths.b, work.k, work.n, work.count, workspace + plan.space.b, plan.space.b_ld, on);
+        if (tuned.pack_a)
+            bring(a, plan.lie.a, work.k, work.m, work.count, workspace + plan.space.a, plan.space.a_ld, on);
+        if (tuned.pack_b)
+            bring(b, plan.lie.b, work.k, work.n, work.count, workspace + plan.space.b, plan.space.b_ld, on);
     }
 
     const auto least = [](std::int64_t x, std::int64_t y) { return x < y ? x : y; };
@@ -121,8 +120,8 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
                     of.extent = is_packed ? (extent + 3) / 4 * 4 : extent;
                     return of;
                 };
-                launch_tiles({.a = part(a, down, paths.a, m, tuned.pack_a),
-                              .b = part(b, across, paths.b, n, tuned.pack_b),
+                launch_tiles({.a = part(a, down, packed.a, m, tuned.pack_a),
+                              .b = part(b, across, packed.b, n, tuned.pack_b),
                               .c = work.c + product * work.c_stride + down * c_row + across * c_col,
                               .c_row = c_row,
                               .c_col = c_col,

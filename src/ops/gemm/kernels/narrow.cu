@@ -10,8 +10,8 @@ namespace {
 
 using production::gemm_path;
 
-// A row of the table. Sums of more than kChunk steps are added up chunk by chunk: a sum's rounding error grows with its
-// length.
+// A row of the table. Sums of more than kChunk of a lane's products are added up chunk by chunk: a sum's rounding error
+// grows with its length.
 template <int kRow>
 struct narrow_shape {
     static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];

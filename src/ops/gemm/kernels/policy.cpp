@@ -21,7 +21,7 @@ constexpr std::int64_t kFew = 4;     // columns, or rows, that have kernels of t
 constexpr std::int64_t kLongK = 64;
 constexpr double kNever = 1e30;
 constexpr int kSchedulers = 4;          // of a multiprocessor, which share its warps
-constexpr int kCacheAlongK = 32 << 10;  // bytes of a multiprocessor's memory that are left for copies along k
+constexpr int kCacheAlongK = 32 << 10;  // bytes that the L1 keeps for copies along k, beside two blocks or more
 constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a part, eight of k each
 
 // Parts that a multiprocessor gets, one after the other.
@@ -226,7 +226,7 @@ private:
         const std::int64_t most = std::min(kMostParts, steps * kernel.depth() / (8 * kLeastSteps));
         if (may_split && left > 0 && most > 1 && one_launch(w_, kernel, tiles)) {
             const double more = before + kGatherUs + (given_ || tuned.pack_a || tuned.pack_b ? 0 : kAllocateUs);
-            // Parts are always stored by fours.
+            // `odd` is of C alone: parts lie aligned in the workspace.
             const double block_us = tiles > left ? stored_us : costs.block_us;
             std::int64_t tried = 1;
             // As many parts as fill so many rounds of all multiprocessors: fewer would be no quicker.

@@ -45,7 +45,7 @@ private:
 template <gemm_path kPath, int kExtent, int kDepth, int kThreads>
 class gemm_loader {
 public:
-    static constexpr bool kAlongK = kPath == gemm_path::along_k || kPath == gemm_path::fours_along_k;
+    static constexpr bool kAlongK = lies_along_k(kPath);
     static constexpr bool kLiesAlongK = kPath == gemm_path::fours_along_k;  // in shared memory, too
     static constexpr int kPitch = kExtent + (kAlongK ? 4 : 0);  // a column's floats then go to different banks
     static constexpr int kFloats = kLiesAlongK ? kExtent * (kDepth + 1) : kPitch * kDepth;

@@ -38,7 +38,8 @@ struct gemm_kernel {
     int warps_down, warps_across;  // tiles: the warps of a slice
     int down, across;              // of C, that a thread has, or a warp of `dots`
     int resident;                  // blocks that a multiprocessor holds, as far as registers go
-    int chunk, part_chunk;         // steps that are summed at a time, in whole tiles and in parts: powers of two
+    // Steps that are summed at a time, in whole tiles and in parts: powers of two. columns: products of a lane's.
+    int chunk, part_chunk;
     gemm_costs costs;
 
     constexpr int threads() const { return slices * warps_down * warps_across * 32; }
@@ -46,8 +47,9 @@ struct gemm_kernel {
     constexpr int depth() const {
         return slices * (way == gemm_way::dots ? 32 : way == gemm_way::columns ? 16 / down : deep);
     }
-    // Tiles: whether k's neighbours are copied 16 bytes at a time, where they are aligned. More sums leave no registers
-    // to load so: they come a float at a time (docs/experiments.md, 132).
+    // Tiles: whether k's neighbours are copied 16 bytes at a time, where they are aligned. With 64 sums a thread that
+    // gains nothing, and with 128 there are no registers to load so: they come a float at a time (docs/experiments.md,
+    // 132).
     constexpr bool takes_fours_along_k() const { return way == gemm_way::tiles && down * across <= 32; }
     constexpr bool takes(std::int64_t k) const { return way != gemm_way::outer || k <= deep; }
     // outer: tiles begin up to so many columns to the left of a multiple of `cols`, where stores are aligned. `c_off`
@@ -59,8 +61,9 @@ struct gemm_kernel {
     constexpr int shared_bytes(bool chunks) const {
         if (way == gemm_way::outer) return 4 * (rows * (deep + 4) + deep * (cols + warps_down + across));
         if (way != gemm_way::tiles) return 0;
+        // With four floats unused for each of k, or four for each four rows of C where k's elements are neighbours.
         const auto in_stage = [&](int extent) {
-            return extent * depth() + (extent > 4 * depth() ? extent : 4 * depth());
+            return extent * depth() + (takes_fours_along_k() && extent > 4 * depth() ? extent : 4 * depth());
         };
         const int in_stages = stages * (in_stage(rows) + in_stage(cols)), sums = rows * (cols + 4) * slices;
         const int in_loop = in_stages + (chunks ? rows * cols * slices : 0);
