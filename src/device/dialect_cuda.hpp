@@ -218,18 +218,22 @@ __device__ __forceinline__ shared_address as_shared(float* shared) {
 
 // Copies 1 or 4 floats from global to shared memory, both aligned to that, without a register between. The copies of a
 // thread up to end_of_copies() are a group; wait_for_copies<kLater>() waits for all groups but the last kLater. Before
-// sm_80 they are done at once. The second writes zeros where nothing is there, and reads nothing then. kAround: the L2
-// is to fetch all 256 bytes that they are among, since those are wanted soon, and copies of 16 bytes go by way of the
-// L1, as those of 4 do, where other blocks find what they brought.
-#define CORNERTURN_COPY_ASYNC(how, bytes) \
-    asm volatile("cp.async." how " [%0], [%1], " bytes ";" ::"r"(to.address), "l"(from) : "memory")
+// sm_80 they are done at once. The first copies if the condition holds, and takes no branch to find out; the second
+// writes zeros where nothing is there, and reads nothing then. kAround: the L2 is to fetch all 256 bytes that they are
+// among, since those are wanted soon, and copies of 16 bytes go by way of the L1, as those of 4 do, where other blocks
+// find what they brought.
+#define CORNERTURN_COPY_ASYNC(how, bytes)                                                       \
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async." how " [%0], [%1], " bytes \
+                 "; }" ::"r"(to.address),                                                       \
+                 "l"(from), "r"(static_cast<unsigned>(condition))                               \
+                 : "memory")
 #define CORNERTURN_COPY_ASYNC_OR_ZERO(how, bytes)                                            \
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; cp.async." how " [%0], [%1], " bytes \
                  ", p; }" ::"r"(to.address),                                                 \
                  "l"(from), "r"(absent)                                                      \
                  : "memory")
 template <int kFloats, bool kAround = false>
-__device__ __forceinline__ void copy_async(shared_address to, const float* from) {
+__device__ __forceinline__ void copy_async_if(bool condition, shared_address to, const float* from) {
     static_assert(kFloats == 1 || kFloats == 4);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     if constexpr (kFloats == 4 && kAround)
@@ -241,6 +245,7 @@ __device__ __forceinline__ void copy_async(shared_address to, const float* from)
     else
         CORNERTURN_COPY_ASYNC("ca.shared.global", "4");
 #else
+    if (!condition) return;
     if constexpr (kFloats == 4) {
         const float4 value = *reinterpret_cast<const float4*>(from);
         asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to.address), "f"(value.x), "f"(value.y),
@@ -265,9 +270,8 @@ __device__ __forceinline__ void copy_async_or_zero(shared_address to, const floa
     else
         CORNERTURN_COPY_ASYNC_OR_ZERO("ca.shared.global", "4");
 #else
-    if (there) {
-        copy_async<kFloats>(to, from);
-    } else {
+    copy_async_if<kFloats>(there, to, from);
+    if (!there) {
         CORNERTURN_UNROLL
         for (unsigned i = 0; i < kFloats; ++i)
             asm volatile("st.shared.f32 [%0], %1;" ::"r"(to.address + 4 * i), "f"(0.0f) : "memory");

@@ -146,7 +146,8 @@ struct shared_address {
 };
 __forceinline__ shared_address as_shared(float* shared) { return {shared}; }
 template <int kFloats, bool = false>
-__forceinline__ void copy_async(shared_address to, const float* from) {
+__forceinline__ void copy_async_if(bool condition, shared_address to, const float* from) {
+    if (!condition) return;
     if constexpr (kFloats == 4) {
         const float4 value = *reinterpret_cast<const float4*>(from);
         emulator::store_copied(to.address, &value, sizeof value);
@@ -159,7 +160,7 @@ template <int kFloats, bool = false>
 __forceinline__ void copy_async_or_zero(shared_address to, const float* from, bool there) {
     constexpr float kNothing[kFloats] = {};
     if (there)
-        copy_async<kFloats>(to, from);
+        copy_async_if<kFloats>(true, to, from);
     else
         emulator::store_copied(to.address, kNothing, sizeof kNothing);
 }

@@ -44,7 +44,7 @@ __device__ __forceinline__ void store_four(float* to, const float* sum, std::int
 // all are, and `kAligned` says that they are aligned.
 template <bool kAligned>
 __device__ __forceinline__ void copy_four_async(shared_address to, const float* from, std::int64_t there) {
-    if (kAligned && there >= 4) return copy_async<4>(to, from);
+    if (kAligned && there >= 4) return copy_async_if<4>(true, to, from);
     CORNERTURN_UNROLL
     for (int i = 0; i < 4; ++i) copy_async_or_zero<1>(to + i, from + i, i < there);
 }

@@ -1,6 +1,6 @@
 // Products whose C has a few columns, which take as long as A takes to come from memory: A goes straight into
 // registers, once. (A C of a few rows is another one's transpose.)
-#include <utility>
+#include <cstdint>
 
 #include "ops/gemm/fours.hpp"
 #include "ops/gemm/kernels/product.hpp"
@@ -16,7 +16,7 @@ template <int kRow>
 struct narrow_shape {
     static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];
     static constexpr int kRows = kOf.rows, kCols = kOf.cols, kSlices = kOf.slices, kDepth = kOf.depth();
-    static constexpr int kDown = kOf.down, kThreads = kOf.threads(), kWarps = kThreads / 32, kResident = kOf.resident;
+    static constexpr int kDown = kOf.down, kThreads = kOf.threads(), kResident = kOf.resident;
     static constexpr int kChunk = kOf.chunk;
     static_assert(kOf.across == kCols);
 };
@@ -70,82 +70,168 @@ __device__ __forceinline__ float sum_over_lanes(float* values, int lane) {
     return values[0];
 }
 
+// kLines neighbouring rows of a matrix on their way into shared memory, kSpan elements of each at a time, by a warp, 16
+// bytes a lane. They may begin anywhere: what is copied is each 16 bytes that some of the elements are among. So the
+// elements lie up to three floats behind the beginning of the row's place, of kPitch floats.
+template <int kLines, int kSpan>
+class lines_along_k {
+public:
+    static constexpr int kPitch = kSpan + 4, kFloats = kLines * kPitch;
+
+    // `further` rows follow the first. Those that are not there come out as the last one.
+    __device__ __forceinline__ lines_along_k(const float* first, std::int64_t ld, int further, int lane)
+        : first_(first), ld_(ld), further_(further), lane_(lane) {
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kLines; ++i) {
+            behind_[i] = behind(row(i));
+            from_[i] = row(i) - behind_[i] + lane * 4;
+        }
+        behind_of_lane_ = behind(row(lane % kLines));
+        ends_ = row(lane % kLines) - behind_of_lane_ + kSpan;
+    }
+
+    // The elements from k on, a multiple of 4; those from `end` on are zeros.
+    __device__ __forceinline__ void copy(float* to, std::int64_t k, std::int64_t end) const {
+        const bool of_lane = lane_ < kLines && behind_of_lane_ > 0;  // whether a line of which this lane copies the end
+        if (k > 0 && k + kPitch <= end) {
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kLines; ++i) {
+                CORNERTURN_UNROLL
+                for (int x = 0; x < kSpan; x += 128)
+                    copy_vector_async_if(true, to + i * kPitch + x + lane_ * 4, from_[i] + k + x, true);
+            }
+            copy_vector_async_if(of_lane, to + lane_ * kPitch + kSpan, ends_ + k, true);
+            return;
+        }
+        CORNERTURN_UNROLL_BY(1)
+        for (int i = 0; i < kLines; ++i) {
+            const float* const from = row(i) - behind(row(i));
+            CORNERTURN_UNROLL_BY(1)
+            for (int x = lane_ * 4; x < kSpan; x += 128)
+                copy_some(to + i * kPitch + x, from + k + x, k + x - behind(row(i)), end);
+        }
+        if (of_lane) copy_some(to + lane_ * kPitch + kSpan, ends_ + k, k + kSpan - behind_of_lane_, end);
+    }
+    // Element x of a line, from k on, in what was copied.
+    __device__ __forceinline__ float element(const float* copied, int line, int x) const {
+        return copied[line * kPitch + behind_[line] + x];
+    }
+
+private:
+    __device__ __forceinline__ const float* row(int i) const { return first_ + (i < further_ ? i : further_) * ld_; }
+    __device__ __forceinline__ static int behind(const float* row) {
+        return static_cast<int>(reinterpret_cast<std::uintptr_t>(row) / sizeof(float) % 4);
+    }
+    // Those of four that are in the row, which has `end` elements; the first of the four is number `at`.
+    __device__ __forceinline__ static void copy_some(float* to, const float* from, std::int64_t at, std::int64_t end) {
+        if (at >= 0 && at + 4 <= end) return copy_vector_async_if(true, to, from, true);
+        CORNERTURN_UNROLL_BY(1)
+        for (int i = 0; i < 4; ++i) copy_async_or_zero<1>(as_shared(to + i), from + i, at + i >= 0 && at + i < end);
+    }
+
+    const float* first_;
+    std::int64_t ld_;
+    int further_, lane_, behind_[kLines], behind_of_lane_;
+    const float *from_[kLines], *ends_;
+};
+
 // A lies along k. A warp has kDown rows, and its lanes lie along k; where there are slices, all warps have the same
-// rows.
+// rows. Each warp copies its steps into shared memory, while others that it copied before are used: by itself, so that
+// no warp waits for another.
 template <class Shape, gemm_path kB>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(gemm_launch w) {
     constexpr int kDown = Shape::kDown, kCols = Shape::kCols, kCount = kDown * kCols, kDepth = Shape::kDepth;
-    constexpr int kAtOnce = 16 / kDown;  // steps
-    __shared__ float of_warps[Shape::kWarps][kCount];
+    constexpr int kSpan = Shape::kOf.deep, kTurns = kSpan / 32, kStages = Shape::kOf.stages;
+    using lines = lines_along_k<kDown, kSpan>;
+    CORNERTURN_DYNAMIC_SHARED(float, shared);
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
     const int slice = warp % Shape::kSlices, warp_row = warp / Shape::kSlices * kDown;
     const gemm_share share =
         gemm_share::of(static_cast<int>(blockIdx.x), static_cast<int>((w.k + kDepth - 1) / kDepth), w);
-    const std::int64_t row0 = std::int64_t{share.at.row} * Shape::kRows + warp_row;
+    const std::int64_t row0 = at_most(std::int64_t{share.at.row} * Shape::kRows + warp_row, w.m - 1);
     const std::int64_t col0 = std::int64_t{share.at.col} * kCols;
-    std::int64_t k = share.first * kDepth + slice * 32 + lane;
+    const std::int64_t begin = share.first * kDepth + slice * kSpan;
     const std::int64_t end = at_most((share.first + share.count) * kDepth, w.k);
     wait_for_work_ahead();
     if (share.part >= 0) let_work_behind_begin();
 
-    const float* const a = w.a.data + share.at.product * w.a.stride;
+    const lines a(w.a.data + share.at.product * w.a.stride + row0 * w.a.ld, w.a.ld,
+                  static_cast<int>(at_most(w.m - 1 - row0, kDown - 1)), lane);
     const float* const b = w.b.data + share.at.product * w.b.stride;
-    std::int64_t rows[kDown], cols[kCols];
-    CORNERTURN_UNROLL
-    for (int i = 0; i < kDown; ++i) rows[i] = at_most(row0 + i, w.m - 1) * w.a.ld;
+    std::int64_t cols[kCols];
     CORNERTURN_UNROLL
     for (int j = 0; j < kCols; ++j) cols[j] = at_most(col0 + j, w.n - 1) * (kB == gemm_path::along_k ? w.b.ld : 1);
-    const auto load = [&](std::int64_t at, float* of_a, float* of_b) {
-        CORNERTURN_UNROLL
-        for (int i = 0; i < kDown; ++i) of_a[i] = a[rows[i] + at];
+    const auto load_b = [&](std::int64_t k, float* of_b) {
+        const bool there = k < end;
         if constexpr (kB == gemm_path::vectors) {
             CORNERTURN_UNROLL
-            for (int j = 0; j < kCols; j += 4) load_four(of_b + j, b + at * w.b.ld + at_most(col0 + j, w.b.extent - 4));
-        } else {
+            for (int j = 0; j < kCols; ++j) of_b[j] = 0;
             CORNERTURN_UNROLL
-            for (int j = 0; j < kCols; ++j) of_b[j] = b[cols[j] + (kB == gemm_path::along_k ? at : at * w.b.ld)];
+            for (int j = 0; j < kCols; j += 4)
+                if (there) load_four(of_b + j, b + k * w.b.ld + at_most(col0 + j, w.b.extent - 4));
+        } else {
+            const float* const from = b + (kB == gemm_path::along_k ? k : k * w.b.ld);
+            CORNERTURN_UNROLL
+            for (int j = 0; j < kCols; ++j) of_b[j] = there ? from[cols[j]] : 0.0f;
         }
     };
-    static_assert(kCols <= 8);  // there are no registers for two sets of more sums
-    narrow_sums<kDown, kCols> all;
-    while (k < end) {
-        narrow_sums<kDown, kCols> chunk;
-        const std::int64_t stop = at_most(k + std::int64_t{Shape::kChunk} * kDepth, end);
-        CORNERTURN_UNROLL_BY(1)
-        for (; k + (kAtOnce - 1) * kDepth < stop; k += kAtOnce * kDepth) {
-            float of_a[kAtOnce][kDown], of_b[kAtOnce][kCols];
-            CORNERTURN_UNROLL
-            for (int i = 0; i < kAtOnce; ++i) load(k + i * kDepth, of_a[i], of_b[i]);
-            CORNERTURN_UNROLL
-            for (int i = 0; i < kAtOnce; ++i) chunk.add(of_a[i], of_b[i]);
-        }
-        CORNERTURN_UNROLL_BY(1)
-        for (; k < stop; k += kDepth) {
-            float of_a[kDown], of_b[kCols];
-            load(k, of_a, of_b);
-            chunk.add(of_a, of_b);
-        }
-        all.add(chunk);
+    float* const mine = shared + warp * kStages * lines::kFloats;
+    CORNERTURN_UNROLL_BY(1)
+    for (int stage = 0; stage < kStages - 1; ++stage) {
+        const std::int64_t k = begin + stage * kDepth;
+        if (k < end) a.copy(mine + stage * lines::kFloats, k, end);
+        end_of_copies();
     }
+    narrow_sums<kDown, kCols> all, chunk;
+    int used = 0, free = kStages - 1, steps = 0;
+    CORNERTURN_UNROLL_BY(1)
+    for (std::int64_t k = begin; k < end; k += kDepth) {
+        float of_b[kTurns][kCols];
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kTurns; ++i) load_b(k + i * 32 + lane, of_b[i]);
+        wait_for_copies<kStages - 2>();
+        __syncwarp();
+        const std::int64_t later = k + (kStages - 1) * kDepth;
+        if (later < end) a.copy(mine + free * lines::kFloats, later, end);
+        end_of_copies();
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kTurns; ++i) {
+            float of_a[kDown];
+            CORNERTURN_UNROLL
+            for (int line = 0; line < kDown; ++line)
+                of_a[line] = a.element(mine + used * lines::kFloats, line, i * 32 + lane);
+            chunk.add(of_a, of_b[i]);
+        }
+        free = used;
+        used = used + 1 == kStages ? 0 : used + 1;
+        if (++steps % Shape::kChunk == 0) {
+            all.add(chunk);
+            chunk = {};
+        }
+    }
+    all.add(chunk);
+    wait_for_copies<0>();
+    __syncwarp();
 
     const gemm_target target = gemm_target::of(share, Shape::kRows, kCols, w);
     constexpr int kAtATime = kCount < 32 ? kCount : 32;
     CORNERTURN_UNROLL
     for (int first = 0; first < kCount; first += kAtATime) {
-        const float mine = sum_over_lanes<kAtATime>(&all.at[0][0] + first, lane);
+        const float sum = sum_over_lanes<kAtATime>(&all.at[0][0] + first, lane);
         if (lane % (32 / kAtATime) != 0) continue;
         const int value = first + lane * kAtATime / 32;
         if constexpr (Shape::kSlices == 1)
-            target.store(warp_row + value / kCols, value % kCols, mine);
+            target.store(warp_row + value / kCols, value % kCols, sum);
         else
-            of_warps[warp][value] = mine;
+            mine[value] = sum;
     }
     if constexpr (Shape::kSlices > 1) {
+        static_assert(Shape::kThreads == 32 * Shape::kSlices);
         __syncthreads();
         if (thread >= kCount) return;
         float sum = 0;
         CORNERTURN_UNROLL
-        for (int i = 0; i < Shape::kWarps; ++i) sum += of_warps[i][thread];
+        for (int i = 0; i < Shape::kSlices; ++i) sum += shared[i * kStages * lines::kFloats + thread];
         target.store(thread / kCols, thread % kCols, sum);
     }
 }
@@ -155,8 +241,9 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(g
 template <class Shape, bool kBAlongK>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_columns(gemm_launch w) {
     constexpr int kDown = Shape::kDown, kCols = Shape::kCols, kDepth = Shape::kDepth, kEach = 16 / kDown;
-    static_assert(Shape::kWarps == Shape::kSlices && kDepth == kEach * Shape::kSlices && Shape::kRows == 32 * kDown);
-    __shared__ float of_warps[Shape::kWarps][kCols][Shape::kRows];
+    static_assert(Shape::kThreads == 32 * Shape::kSlices && kDepth == kEach * Shape::kSlices &&
+                  Shape::kRows == 32 * kDown);
+    __shared__ float of_warps[Shape::kSlices][kCols][Shape::kRows];
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
     const gemm_share share =
         gemm_share::of(static_cast<int>(blockIdx.x), static_cast<int>((w.k + kDepth - 1) / kDepth), w);
@@ -213,7 +300,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_column
     for (int value = thread; value < Shape::kRows * kCols; value += Shape::kThreads) {
         float sum = 0;
         CORNERTURN_UNROLL
-        for (int i = 0; i < Shape::kWarps; ++i) sum += of_warps[i][value / Shape::kRows][value % Shape::kRows];
+        for (int i = 0; i < Shape::kSlices; ++i) sum += of_warps[i][value / Shape::kRows][value % Shape::kRows];
         target.store(value % Shape::kRows, value / Shape::kRows, sum);
     }
 }
@@ -224,16 +311,16 @@ template <int kRow>
 gemm_tiles_kernel narrow_kernel_of(const production::gemm_paths& paths) {
     using shape = narrow_shape<kRow>;
     const bool along_k = lies_along_k(paths.b);
+    constexpr int kShared = shape::kOf.shared_bytes(false);
+    gemm_tiles_kernel found{.shared_bytes = kShared, .with_chunks_bytes = kShared};
     if constexpr (shape::kOf.way == production::gemm_way::columns) {
-        if (lies_along_k(paths.a)) return {};
-        return {.run = along_k ? &gemm_columns<shape, true> : &gemm_columns<shape, false>};
-    } else {
-        if (!lies_along_k(paths.a)) return {};
-        if (along_k) return {.run = &gemm_dots<shape, gemm_path::along_k>};
-        if (paths.b == gemm_path::words) return {.run = &gemm_dots<shape, gemm_path::words>};
-        if constexpr (shape::kCols % 4 == 0) return {.run = &gemm_dots<shape, gemm_path::vectors>};
-        return {};
+        if (!lies_along_k(paths.a)) found.run = along_k ? &gemm_columns<shape, true> : &gemm_columns<shape, false>;
+    } else if (lies_along_k(paths.a)) {
+        found.run = along_k ? &gemm_dots<shape, gemm_path::along_k> : &gemm_dots<shape, gemm_path::words>;
+        if constexpr (shape::kCols % 4 == 0)
+            if (paths.b == gemm_path::vectors) found.run = &gemm_dots<shape, gemm_path::vectors>;
     }
+    return found;
 }
 template gemm_tiles_kernel narrow_kernel_of<8>(const production::gemm_paths&);
 template gemm_tiles_kernel narrow_kernel_of<9>(const production::gemm_paths&);

@@ -135,11 +135,11 @@ bool one_launch(const gemm_work& w, const gemm_kernel& kernel, std::int64_t tile
     return w.m <= kMostTilesAlong * kernel.rows && w.n <= kMostTilesAlong * kernel.cols && tiles <= kMostTiles;
 }
 
-// Whether the kernel takes operands that lie so.
-bool takes(const gemm_kernel& kernel, gemm_path a, gemm_path b) {
+// Whether the kernel takes an A that lies so.
+bool takes(const gemm_kernel& kernel, gemm_path a) {
     switch (kernel.way) {
         case gemm_way::tiles: return true;
-        case gemm_way::dots: return lies_along_k(a) && (b != gemm_path::vectors || kernel.cols % 4 == 0);
+        case gemm_way::dots: return lies_along_k(a);
         case gemm_way::columns: return !lies_along_k(a);
         case gemm_way::outer: return true;
     }
@@ -183,7 +183,7 @@ public:
                     if (outer && (a || b)) continue;
                     if ((a && !can_pack(lie_.a, w_.m)) || (b && !can_pack(lie_.b, w_.n))) continue;
                     const gemm_paths paths = lie_.packed(a, b);
-                    if (!takes(kernel, paths.a, paths.b)) continue;
+                    if (!takes(kernel, paths.a)) continue;
                     double before = kFirstUs + bytes_ / (1e6 * kernel.costs.memory_tb_s);
                     if (a) before += pack_us(w_.m, w_.a_stride);
                     if (b) before += pack_us(w_.n, w_.b_stride);

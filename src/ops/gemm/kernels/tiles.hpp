@@ -74,8 +74,11 @@ public:
     }
 
     // The next kDepth rows, the first `absent` of which are not there.
-    __device__ __forceinline__ void load_first(shared_address to, int absent) { load<true>(to, absent); }
-    __device__ __forceinline__ void load(shared_address to) { load<false>(to, 0); }
+    __device__ __forceinline__ void load_first(shared_address to, int absent) { load<true>(to, absent, true, 0, 1); }
+    // The next kDepth rows, if they are wanted: share after share, of so many.
+    __device__ __forceinline__ void load(shared_address to, bool wanted, int share, int shares) {
+        load<false>(to, 0, wanted, share, shares);
+    }
 
 private:
     static constexpr int kWidth = kPath == gemm_path::vectors ? 4 : 1, kOfK = kLiesAlongK ? 4 : 1;  // of a copy
@@ -88,18 +91,20 @@ private:
     static_assert(!kLiesAlongK || kAtOnce % 4 == 0);
 
     template <bool kFirst>
-    __device__ __forceinline__ void load(shared_address to, int absent) {
-        if (kSomeIdle && row_ >= kDepth) return;
+    __device__ __forceinline__ void load(shared_address to, int absent, bool wanted, int share, int shares) {
+        if (kSomeIdle && row_ >= kDepth) wanted = false;
         CORNERTURN_UNROLL
         for (int i = 0; i < kTimes; ++i) {
+            if (i * shares / kTimes != share) continue;
             const int row = i / kPointers * kRowsAtOnce, pointer = i % kPointers;
             const float* const from = from_[pointer] + (kAlongK ? row : i / kPointers * rows_);
             const shared_address there = to + to_ + at(row, pointer * kAtOnce * kWidth);
-            if constexpr (kFirst)
+            if constexpr (!kFirst)
+                copy_async_if<kWidth * kOfK, kAlongK>(wanted, there, from);
+            else if (wanted)
                 copy_async_or_zero<kWidth * kOfK, kAlongK>(there, from, row_ + row >= absent);
-            else
-                copy_async<kWidth * kOfK, kAlongK>(there, from);
         }
+        if (share < shares - 1) return;
         CORNERTURN_UNROLL
         for (int i = 0; i < kPointers; ++i) from_[i] += step_;
     }
@@ -207,6 +212,9 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
     constexpr int kSteps = Tile::kSliceDepth;
+    // Copies among the multiply-adds of so many steps: what is loaded for these would else wait behind all of them.
+    // Tiles of few sums are done so soon that copies cannot wait.
+    constexpr int kShares = kDown * kAcross > 32 ? kSteps / 2 : 1;
     // B's registers are loaded before A's where that makes nvcc put them into other banks.
     constexpr bool kBFirst = kDown == 16 && (kA == gemm_path::vectors || kB == gemm_path::vectors);
     CORNERTURN_DYNAMIC_SHARED(float, shared);
@@ -281,11 +289,11 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
             }
             // The last of all fetches what nobody uses. To ask costs more; the emulator would call it a mistake.
             if (!kEmulated || step < kSteps - 1 || left > 1) fetch((step + 1) % kSteps);
-            if (step == 0) {
-                if (left >= kStages) {
-                    a.load(filled);
-                    b.load(filled + kBehind);
-                }
+            if (step < kShares) {
+                a.load(filled, left >= kStages, step, kShares);
+                b.load(filled + kBehind, left >= kStages, step, kShares);
+            }
+            if (step == kShares - 1) {
                 end_of_copies();
                 filled = filled + stages::kFloats;
                 if (filled == end) filled = begin;

@@ -33,8 +33,9 @@ struct gemm_kernel {
     const char* name;
     gemm_way way;
     int rows, cols;
-    int slices;                    // of a step's k, each by warps of its own
-    int deep, stages;              // tiles: of k, that a slice has in a step; steps in shared memory. outer: the most k
+    int slices;  // of a step's k, each by warps of its own
+    // tiles, dots: of k, that a slice has in a step; steps in shared memory. outer: the most k
+    int deep, stages;
     int warps_down, warps_across;  // tiles: the warps of a slice
     int down, across;              // of C, that a thread has, or a warp of `dots`
     int resident;                  // blocks that a multiprocessor holds, as far as registers go
@@ -43,10 +44,8 @@ struct gemm_kernel {
     gemm_costs costs;
 
     constexpr int threads() const { return slices * warps_down * warps_across * 32; }
-    // dots: 32 of k for each slice; columns: as many as make 16 loads.
-    constexpr int depth() const {
-        return slices * (way == gemm_way::dots ? 32 : way == gemm_way::columns ? 16 / down : deep);
-    }
+    // columns: as many as make 16 loads.
+    constexpr int depth() const { return slices * (way == gemm_way::columns ? 16 / down : deep); }
     // Tiles: whether k's neighbours are copied 16 bytes at a time, where they are aligned. With 64 sums a thread that
     // gains nothing, and with 128 there are no registers to load so: they come a float at a time (docs/experiments.md,
     // 132).
@@ -57,10 +56,12 @@ struct gemm_kernel {
     constexpr int left(int c_off) const {
         return way == gemm_way::outer && c_off % warps_down != 0 ? warps_down - 1 : 0;
     }
-    // Of shared memory, at most: tiles' stages and sums of chunks, or their slices' sums over both; outer's A and B.
+    // Of shared memory, at most: tiles' stages and sums of chunks, or their slices' sums over both; outer's A and B;
+    // what each warp of dots has of A's rows.
     constexpr int shared_bytes(bool chunks) const {
         if (way == gemm_way::outer) return 4 * (rows * (deep + 4) + deep * (cols + warps_down + across));
-        if (way != gemm_way::tiles) return 0;
+        if (way == gemm_way::dots) return 4 * threads() / 32 * stages * down * (deep + 4);
+        if (way == gemm_way::columns) return 0;
         // With four floats unused for each of k, or four for each four rows of C where k's elements are neighbours.
         const auto in_stage = [&](int extent) {
             return extent * depth() + (takes_fours_along_k() && extent > 4 * depth() ? extent : 4 * depth());
@@ -90,15 +91,15 @@ inline constexpr gemm_kernel kGemmKernels[] = {
      {0.248, 0.388, 1.86, 1.305, 52.1, {1.13, 1.48, 1.44}, {1.03, 1.18, 1.19}, 1.35}},
     {"thin", kTiles, 128, 16, 2, 16, 2, 2, 1, 8, 4, 4, 4, 4,
      {0.340, 0.580, 0.03, 0.691, 14.6, {1.26, 1.53, 1.08}, {0.98, 1.00, 1.06}, 0.23}},
-    {"dots of 2", kDots, 64, 2, 1, 0, 0, 8, 1, 8, 2, 2, 32, 32,
+    {"dots of 2", kDots, 16, 2, 1, 256, 2, 4, 1, 4, 2, 4, 4, 4,
      {0.131, 0.818, 3.43, 0.089, 24.9, {1.00, 0.81, 0.65}, {0.84, 0.82, 0.83}, 0.32}},
-    {"dots of 4", kDots, 64, 4, 1, 0, 0, 8, 1, 8, 4, 2, 32, 32,
+    {"dots of 4", kDots, 32, 4, 1, 128, 3, 4, 1, 8, 4, 3, 8, 8,
      {0.206, 0.553, 3.41, 0.071, 17.4, {2.34, 0.75, 0.60}, {3.03, 1.18, 1.14}, 0.12}},
-    {"dots of 8", kDots, 32, 8, 1, 0, 0, 8, 1, 4, 8, 2, 32, 32,
+    {"dots of 8", kDots, 16, 8, 1, 128, 3, 4, 1, 4, 8, 3, 8, 8,
      {0.091, 0.259, 2.05, 0.378, 7.1, {1.88, 1.00, 0.85}, {1.77, 1.38, 1.22}, 0.67}},
-    {"dots of 2, sliced", kDots, 8, 2, 8, 0, 0, 1, 1, 8, 2, 2, 32, 32,
+    {"dots of 2, sliced", kDots, 4, 2, 4, 256, 3, 1, 1, 4, 2, 4, 4, 4,
      {0.106, 0.957, 2.96, 0.093, 30.9, {1.00, 0.69, 0.64}, {0.79, 0.76, 0.67}, 0.48}},
-    {"dots of 4, sliced", kDots, 8, 4, 8, 0, 0, 1, 1, 8, 4, 2, 32, 32,
+    {"dots of 4, sliced", kDots, 8, 4, 4, 128, 3, 1, 1, 8, 4, 3, 8, 8,
      {0.100, 0.597, 2.39, 0.086, 6.2, {2.09, 0.35, 0.35}, {5.31, 1.78, 1.41}, 0.44}},
     {"columns of 2", kColumns, 128, 2, 8, 0, 0, 1, 1, 4, 2, 3, 64, 64,
      {0.296, 1.072, 4.59, 0.087, 11.1, {1.35, 1.00, 1.00}, {0.82, 0.98, 0.80}, 0.82}},
