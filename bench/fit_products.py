@@ -43,8 +43,7 @@ def kernels():
                  "chunk", "part_chunk")
         row = dict(zip(names, map(int, found[3].split(","))), name=found[1], way=found[2], fields=found[3],
                    costs=[float(found[i]) for i in range(4, 4 + len(COSTS))])
-        depths = {"Tiles": row["deep"], "Outer": row["deep"], "Dots": 32, "Columns": 16 // row["down"]}
-        row["depth"] = row["slices"] * depths[row["way"]]
+        row["depth"] = row["slices"] * (16 // row["down"] if row["way"] == "Columns" else row["deep"])
         row["warps"] = row["slices"] * row["warps_down"] * row["warps_across"]
         rows.append(row)
     return rows
@@ -72,6 +71,8 @@ def resident(row, chunks, path_a=VECTORS, path_b=VECTORS):
     shared = 0
     if row["way"] == "Outer":
         shared = 4 * (row["rows"] * (row["deep"] + 4) + row["deep"] * (row["cols"] + row["warps_down"] + row["across"]))
+    if row["way"] == "Dots":
+        shared = 4 * row["warps"] * row["stages"] * row["down"] * (row["deep"] + 4)
     if row["way"] == "Tiles":
         extents = (row["rows"], row["cols"])
         unused = (max(extent if takes_fours_along_k(row) else 0, 4 * row["depth"]) for extent in extents)

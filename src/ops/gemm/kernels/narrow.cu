@@ -79,8 +79,8 @@ public:
     static constexpr int kPitch = kSpan + 4, kFloats = kLines * kPitch;
 
     // `further` rows follow the first. Those that are not there come out as the last one.
-    __device__ __forceinline__ lines_along_k(const float* first, std::int64_t ld, int further, int lane)
-        : first_(first), ld_(ld), further_(further), lane_(lane) {
+    __device__ __forceinline__ lines_along_k(const float* first, std::int64_t ld, int further, int lane) : lane_(lane) {
+        const auto row = [&](int i) { return first + (i < further ? i : further) * ld; };
         CORNERTURN_UNROLL
         for (int i = 0; i < kLines; ++i) {
             behind_[i] = behind(row(i));
@@ -103,12 +103,11 @@ public:
             copy_vector_async_if(of_lane, to + lane_ * kPitch + kSpan, ends_ + k, true);
             return;
         }
-        CORNERTURN_UNROLL_BY(1)
+        CORNERTURN_UNROLL
         for (int i = 0; i < kLines; ++i) {
-            const float* const from = row(i) - behind(row(i));
-            CORNERTURN_UNROLL_BY(1)
-            for (int x = lane_ * 4; x < kSpan; x += 128)
-                copy_some(to + i * kPitch + x, from + k + x, k + x - behind(row(i)), end);
+            CORNERTURN_UNROLL
+            for (int x = 0; x < kSpan; x += 128)
+                copy_some(to + i * kPitch + x + lane_ * 4, from_[i] + k + x, k + x + lane_ * 4 - behind_[i], end);
         }
         if (of_lane) copy_some(to + lane_ * kPitch + kSpan, ends_ + k, k + kSpan - behind_of_lane_, end);
     }
@@ -118,7 +117,6 @@ public:
     }
 
 private:
-    __device__ __forceinline__ const float* row(int i) const { return first_ + (i < further_ ? i : further_) * ld_; }
     __device__ __forceinline__ static int behind(const float* row) {
         return static_cast<int>(reinterpret_cast<std::uintptr_t>(row) / sizeof(float) % 4);
     }
@@ -129,9 +127,7 @@ private:
         for (int i = 0; i < 4; ++i) copy_async_or_zero<1>(as_shared(to + i), from + i, at + i >= 0 && at + i < end);
     }
 
-    const float* first_;
-    std::int64_t ld_;
-    int further_, lane_, behind_[kLines], behind_of_lane_;
+    int lane_, behind_[kLines], behind_of_lane_;
     const float *from_[kLines], *ends_;
 };
 

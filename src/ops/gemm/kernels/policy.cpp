@@ -12,11 +12,11 @@ namespace cornerturn::production {
 namespace {
 
 // Fitted along with the costs of the kernels (tunings.hpp).
-constexpr double kFirstUs = 4.19;                             // until the first block computes, and from the last's end
-constexpr double kPackUs = 2.04, kPackedFloats = 313276;      // to begin to pack an operand; in a microsecond
-constexpr double kGatherUs = 3.04, kGatheredFloats = 394043;  // of parts, which have to be written, too
+constexpr double kFirstUs = 4.08;                             // until the first block computes, and from the last's end
+constexpr double kPackUs = 2.77, kPackedFloats = 344365;      // to begin to pack an operand; in a microsecond
+constexpr double kGatherUs = 2.93, kGatheredFloats = 386030;  // of parts, which have to be written, too
 constexpr double kAllocateUs = 3;                             // to get a workspace, and give it back
-constexpr double kLastWave = 0.568;  // what a last wave costs that is not full, as a share of a full one
+constexpr double kLastWave = 0.654;  // what a last wave costs that is not full, as a share of a full one
 constexpr std::int64_t kFew = 4;     // columns, or rows, that have kernels of their own where k is so long
 constexpr std::int64_t kLongK = 64;
 constexpr double kNever = 1e30;
