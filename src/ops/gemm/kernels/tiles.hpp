@@ -49,6 +49,12 @@ public:
     static constexpr bool kLiesAlongK = kPath == gemm_path::fours_along_k;  // in shared memory, too
     static constexpr int kPitch = kExtent + (kAlongK ? 4 : 0);  // a column's floats then go to different banks
     static constexpr int kFloats = kLiesAlongK ? kExtent * (kDepth + 1) : kPitch * kDepth;
+    static constexpr int kWidth = kPath == gemm_path::vectors ? 4 : 1, kOfK = kLiesAlongK ? 4 : 1;  // of a copy
+    static constexpr int kAlong = kLiesAlongK ? kDepth / 4 : kAlongK ? 8 : 1;  // neighbouring threads
+    static constexpr int kUnits = kExtent / kWidth, kAtOnce = kThreads / kAlong < kUnits ? kThreads / kAlong : kUnits;
+    static constexpr int kRowsAtOnce = kThreads / kAtOnce * kOfK, kPointers = kUnits / kAtOnce;
+    static constexpr bool kSomeIdle = kRowsAtOnce > kDepth;                             // threads, which load nothing
+    static constexpr int kCopies = kPointers * (kSomeIdle ? 1 : kDepth / kRowsAtOnce);  // of a thread
 
     // Where an element lies in a stage.
     __device__ __forceinline__ static constexpr int at(int k, int x) {
@@ -81,12 +87,6 @@ public:
     }
 
 private:
-    static constexpr int kWidth = kPath == gemm_path::vectors ? 4 : 1, kOfK = kLiesAlongK ? 4 : 1;  // of a copy
-    static constexpr int kAlong = kLiesAlongK ? kDepth / 4 : kAlongK ? 8 : 1;  // neighbouring threads
-    static constexpr int kUnits = kExtent / kWidth, kAtOnce = kThreads / kAlong < kUnits ? kThreads / kAlong : kUnits;
-    static constexpr int kRowsAtOnce = kThreads / kAtOnce * kOfK, kPointers = kUnits / kAtOnce;
-    static constexpr bool kSomeIdle = kRowsAtOnce > kDepth;  // threads, which load nothing
-    static constexpr int kTimes = kPointers * (kSomeIdle ? 1 : kDepth / kRowsAtOnce);
     static_assert(kUnits % kAtOnce == 0 && (kSomeIdle || kDepth % kRowsAtOnce == 0));
     static_assert(!kLiesAlongK || kAtOnce % 4 == 0);
 
@@ -94,8 +94,8 @@ private:
     __device__ __forceinline__ void load(shared_address to, int absent, bool wanted, int share, int shares) {
         if (kSomeIdle && row_ >= kDepth) wanted = false;
         CORNERTURN_UNROLL
-        for (int i = 0; i < kTimes; ++i) {
-            if (i * shares / kTimes != share) continue;
+        for (int i = 0; i < kCopies; ++i) {
+            if (i * shares / kCopies != share) continue;
             const int row = i / kPointers * kRowsAtOnce, pointer = i % kPointers;
             const float* const from = from_[pointer] + (kAlongK ? row : i / kPointers * rows_);
             const shared_address there = to + to_ + at(row, pointer * kAtOnce * kWidth);
@@ -212,9 +212,10 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
     constexpr int kSteps = Tile::kSliceDepth;
-    // Copies among the multiply-adds of so many steps: what is loaded for these would else wait behind all of them.
-    // Tiles of few sums are done so soon that copies cannot wait.
-    constexpr int kShares = kDown * kAcross > 32 ? kSteps / 2 : 1;
+    // Many copies are issued among the multiply-adds of half of the steps: what these load from shared memory would
+    // else wait behind all of them. Tiles of few sums are done so soon that copies cannot wait.
+    constexpr bool kFewCopies = kDown * kAcross <= 32 || stages::a_loader::kCopies + stages::b_loader::kCopies <= 4;
+    constexpr int kShares = kFewCopies ? 1 : kSteps / 2;
     // B's registers are loaded before A's where that makes nvcc put them into other banks.
     constexpr bool kBFirst = kDown == 16 && (kA == gemm_path::vectors || kB == gemm_path::vectors);
     CORNERTURN_DYNAMIC_SHARED(float, shared);
@@ -289,9 +290,11 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
             }
             // The last of all fetches what nobody uses. To ask costs more; the emulator would call it a mistake.
             if (!kEmulated || step < kSteps - 1 || left > 1) fetch((step + 1) % kSteps);
-            if (step < kShares) {
-                a.load(filled, left >= kStages, step, kShares);
-                b.load(filled + kBehind, left >= kStages, step, kShares);
+            // By a branch around few copies, by a predicate on each of many.
+            const bool wanted = left >= kStages;
+            if (step < kShares && (!kFewCopies || wanted)) {
+                a.load(filled, kFewCopies || wanted, step, kShares);
+                b.load(filled + kBehind, kFewCopies || wanted, step, kShares);
             }
             if (step == kShares - 1) {
                 end_of_copies();
