@@ -331,7 +331,7 @@ HOST_TABLES = {
     "host:caches:all": lambda program: caches(program, "bench_host_caches"),
 }
 PRODUCT_TABLES = {
-    "products:random": lambda program: random_products(program, [f"bench_random_gemm_{seed}" for seed in (6101, 6102, 6103)]),
+    "products:random": lambda program: random_products(program, [f"bench_random_gemm_{seed}" for seed in (8401, 8402, 8403)]),
     "products:squares": lambda program: beside_cublas(program, "small", "squares"),
     "products:others": lambda program: beside_cublas(program, "ragged", "oblong", "transposes", "padded"),
     "products:narrow": lambda program: beside_cublas(program, "narrow"),
