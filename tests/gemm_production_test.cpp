@@ -80,6 +80,28 @@ TEST(gemm_production, random_sizes_leading_dimensions_offsets_and_factors) {
     });
 }
 
+// Rows that lie along k may begin anywhere, and end anywhere in a step.
+TEST(gemm_production, rows_begin_and_end_anywhere) {
+    for_each_tuning(0, [](const kernel& k) {
+        const production::gemm_kernel& row = tests::tuned_row(k);
+        const std::int64_t depth = row.depth();
+        for (std::int64_t at : {depth / row.slices, depth, 3 * depth + row.deep}) {
+            for (std::int64_t off = -5; off <= 5; ++off) {
+                if (at + off < 0 || !row.takes(at + off)) continue;
+                const std::int64_t ld = at + off + (off + 5) / 2, offset = (off + 5) % 4;
+                gemm_shape s{.m = row.rows + 1, .n = row.cols, .k = at + off, .lda = ld, .a_offset = offset};
+                s.b_transposed = off % 2 == 0;
+                if (off % 3 == 0) s.values = gemm_values::special;
+                ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
+                // What computes the transpose has them in B.
+                gemm_shape t{.m = s.n, .n = s.m, .k = s.k, .ldb = ld, .b_offset = offset, .b_transposed = true};
+                t.a_transposed = !s.b_transposed, t.values = s.values;
+                ASSERT_NO_FATAL_FAILURE(expect_right(k, t));
+            }
+        }
+    });
+}
+
 // Sums of two chunks and more, in whole tiles and in three parts.
 TEST(gemm_production, long_sums_come_out) {
     constexpr std::int64_t kShort = 17;
@@ -260,6 +282,16 @@ TEST(gemm_policy, other_gpus_have_tiles_that_fit_them) {
             const production::gemm_tuning tuned = production::choose(work_of({.m = 8192, .n = 8192, .k = k}), on, true);
             const bool chunks = production::needs_chunks(tuned.row(), k, 1, tuned.parts);
             EXPECT_LE(tuned.row().shared_bytes(chunks) + 1024, on.shared_bytes) << capability;
+        }
+        // A large operand of a narrow product is read once there, too.
+        for (std::int64_t n : {1, 2, 4}) {
+            for (bool transposed : {false, true}) {
+                const gemm_work work = work_of({.m = 8192, .n = n, .k = 8192, .a_transposed = transposed});
+                const production::gemm_kernel& row = production::choose(work, on, true).row();
+                EXPECT_EQ(row.way, transposed ? production::gemm_way::columns : production::gemm_way::dots)
+                    << capability;
+                EXPECT_GE(production::resident_on(row, false, production::paths_of(work), on), 1) << capability;
+            }
         }
         // The largest tiles, with long sums, just fit 100 KiB.
         const int of_large = production::resident_on(production::kGemmKernels[0], true, {}, on);

@@ -1,5 +1,6 @@
-// Products whose C has a few columns, which take as long as A takes to come from memory: A goes straight into
-// registers, once. (A C of a few rows is another one's transpose.)
+// Products whose C has a few columns, which take as long as A takes to come from memory. It is read once:
+// straight into registers, or, where it lies along k, by way of shared memory. (A C of a few rows is another one's
+// transpose.)
 #include <cstdint>
 
 #include "ops/gemm/fours.hpp"
@@ -10,8 +11,8 @@ namespace {
 
 using production::gemm_path;
 
-// A row of the table. Sums of more than kChunk of a lane's products are added up chunk by chunk: a sum's rounding error
-// grows with its length.
+// A row of the table. Sums are added up chunk by chunk, of kChunk steps of dots, kChunk of a lane's products of
+// columns: a sum's rounding error grows with its length.
 template <int kRow>
 struct narrow_shape {
     static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];
@@ -77,6 +78,7 @@ template <int kLines, int kSpan>
 class lines_along_k {
 public:
     static constexpr int kPitch = kSpan + 4, kFloats = kLines * kPitch;
+    static_assert(kSpan % 128 == 0 && kLines <= 32);
 
     // `further` rows follow the first. Those that are not there come out as the last one.
     __device__ __forceinline__ lines_along_k(const float* first, std::int64_t ld, int further, int lane) : lane_(lane) {
@@ -92,7 +94,7 @@ public:
 
     // The elements from k on, a multiple of 4; those from `end` on are zeros.
     __device__ __forceinline__ void copy(float* to, std::int64_t k, std::int64_t end) const {
-        const bool of_lane = lane_ < kLines && behind_of_lane_ > 0;  // whether a line of which this lane copies the end
+        const bool of_lane = lane_ < kLines && behind_of_lane_ > 0;  // whether this lane copies the end of a line
         if (k > 0 && k + kPitch <= end) {
             CORNERTURN_UNROLL
             for (int i = 0; i < kLines; ++i) {
@@ -139,6 +141,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(g
     constexpr int kDown = Shape::kDown, kCols = Shape::kCols, kCount = kDown * kCols, kDepth = Shape::kDepth;
     constexpr int kSpan = Shape::kOf.deep, kTurns = kSpan / 32, kStages = Shape::kOf.stages;
     using lines = lines_along_k<kDown, kSpan>;
+    static_assert(kStages >= 2 && Shape::kRows == Shape::kOf.warps_down * kDown);
     CORNERTURN_DYNAMIC_SHARED(float, shared);
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
     const int slice = warp % Shape::kSlices, warp_row = warp / Shape::kSlices * kDown;

@@ -67,7 +67,7 @@ constexpr int resident_by_registers(const gemm_kernel& kernel, const gemm_paths&
 }
 // Blocks that a multiprocessor holds at a time, where sums are so long that they are added up in chunks or not, and
 // operands come so. What lies along k is read a piece of each line of the cache at a time: fewer blocks run, though
-// two, so that the L1 keeps these lines until the rest is read.
+// two, so that the L1 keeps these lines until the rest is read. For `dots`, it keeps B.
 int resident_on(const gemm_kernel& kernel, bool chunks, const gemm_paths& paths, const gpu& on);
 // Whether tiles' sums are so long, where that many are whole and each of the others is in so many parts.
 bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts);

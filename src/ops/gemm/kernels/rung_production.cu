@@ -14,11 +14,9 @@ constexpr rung_notes kNotes = {
     .id = "gemm/production",
     .idea = "what cornerturn::cuda::gemm runs: tiles in registers, fed by asynchronous copies some stages ahead",
     .change =
-        "A kernel chosen by predicted time: tiles of six sizes, some with slices of k, or A straight from memory for a "
-        "few "
-        "columns; operands transposed or copied before, tiles split along k. Of cublasSgemm, at 4096 on an H200: 0.96 "
-        "-> "
-        "1.02",
+        "A kernel chosen by predicted time: tiles of six sizes, some with slices of k, or A read once for a few "
+        "columns; operands transposed or copied before, tiles split along k. Of cublasSgemm, at 4096 on an H200: "
+        "0.96 -> 1.02",
     .contract =
         "any m, n, k, leading dimensions, alignment, alpha, beta, transposes of A and B, batches; the same bits "
         "each time",

@@ -81,7 +81,7 @@ public:
 
     // The next kDepth rows, the first `absent` of which are not there.
     __device__ __forceinline__ void load_first(shared_address to, int absent) { load<true>(to, absent, true, 0, 1); }
-    // The next kDepth rows, if they are wanted: share after share, of so many.
+    // The next kDepth rows, if they are wanted: share after share, the last of which steps on.
     __device__ __forceinline__ void load(shared_address to, bool wanted, int share, int shares) {
         load<false>(to, 0, wanted, share, shares);
     }
@@ -212,10 +212,11 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
     constexpr int kSteps = Tile::kSliceDepth;
-    // Many copies are issued among the multiply-adds of half of the steps: what these load from shared memory would
-    // else wait behind all of them. Tiles of few sums are done so soon that copies cannot wait.
-    constexpr bool kFewCopies = kDown * kAcross <= 32 || stages::a_loader::kCopies + stages::b_loader::kCopies <= 4;
-    constexpr int kShares = kFewCopies ? 1 : kSteps / 2;
+    // Copies are issued among the multiply-adds of half of the steps: what these load from shared memory would else
+    // wait behind all of them. Not so in tiles of few sums, which are done so soon that copies cannot wait, nor where
+    // there are few copies: large tiles' operands then come into other banks (docs/experiments.md, 139).
+    constexpr bool kAllAtOnce = kDown * kAcross <= 32 || stages::a_loader::kCopies + stages::b_loader::kCopies <= 4;
+    constexpr int kShares = kAllAtOnce ? 1 : kSteps / 2;
     // B's registers are loaded before A's where that makes nvcc put them into other banks.
     constexpr bool kBFirst = kDown == 16 && (kA == gemm_path::vectors || kB == gemm_path::vectors);
     CORNERTURN_DYNAMIC_SHARED(float, shared);
@@ -290,11 +291,11 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
             }
             // The last of all fetches what nobody uses. To ask costs more; the emulator would call it a mistake.
             if (!kEmulated || step < kSteps - 1 || left > 1) fetch((step + 1) % kSteps);
-            // By a branch around few copies, by a predicate on each of many.
+            // By a branch around all of them, or by a predicate on each.
             const bool wanted = left >= kStages;
-            if (step < kShares && (!kFewCopies || wanted)) {
-                a.load(filled, kFewCopies || wanted, step, kShares);
-                b.load(filled + kBehind, kFewCopies || wanted, step, kShares);
+            if (step < kShares && (!kAllAtOnce || wanted)) {
+                a.load(filled, kAllAtOnce || wanted, step, kShares);
+                b.load(filled + kBehind, kAllAtOnce || wanted, step, kShares);
             }
             if (step == kShares - 1) {
                 end_of_copies();
