@@ -60,6 +60,8 @@ TEST(faults, wrong_elements) {
     EXPECT_NE(verifier_says("swapped_rows", 64, 64).find("destination (row 0, column 0)"), std::string::npos);
     EXPECT_NE(verifier_says("stale_output", 64, 64).find("as before the run"), std::string::npos);
     EXPECT_NE(verifier_says("nan", 64, 64).find("(row 63, column 63) holds 0x7fc00000"), std::string::npos);
+    EXPECT_NE(verifier_says("missing_wait", 64, 64).find("destination (row 0, column 0) holds 0xffffffff"),
+              std::string::npos);
     EXPECT_NE(verifier_says("nan", 64, 64).find("(seed 1)"), std::string::npos);
 }
 

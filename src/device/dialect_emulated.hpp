@@ -138,7 +138,8 @@ __forceinline__ std::int64_t kept_distance(std::int64_t bytes) { return bytes; }
 __forceinline__ void wait_for_work_ahead() {}
 __forceinline__ void let_work_behind_begin() {}
 
-// An address in shared memory, as asynchronous copies name it, and these copies. Here they are done at once.
+// An address in shared memory, as asynchronous copies name it, and these copies. Here they read at once, and have
+// written when they are waited for.
 struct shared_address {
     float* address;
     shared_address operator+(int floats) const { return {address + floats}; }
@@ -170,9 +171,11 @@ __forceinline__ void copy_vector_async_if(bool condition, void* to, const void* 
     const float4 value = *static_cast<const float4*>(from);
     emulator::store_copied(to, &value, sizeof value);
 }
-__forceinline__ void end_of_copies() {}
+__forceinline__ void end_of_copies() { emulator::end_of_copies(); }
 template <int kLater>
-__forceinline__ void wait_for_copies() {}
+__forceinline__ void wait_for_copies() {
+    emulator::wait_for_copies(kLater);
+}
 
 // While one is alive, launches are a step of what is launched after it.
 using step_before = emulator::step_scope;

@@ -62,8 +62,10 @@ handover shuffle(unsigned mask, std::uint64_t value, int operand, int width, shu
 std::uint64_t shuffled() { return current_worker->shuffled(); }
 void store_copied(void* to, const void* value, unsigned bytes) {
     worker::access(reinterpret_cast<std::uintptr_t>(to), bytes, kCopied, CORNERTURN_RETURN_ADDRESS);
-    std::memcpy(to, value, bytes);
+    current_worker->copies().hold(to, value, bytes);
 }
+void end_of_copies() { current_worker->copies().end_group(); }
+void wait_for_copies(unsigned later) { current_worker->copies().arrive(later); }
 void* dynamic_shared() { return current_worker->dynamic_shared(); }
 
 }  // namespace cornerturn::emulator

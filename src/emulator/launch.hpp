@@ -103,7 +103,11 @@ std::uint64_t shuffled();  // after the handover: the value received
 
 void* dynamic_shared();
 
-// What an asynchronous copy of 4 or 16 bytes stores into shared memory.
+// An asynchronous copy of 4 or 16 bytes into shared memory, where they are when the thread has waited for their group;
+// until then all bits there are set. The thread's copies up to end_of_copies() are a group; wait_for_copies() waits for
+// all of its groups but the last `later`.
 void store_copied(void* to, const void* value, unsigned bytes);
+void end_of_copies();
+void wait_for_copies(unsigned later);
 
 }  // namespace cornerturn::emulator

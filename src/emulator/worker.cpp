@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 #if CORNERTURN_ANNOUNCE_FIBERS
@@ -275,6 +276,19 @@ std::vector<watched_access> worker::watch_block(std::uint64_t index) {
     return seen;
 }
 
+void copies_under_way::hold(void* to, const void* value, unsigned bytes) {
+    copy& held = held_.emplace_back(copy{to, {}, bytes, groups_});
+    std::memcpy(held.value.data(), value, bytes);
+    std::memset(to, 0xff, bytes);
+}
+
+void copies_under_way::arrive(unsigned later) {
+    const auto first_later =
+        std::find_if(held_.begin(), held_.end(), [&](const copy& held) { return held.group + later >= groups_; });
+    for (auto held = held_.begin(); held != first_later; ++held) std::memcpy(held->to, held->value.data(), held->bytes);
+    held_.erase(held_.begin(), first_later);
+}
+
 void worker::begin_block() {
     cornerturn_built_in.block_index = pack(block_.x, block_.y, block_.z);
     if (serial_ > touch::kMaxSerial / 2) {  // leaves the other half to this block
@@ -285,6 +299,10 @@ void worker::begin_block() {
     interval_ = first_interval_ = touch::make(++serial_, 0, 0, 0);
     next_stack_ = beginnings_.data();
     if (warp_synced_) forget_warp_syncs();
+    if (some_copies_) {
+        for (copies_under_way& of_thread : copies_) of_thread.forget();
+        some_copies_ = false;
+    }
 }
 
 }  // namespace cornerturn::emulator

@@ -107,6 +107,25 @@ extern "C" {
 [[gnu::tls_model("local-exec")]] extern thread_local constinit built_in_indices cornerturn_built_in;
 }
 
+// A thread's asynchronous copies that it has yet to wait for. Until then all bits of what they copy to are set: whoever
+// reads too early, or copies over what others still read, gets a wrong result.
+class copies_under_way {
+public:
+    void hold(void* to, const void* value, unsigned bytes);
+    void end_group() { ++groups_; }
+    void arrive(unsigned later);  // those of all groups but the last `later`
+    void forget() { held_.clear(), groups_ = 0; }
+
+private:
+    struct copy {
+        void* to;
+        std::array<std::byte, 16> value;
+        unsigned bytes, group;
+    };
+    std::vector<copy> held_;
+    unsigned groups_ = 0;  // that have ended
+};
+
 class worker {
 public:
     worker();
@@ -145,6 +164,10 @@ public:
             return;
         }
         file_access(address, width, op, return_address);
+    }
+    copies_under_way& copies() {
+        some_copies_ = true;
+        return copies_[current_];
     }
     // The kernel returned: true if the next lane can start where this one ran.
     bool end_lane() {
@@ -353,6 +376,9 @@ private:
     };
     std::unique_ptr<bank_row[]> dynamic_shared_;
     shadow_memory static_shadow_, dynamic_shadow_;
+
+    bool some_copies_ = false;  // asynchronous ones, in the block
+    std::array<copies_under_way, kMaxThreads> copies_;
 };
 
 // The worker whose block runs on this OS thread; null outside a launch, when callbacks have nothing to do.

@@ -23,6 +23,7 @@ enum class fault {
     misaligned,
     writes_source,
     same_lane_of_warp_race,
+    missing_wait,
     differs_by_block
 };
 
@@ -48,6 +49,11 @@ __global__ void planted_fault(matrix_view<const element4> source, matrix_view<el
                 static_cast<element4>(*reinterpret_cast<const std::uint64_t*>(source.data + row * source.ld + col));
         }
         const std::int64_t from = kFault == fault::negative_index && row == 0 && col == 0 ? -1 : row * source.ld + col;
+        if (kFault == fault::missing_wait) {
+            copy_async_if<1>(true, as_shared(reinterpret_cast<float*>(&tile[ty + i][tx])),
+                             reinterpret_cast<const float*>(source.data + from));
+            continue;
+        }
         tile[ty + i][kFault == fault::shared_out_of_bounds && ty + i == kTile - 1 ? tx + 32 : tx] = source.data[from];
         if (kFault == fault::writes_source) const_cast<element4*>(source.data)[row * source.ld + col] = 1;
         if (kFault == fault::same_lane_of_warp_race) tile[ty][(tx + 1) % kTile] = 0;
@@ -113,6 +119,7 @@ CORNERTURN_RUNG(kPlanted, transpose_operation(),
                 only<planted<fault::misaligned>, element4>("misaligned", "-"),
                 only<planted<fault::writes_source>, element4>("writes_source", "-"),
                 only<planted<fault::same_lane_of_warp_race>, element4>("same_lane_of_warp_race", "-"),
+                only<planted<fault::missing_wait>, element4>("missing_wait", "-"),
                 only<planted<fault::differs_by_block>, element4>("differs_by_block", "-"))
 
 }  // namespace CORNERTURN_KERNELS
