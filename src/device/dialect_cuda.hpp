@@ -218,10 +218,10 @@ __device__ __forceinline__ shared_address as_shared(float* shared) {
 
 // Copies 1 or 4 floats from global to shared memory, both aligned to that, without a register between. The copies of a
 // thread up to end_of_copies() are a group; wait_for_copies<kLater>() waits for all groups but the last kLater. Before
-// sm_80 they are done at once. The first copies if the condition holds, under a predicate; the second
-// writes zeros where nothing is there, and reads nothing then. kAround: the L2 is to fetch all 256 bytes that they are
-// among, since those are wanted soon, and copies of 16 bytes go by way of the L1, as those of 4 do, where other blocks
-// find what they brought.
+// sm_80 they are done at once. The first copies if the condition holds, under a predicate; the second writes zeros
+// where nothing is there, and reads nothing then. kAround: the L2 is to fetch all 256 bytes that they are among, since
+// those are wanted soon, and copies of 16 bytes go by way of the L1, as those of 4 do, where other blocks find what
+// they brought.
 #define CORNERTURN_COPY_ASYNC(how, bytes)                                                       \
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async." how " [%0], [%1], " bytes \
                  "; }" ::"r"(to.address),                                                       \

@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
     constexpr int kSteps = Tile::kSliceDepth;
     // Copies are issued among the multiply-adds of half of the steps: what these load from shared memory would else
     // wait behind all of them. Not so in tiles of few sums, which are done so soon that copies cannot wait, nor where
-    // there are few copies: large tiles' operands then come into other banks (docs/experiments.md, 139).
+    // there are few copies, which made large tiles slower (docs/experiments.md, 139).
     constexpr bool kAllAtOnce = kDown * kAcross <= 32 || stages::a_loader::kCopies + stages::b_loader::kCopies <= 4;
     constexpr int kShares = kAllAtOnce ? 1 : kSteps / 2;
     // B's registers are loaded before A's where that makes nvcc put them into other banks.
