@@ -10,7 +10,7 @@ import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
-from cli_test import METRICS, SHARED_LD, WAVEFRONTS_LD, Case
+from cli_test import METRICS, SECTORS_LD, SHARED_LD, WAVEFRONTS_LD, Case
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -52,6 +52,34 @@ class Diff(Case):
         self.refuse(2, ["host/reference", "different devices"], "diff", "transpose/padded@32x8", "host/reference", "--on", "emulator")
         self.refuse(2, ["'transpose/paded@32x8'", "transpose/padded@32x8"], "diff", "transpose/paded@32x8", "transpose/padded@32x8")
         self.refuse(2, ["TO"], "diff", "transpose/padded@32x8")
+
+
+class Layouts(Case):
+    WORK = ("--on", "emulator", "--rows", 70, "--cols", 90, "--source-ld", 101, "--destination-ld", 77, "--source-offset", 3,
+            "--destination-offset", 5)
+
+    def test_of_one_kernel_and_of_a_ladder(self):
+        result = json.loads(self.succeed("profile", "transpose/padded@32x8", *self.WORK, "--format", "json"))
+        self.assertEqual([result[key] for key in ("source_ld", "destination_ld", "source_offset", "destination_offset")], [101, 77, 3, 5])
+        self.assertIs(result["verified"], True)
+        self.assertNotIn("source_ld", json.loads(self.succeed("profile", "transpose/padded@32x8", "--on", "emulator", "--rows", 70, "--format", "json")))
+        for result in json.loads(self.succeed("ladder", "transpose", *self.WORK, "--format", "json"))["results"]:
+            self.assertTrue(result.get("verified") or result["status"] == "skipped", result)
+        self.assertIn("70 x 90, source-ld 101, destination-ld 77", self.succeed("profile", "transpose/padded@32x8", *self.WORK))
+        self.assertIs(json.loads(self.succeed("profile", "permute/naive", "--on", "emulator", "--shape", "5,6,7", "--source-offset", 3,
+                                              "--format", "json"))["verified"], True)
+
+    def test_a_row_off_a_sector_costs_another(self):
+        def sectors(*more):
+            return json.loads(self.succeed("profile", "copy/global@32x8", "--on", "emulator", "--rows", 32, "--format", "json", *more))["metrics"][SECTORS_LD]
+        self.assertEqual((sectors(), sectors("--source-offset", 1), sectors("--source-ld", 40)), (32 * 4, 32 * 5, 32 * 4))
+
+    def test_what_cannot_be(self):
+        self.refuse(2, ["source's leading dimension is 89: a row has 90"], "ladder", "transpose", "--rows", 70, "--cols", 90, "--source-ld", 89)
+        self.refuse(2, ["destination's leading dimension is 69: a row has 70"], "profile", "transpose/padded@32x8", "--rows", 70, "--cols", 90,
+                    "--destination-ld", 69)
+        self.refuse(2, ["--source-offset", "'far'"], "profile", "transpose/padded@32x8", "--source-offset", "far")
+        self.refuse(2, ["leave out --lda"], "profile", "transpose/padded@32x8", "--lda", 5)
 
 
 class Rungs(Case):
@@ -140,7 +168,8 @@ class Explain(Case):
         self.refuse(2, ["--rows and --cols"], "explain", "transpose/padded@32x8", "--m", 5)
         self.refuse(2, ["--m, --n and --k"], "explain", "gemm/tiled", "--rows", 5)
         self.refuse(2, ["--on is 'cuda'", "emulator"], "explain", "transpose/padded@32x8", "--on", "cuda")
-        self.refuse(2, ["--source-ld", "--rows and --cols"], "explain", "transpose/padded@32x8", "--source-ld", 5)
+        self.refuse(2, ["source's leading dimension is 5: a row has 1024"], "explain", "transpose/padded@32x8", "--source-ld", 5)
+        self.refuse(2, ["--count is for explain OPERATION", "--source-ld"], "explain", "transpose/padded@32x8", "--count", 5)
         self.refuse(2, ["--svg"], "explain", "transpose", "--svg", "file.svg")
         self.refuse(1, ["/no/such"], "explain", "transpose/padded@32x8", "--svg", "/no/such/file.svg")
         with tempfile.TemporaryDirectory() as folder:

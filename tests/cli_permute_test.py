@@ -79,7 +79,7 @@ class Permute(Case):
             ("leave out --rows", "--rows", 5),
         ):
             self.refuse(2, [said], "ladder", "permute", *arguments)
-        self.refuse(2, ["the sizes of transpose are --rows and --cols: leave out --shape"], "ladder", "transpose", "--shape", "2,3")
+        self.refuse(2, ["the sizes of transpose are --rows and --cols;", "leave out --shape"], "ladder", "transpose", "--shape", "2,3")
 
 
 if __name__ == "__main__":

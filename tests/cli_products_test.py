@@ -39,6 +39,20 @@ class Products(Case):
         result = json.loads(self.succeed("profile", "gemm/blocked@plain", "--on", "emulator", "--k", 20, "--format", "json"))
         self.assertEqual((result["m"], result["n"], result["k"]), (20, 20, 20))
 
+    def test_layouts_factors_and_values(self):
+        result = json.loads(self.succeed("profile", "gemm/tiled", "--on", "emulator", "--m", 40, "--n", 50, "--k", 30, "--lda", 33,
+                                         "--ldc", 57, "--b-offset", 3, "--alpha", -1.5, "--beta", "0.25", "--values", "normal", "--format", "json"))
+        self.assertEqual({key: result[key] for key in ("lda", "ldc", "b_offset", "alpha", "beta", "values")},
+                         {"lda": 33, "ldc": 57, "b_offset": 3, "alpha": -1.5, "beta": 0.25, "values": "normal"})
+        self.assertNotIn("ldb", result)
+        self.assertIs(result["verified"], True)
+        self.assertIn("40 x 50 x 30 (m x n x k), lda 33, beta 2.0 f32",
+                      self.succeed("profile", "gemm/tiled", "--on", "emulator", "--m", 40, "--n", 50, "--k", 30, "--lda", 33, "--beta", 2))
+        for parts, *options in ((["A's leading dimension is 29: a row has 30"], "--lda", 29), (["--alpha is 'two'", "number"], "--alpha", "two"),
+                                (["--beta is '1e99'"], "--beta", "1e99"), (["--values is 'odd'", "symmetric"], "--values", "odd"),
+                                (["64 bits"], "--a-offset", 2**62), (["--c-offset", "-1"], "--c-offset=-1")):
+            self.refuse(2, parts, "profile", "gemm/tiled", "--on", "emulator", "--m", 40, "--n", 50, "--k", 30, *options)
+
     def test_large_products_are_sampled(self):
         result = json.loads(self.succeed("profile", "gemm/vectorized", "--on", "emulator", "--m", 700, "--n", 300, "--k", 200, "--format", "json"))
         self.assertEqual(result["verified"], "sampled")

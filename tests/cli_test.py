@@ -44,7 +44,11 @@ DERIVED = {"shared_conflicts_ld", "shared_conflicts_st"}
 
 
 def run(*arguments, **options):
-    return subprocess.run([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    return run_program(PROGRAM, *arguments, **options)
+
+
+def run_program(program, *arguments, **options):
+    return subprocess.run([program, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=300, **options)
 
 

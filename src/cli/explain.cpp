@@ -11,10 +11,10 @@ namespace cornerturn::cli {
 namespace {
 
 // Those of choices, and those of a kernel's work.
-std::vector<option> work_options() {
+std::vector<option> all_options() {
     std::vector<option> all = {{"--on", "cuda or host (cuda); one kernel is looked at in the emulator"},
                                {"--dtype", "of the elements (f32)"}};
-    for (const auto& more : {options_of_all([](const operation& o) { return o.explain_options(); }), size_options()}) {
+    for (const auto& more : {options_of_all([](const operation& o) { return o.explain_options(); }), work_options()}) {
         for (const option& o : more) {
             if (!has(all, o.name)) all.push_back(o);
         }
@@ -27,7 +27,7 @@ std::string explain_choice(const operation& does, const invocation& asked) {
         throw invalid_argument(
             fmt::format("--svg draws what one kernel does: '{}' is no kernel's id (cornerturn list)", does.name()));
     const std::vector<option> its = does.explain_options();
-    for (const option& o : work_options()) {
+    for (const option& o : all_options()) {
         if (asked.given.has(o.name) && !has(its, o.name) && !its.empty())
             throw invalid_argument(
                 fmt::format("{} has no option {}: it takes {}", does.name(), o.name, options_text(its)));
@@ -47,7 +47,7 @@ void run(const invocation& asked) {
 
 command explain_command() {
     std::vector<option> options = {{"--svg", "of a kernel: a file for a drawing of what its warp 0 does"}};
-    for (const option& o : work_options()) options.push_back(o);
+    for (const option& o : all_options()) options.push_back(o);
     static const std::string what = fmt::format("{}, or the id of a kernel to be looked at", operation_names());
     return {.name = "explain",
             .help =

@@ -23,15 +23,15 @@ constexpr std::int64_t kStandardSize = 1024;
 lab::request read_request(const kernel& k, const invocation& asked) {
     if (const std::string on = asked.given.word("--on", "emulator"); on != "emulator")
         throw invalid_argument(fmt::format("--on is '{}': one kernel is looked at in the emulator", on));
-    check_sizes(asked.given, *k.does);
-    const std::vector<option> sizes = size_options();
+    check_work_options(asked.given, *k.does);
+    const std::vector<option> of_work = work_options();
     for (const auto& [name, word] : asked.given.given()) {
-        if (has(sizes, name) || !name.starts_with("--")) continue;
+        if (has(of_work, name) || !name.starts_with("--")) continue;
         constexpr const char* kOthers[] = {"--dtype", "--seed", "--svg", "--on", "--format", "--output"};
         if (std::find(std::begin(kOthers), std::end(kOthers), name) == std::end(kOthers))
             throw invalid_argument(
                 fmt::format("explain of one kernel takes {}, --dtype, --seed and --svg; {} is for explain OPERATION",
-                            options_text(k.does->facts().sizes), name));
+                            options_text(work_options_of(*k.does)), name));
     }
     lab::request what{.work = k.does->read(asked.given, kStandardSize)};
     what.lines = what.watch = true;

@@ -34,12 +34,16 @@ std::vector<option> options_of_all(std::vector<option> (*of)(const operation&)) 
     return all;
 }
 
-std::vector<option> size_options() {
-    return options_of_all([](const operation& o) { return o.facts().sizes; });
+std::vector<option> work_options_of(const operation& does) {
+    std::vector<option> all = does.facts().sizes;
+    all.insert(all.end(), does.facts().layout.begin(), does.facts().layout.end());
+    return all;
 }
 
+std::vector<option> work_options() { return options_of_all(work_options_of); }
+
 std::vector<option> run_options() {
-    std::vector<option> all = size_options();
+    std::vector<option> all = work_options();
     all.insert(all.end(),
                {{"--dtype", "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128 (f32)"},
                 {"--on", "emulator or cuda (cuda where a GPU answers)"},
@@ -53,15 +57,17 @@ std::vector<option> run_options() {
     return all;
 }
 
-void check_sizes(const arguments& given, const operation& does) {
-    const std::vector<option>& its = does.facts().sizes;
+void check_work_options(const arguments& given, const operation& does) {
+    const std::vector<option> its = work_options_of(does);
     std::vector<option> others;
-    for (const option& o : size_options()) {
+    for (const option& o : work_options()) {
         if (given.has(o.name) && !has(its, o.name)) others.push_back(o);
     }
     if (others.empty()) return;
-    throw invalid_argument(
-        fmt::format("the sizes of {} are {}: leave out {}", does.name(), options_text(its), options_text(others)));
+    const operation_facts& facts = does.facts();
+    throw invalid_argument(fmt::format("the sizes of {} are {}{}: leave out {}", does.name(), options_text(facts.sizes),
+                                       facts.layout.empty() ? "" : "; besides it takes " + options_text(facts.layout),
+                                       options_text(others)));
 }
 
 std::string device_of(const invocation& asked) {
@@ -88,7 +94,7 @@ std::unique_ptr<lab::runner> make_runner(const std::string& device) {
 }
 
 lab::request read_request(const invocation& asked, const operation& does, const std::string& device) {
-    check_sizes(asked.given, does);
+    check_work_options(asked.given, does);
     // Without sizes: one that shows the ladder's steps in a moment on either.
     lab::request r{.work = does.read(asked.given, device == "cuda" ? 4096 : 1024)};
     r.placement = read_placement(asked, does, device == "cuda");
@@ -96,7 +102,7 @@ lab::request read_request(const invocation& asked, const operation& does, const 
     r.lines = asked.given.has("--lines");
     r.warm = asked.given.has("--warm");
     r.timed = !asked.given.has("--untimed") && !lab::is_profiled();
-    r.counted = !lab::is_profiled();
+    r.counted = r.tried = !lab::is_profiled();
     return r;
 }
 

@@ -16,12 +16,14 @@ bool has(const std::vector<option>& all, const std::string& name);
 // it.
 std::vector<option> options_of_all(std::vector<option> (*of)(const operation&));
 
-// The sizes of every operation's work; and with them what all three commands take besides.
-std::vector<option> size_options();
+// What describes the work of this operation, sizes and layout; of any; and with these what all three commands take
+// besides.
+std::vector<option> work_options_of(const operation& does);
+std::vector<option> work_options();
 std::vector<option> run_options();
 
-// Throws invalid_argument where sizes are given that are not this operation's.
-void check_sizes(const arguments& given, const operation& does);
+// Throws invalid_argument where something describes the work that this operation's is not described by.
+void check_work_options(const arguments& given, const operation& does);
 
 // Where kernels run when nobody says: the GPU if there is one.
 std::string device_of(const invocation& asked);

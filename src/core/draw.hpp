@@ -22,4 +22,10 @@ inline std::int64_t draw_log_uniform(random_bits& random, double least, double m
     return std::max<std::int64_t>(1, std::llround(value));
 }
 
+// For a small problem that resembles a large one: the size itself where it is small, else one that leaves the same
+// remainder by every power of two up to `step`, which is one itself.
+inline std::int64_t small_like(std::int64_t size, std::int64_t step) {
+    return size < 2 * step ? size : step + size % step;
+}
+
 }  // namespace cornerturn

@@ -56,6 +56,46 @@ CORNERTURN_HOST_DEVICE T as_number(T value) {
     }
 }
 
+// A value that a kernel might treat unlike others, picked by `bits`: all bits set, none, -0, infinity, a denormal, a
+// NaN with a payload, quiet or signalling. Read as a bfloat16 where it has two bytes; as a double, or as two floats,
+// where it has eight.
+template <class T>
+CORNERTURN_HOST_DEVICE T special(std::uint64_t bits) {
+    if constexpr (sizeof(T) == 8) {
+        if ((bits >> 56 & 1) != 0) {
+            const T high = special<std::uint32_t>(bits >> 8);
+            return high << 32 | special<std::uint32_t>(bits);
+        }
+    }
+    constexpr int kBits = 8 * sizeof(T), kFraction = kBits == 64 ? 52 : kBits == 32 ? 23 : 7;
+    constexpr T kSign = static_cast<T>(T{1} << (kBits - 1)), kQuiet = static_cast<T>(T{1} << (kFraction - 1));
+    constexpr T kInfinite = static_cast<T>(static_cast<T>(~kSign) >> kFraction << kFraction);
+    const T payload = static_cast<T>(bits >> 3 & (kQuiet - 1));
+    switch (bits & 7) {
+        case 0: return static_cast<T>(~T{0});
+        case 1: return 0;
+        case 2: return kSign;
+        case 3: return kInfinite;
+        case 4: return 1;
+        case 5: return static_cast<T>(kInfinite | kQuiet | payload);
+        case 6: return static_cast<T>(kSign | kInfinite | kQuiet | payload);
+        default: return static_cast<T>(kInfinite | payload | 1);
+    }
+}
+
+// One value in 64 is made a special one; of bytes all values come anyway.
+template <class T>
+CORNERTURN_HOST_DEVICE T with_specials(T value) {
+    if constexpr (sizeof(T) == 16) {
+        return T{with_specials(value.low), with_specials(value.high)};
+    } else if constexpr (sizeof(T) == 1) {
+        return value;
+    } else {
+        constexpr T kWhich = 63;
+        return (value & kWhich) != 0 ? value : special<T>(mix(value));
+    }
+}
+
 // What stands in a destination before a run: at every element the opposite of what must come, so that an element left
 // unwritten, or left from an earlier run, never passes.
 template <class T>
@@ -68,7 +108,7 @@ CORNERTURN_HOST_DEVICE T opposite(T value) {
 }
 
 // Writes and recognises elements that are stored as a T, to which `at` is aligned. `poison`: as their opposites;
-// `numbers`: as numbers.
+// `numbers`: as numbers; else with special values among them.
 template <class T>
 struct typed_elements {
     std::uint64_t seed;
@@ -76,7 +116,7 @@ struct typed_elements {
 
     CORNERTURN_HOST_DEVICE static constexpr int size() { return sizeof(T); }
     CORNERTURN_HOST_DEVICE T value(std::uint64_t index) const {
-        const T bits = pattern<T>(index, seed), right = numbers ? as_number(bits) : bits;
+        const T bits = pattern<T>(index, seed), right = numbers ? as_number(bits) : with_specials(bits);
         return poison ? opposite(right) : right;
     }
     CORNERTURN_HOST_DEVICE void put(unsigned char* at, std::uint64_t index) const {
@@ -100,7 +140,7 @@ struct sized_elements {
     CORNERTURN_HOST_DEVICE bool for_each_byte(std::uint64_t index, F on_byte) const {
         const std::uint64_t element = pattern<std::uint64_t>(index, seed);
         for (int i = 0; i < bytes;) {
-            const std::uint64_t right = mix(element + static_cast<unsigned>(i) / 8);
+            const std::uint64_t right = with_specials(mix(element + static_cast<unsigned>(i) / 8));
             std::uint64_t word = poison ? opposite(right) : right;
             for (const int end = i + 8 < bytes ? i + 8 : bytes; i < end; ++i, word >>= 8) {
                 if (!on_byte(i, static_cast<unsigned char>(word))) return false;

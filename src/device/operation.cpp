@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 
 #include "core/words.hpp"
@@ -27,6 +28,18 @@ int arguments::whole(const std::string& option, int otherwise, int least, int mo
     if (value < least || value > most)
         throw invalid_argument(fmt::format("{} is {}: it must be {} to {}", option, value, least, most));
     return static_cast<int>(value);
+}
+
+float arguments::number(const std::string& option, float otherwise) const {
+    const auto at = given_.find(option);
+    if (at == given_.end()) return otherwise;
+    const char *const begin = at->second.data(), *const end = begin + at->second.size();
+    float value = 0;
+    const auto [stop, status] = std::from_chars(begin, end, value);
+    if (status != std::errc{} || stop != end || !std::isfinite(value))
+        throw invalid_argument(
+            fmt::format("{} is '{}': it must be a number that single precision holds", option, at->second));
+    return value;
 }
 
 std::vector<std::int64_t> arguments::list(const std::string& option, const std::vector<std::int64_t>& otherwise) const {
@@ -123,7 +136,35 @@ void run_as_step(const std::function<void()>& work) {
     work();
 }
 
-std::string key_of(const option& size) { return size.name + 2; }
+std::string key_of(const option& size) {
+    std::string key = size.name + 2;
+    std::replace(key.begin(), key.end(), '-', '_');
+    return key;
+}
+
+std::string option_of_key(const std::string& key) {
+    std::string name = "--" + key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+}
+
+std::string workload::options() const {
+    nlohmann::ordered_json members = sizes_json(does(), sizes());
+    members.update(layout());
+    std::string text;
+    for (const auto& [key, value] : members.items()) {
+        text += option_of_key(key);
+        if (value.is_array())
+            text += fmt::format(" {} ", fmt::join(value.get<std::vector<std::int64_t>>(), ","));
+        else if (value.is_boolean())
+            text += " ";
+        else
+            text += fmt::format(" {} ", value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    text +=
+        type().name[0] == 0 ? fmt::format("--element-size {}", type().size) : fmt::format("--dtype {}", type().name);
+    return text + fmt::format(" --seed {}", seed());
+}
 
 nlohmann::ordered_json sizes_json(const operation& does, const std::vector<std::int64_t>& sizes) {
     nlohmann::ordered_json out = nlohmann::ordered_json::object();

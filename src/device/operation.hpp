@@ -39,6 +39,7 @@ public:
     // Throw invalid_argument that names the option.
     std::int64_t size(const std::string& option, std::int64_t otherwise) const;
     int whole(const std::string& option, int otherwise, int least, int most) const;
+    float number(const std::string& option, float otherwise) const;
     // Of numbers with commas between them, which may be negative; an empty word has none.
     std::vector<std::int64_t> list(const std::string& option, const std::vector<std::int64_t>& otherwise) const;
 
@@ -124,6 +125,16 @@ public:
 
     // Bytes of a GPU's memory for its problem, with or without what the yardstick needs.
     virtual std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const = 0;
+    // How its operands lie and what else is not as it usually is: members named as operation_facts::layout, {"lda":
+    // 70}.
+    virtual nlohmann::ordered_json layout() const = 0;
+    // The options that give this work, "--rows 5 --cols 7 --source-ld 9 --dtype f32 --seed 3"; or where none do, the
+    // work in words.
+    virtual std::string options() const;
+    // Other work that a kernel must do right before this work counts as verified: nothing in it lies as it usually
+    // does. Much of it is small. Drawn from the seed.
+    virtual std::vector<std::shared_ptr<const workload>> trials() const = 0;
+
     // Where operation_facts::shares_memory: --placement N allocates N times as many bytes first.
     virtual std::int64_t aside_bytes() const { return 0; }
 
@@ -168,7 +179,8 @@ struct operation_facts {
     const char* name;                   // "gemm": of its ladder and its bench
     std::vector<const char*> families;  // of the kernels of its ladder: what their ids begin with
     std::vector<option> sizes;          // "--rows", ...; JSON's keys are called so, without the dashes
-    const char* sizes_legend;           // behind them: " (m x n x k)", or ""
+    std::vector<option> layout;         // "--source-ld", ...: what else describes its work
+    const char* sizes_legend;           // behind the sizes: " (m x n x k)", or ""
     const char* step;                   // "element", "multiply-add"
     int operations_a_step = 0;          // of the arithmetic that its rate counts
     const char* operands;               // "the matrix", "A, B and C"
@@ -233,8 +245,8 @@ public:
     const operation_facts& facts() const { return facts_; }
     std::string name() const { return facts_.name; }
 
-    // The work that the options of facts().sizes, --dtype and --seed describe; a size that is left out is as another
-    // one, or `standard`. Throws invalid_argument.
+    // The work that the options of facts().sizes and facts().layout, --dtype and --seed describe; a size that is left
+    // out is as another one, or `standard`. Throws invalid_argument.
     virtual workload_pointer read(const arguments& given, std::int64_t standard) const = 0;
 
     // A problem of the first work, for these kernels; with memory for the yardstick of a ladder. Where
@@ -290,8 +302,9 @@ const operation* operation_of_kernel(const std::string& id);
 // Runs a kernel as a step of another one's: in the emulator all of its blocks, and the other one's grid is told.
 void run_as_step(const std::function<void()>& work);
 
-// JSON's key for a size: "rows" of --rows.
+// JSON's key for an option: "source_ld" of --source-ld. And back.
 std::string key_of(const option& size);
+std::string option_of_key(const std::string& key);
 // Members of a JSON object, one for each of the operation's sizes: numbers, or lists of them.
 nlohmann::ordered_json sizes_json(const operation& does, const std::vector<std::int64_t>& sizes);
 // "4096 x 4096"

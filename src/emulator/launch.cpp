@@ -312,15 +312,26 @@ private:
             }
             samples.push_back({tile, block, key, stands_for});
         };
+        // A block runs once: it may change what it reads.
+        const auto taken = [&](tile_index tile) {
+            return std::find_if(samples.begin(), samples.end(), [&](const sample& s) {
+                return s.tile.row == tile.row && s.tile.col == tile.col && s.tile.outer == tile.outer;
+            });
+        };
         for (const auto& [key, found] : classes) take(found.representative, &key, found.count);
         std::mt19937_64 random(session_.options_.seed);
         for (unsigned i = 0; i < session_.options_.witnesses; ++i) {
             const tile_index tile{std::uniform_int_distribution<std::int64_t>(0, rows - 1)(random),
                                   std::uniform_int_distribution<std::int64_t>(0, cols - 1)(random),
                                   std::uniform_int_distribution<std::int64_t>(0, matrices - 1)(random)};
-            take(tile, key_of(classes, tile), 0);
+            if (taken(tile) == samples.end()) take(tile, key_of(classes, tile), 0);
         }
-        if (session_.options_.watch) take({0, 0}, key_of(classes, {0, 0}), 0);
+        if (session_.options_.watch) {  // the first tile's block, which becomes the last
+            if (const auto first = taken({0, 0}); first != samples.end())
+                std::rotate(first, first + 1, samples.end());
+            else
+                take({0, 0}, key_of(classes, {0, 0}), 0);
+        }
         if (session_.on_sample_) {
             std::vector<sampled_tile> touched;
             for (const sample& s : samples) touched.push_back(footprint(s.tile));
@@ -330,17 +341,18 @@ private:
         for_each_block(samples.size(), [&](worker& w, std::uint64_t& i, std::uint64_t end) {
             for (; i < end; ++i) {
                 std::uint64_t block = index_of(samples[i].block, config_.grid);
-                // The last is then the first tile's.
                 if (i + 1 < samples.size() || watch(w, block) == 0) w.run_blocks(block, block + 1);
                 counted[i] = nonzero_in_order(w.take_counts());
             }
         });
         std::map<const class_key*, std::size_t> representative;
         for (std::size_t i = 0; i < samples.size(); ++i) {
-            if (samples[i].stands_for > 0) {
-                representative[samples[i].key] = i;
-                add(counted[i], samples[i].stands_for);
-            } else if (counted[i] != counted[representative.at(samples[i].key)]) {
+            if (samples[i].stands_for == 0) continue;
+            representative[samples[i].key] = i;
+            add(counted[i], samples[i].stands_for);
+        }
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            if (samples[i].stands_for == 0 && counted[i] != counted[representative.at(samples[i].key)]) {
                 const extent3 a = samples[i].block, b = samples[representative.at(samples[i].key)].block;
                 throw unsupported(
                     fmt::format("{}: block ({}, {}) counts differently from block ({}, {}) of the same class, so "

@@ -128,6 +128,11 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     return found;
 }
 
+bool contestant::try_it(backend on) {
+    entry_->fault = fault_in_trials(*k_, *work_, on, *problem_);
+    return entry_->timed();
+}
+
 bool contestant::verify(const std::function<void()>& instead) {
     try {
         if (!problem_->take(*work_, *k_)) throw error("no memory was reserved for " + k_->id);

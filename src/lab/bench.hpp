@@ -115,6 +115,8 @@ public:
     bench_entry& entry() const { return *entry_; }
     const std::function<void()>& work() const { return bound_; }
 
+    // Runs it on the work's trials, before anything is timed. False, and its entry says why, where it is wrong.
+    bool try_it(backend on);
     // Fills what it works on, runs it, or what is given in its stead, and checks every element. False, and its entry
     // says why, where it cannot run or is wrong.
     bool verify(const std::function<void()>& instead = {});

@@ -77,7 +77,7 @@ private:
             bench_entry& entry = *entries[i];
             if (entry.skipped.empty()) entry.skipped = machine_.cannot_run(*kernels[i]);
             contestant c(*kernels[i], work, *problem_, entry);
-            if (entry.skipped.empty() && c.verify()) all.push_back(c);
+            if (entry.skipped.empty() && c.try_it(backend::cuda) && c.verify()) all.push_back(c);
         }
         std::vector<work_function> prepared;
         for (const contestant& c : all) prepared.push_back(timer_.prepare(c.work(), how));

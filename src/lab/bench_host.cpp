@@ -119,7 +119,7 @@ public:
             if (entry.skipped.empty() && !kernels[i]->is_built_for(backend::host))
                 entry.skipped = "is not in this program";
             contestant c(*kernels[i], *work, *problem_, entry);
-            if (entry.skipped.empty() && c.verify()) all.push_back(c);
+            if (entry.skipped.empty() && c.try_it(backend::host) && c.verify()) all.push_back(c);
         }
         // What was verified last may have left other bytes: to some, numbers are not as quick as any bits.
         problem_->take(*work, *what.subject);

@@ -76,6 +76,7 @@ ordered_json to_json(const result& r) {
     const operation_facts& facts = r.work->does().facts();
     ordered_json out = {{"kernel", r.kernel}};
     out.update(sizes_json(r.work->does(), r.work->sizes()));
+    out.update(r.work->layout());
     out["dtype"] = r.work->type().name;
     out["device"] = to_json(r.device);
     if (r.placement != 0) out["placement"] = r.placement;

@@ -42,6 +42,23 @@ emulated run_on_emulator(const kernel& k, const request& what, bool every_block)
                     .watch = what.watch});
 }
 
+// These launches are not counted.
+std::string fault_in_emulated_trials(const kernel& k, const workload& work) {
+    return fault_in_trials(work, [&](const workload& trial) {
+        const emulated found = emulate(
+            k, trial,
+            {.every_block = trial.steps() <= kEveryBlockUpTo, .seed = trial.seed(), .witnesses = trial.witnesses()});
+        if (found.declined) throw unsupported(found.found.fault);
+        return found.found;
+    });
+}
+
+void fail(result& r, const std::string& fault) {
+    if (fault.empty()) return;
+    r.verified = verification::failed;
+    r.fault = fault;
+}
+
 class emulator_run : public runner {
 public:
     device_info device() const override { return {.kind = "emulator"}; }
@@ -54,6 +71,7 @@ public:
             r.skipped = found.found.fault;
         } else {
             note(found, r);
+            if (what.tried && !r.failed()) fail(r, fault_in_emulated_trials(k, *what.work));
         }
         return r;
     }
@@ -76,6 +94,7 @@ public:
         r.fault = found.fault;
         r.checked_elements = found.elements;
         if (found.passed()) r.verified = verification::passed;
+        if (what.tried && !r.failed()) fail(r, fault_in_trials(k, *what.work, backend::host, *problem));
         return r;
     }
 };
@@ -145,6 +164,28 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
     return result;
 }
 
+std::string fault_in_trials(const workload& work, const std::function<verdict(const workload&)>& run) {
+    for (const workload_pointer& trial : work.trials()) {
+        try {
+            if (const verdict found = run(*trial); !found.passed())
+                return fmt::format("in a trial ({}): {}", trial->options(), found.fault);
+        } catch (const unsupported&) {
+        }
+    }
+    return {};
+}
+
+std::string fault_in_trials(const kernel& k, const workload& work, backend on, problem& in) {
+    return fault_in_trials(work, [&](const workload& trial) {
+        std::unique_ptr<problem> own;
+        if (!in.take(trial, k)) own = trial.does().make(on, {&trial}, {&k}, false);
+        problem& its = own ? *own : in;
+        its.prepare();
+        its.bind(k)();
+        return its.check();
+    });
+}
+
 void count_on_emulator(const kernel& k, const request& what, result& r) {
     if (!emulator_cannot(k).empty()) return;
     // Every block of large work would take longer than anybody waits for.
@@ -159,10 +200,7 @@ void count_on_emulator(const kernel& k, const request& what, result& r) {
     r.block = counted.block;
     r.counts = counted.counts;
     r.lines = counted.lines;
-    if (counted.failed()) {
-        r.verified = verification::failed;
-        r.fault = counted.fault;
-    }
+    if (counted.failed()) fail(r, counted.fault);
 }
 
 std::unique_ptr<runner> emulator_runner() { return std::make_unique<emulator_run>(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct request {
     int placement = 0;    // cuda: the matrices' bytes that many times are laid aside first, so that these lie elsewhere
     bool timed = true;    // cuda
     bool counted = true;  // cuda: in the emulator too, where it can run the kernel
+    bool tried = true;    // on the work's trials, too
 };
 
 // The emulator runs every block, and so checks every element, up to so many steps; one block of each class above that.
@@ -61,6 +63,13 @@ struct emulated {
 // Prepares the work, runs the kernel and checks what it wrote. Throws for what cannot be run at all, as runner::run
 // does.
 emulated emulate(const kernel& k, const workload& work, const emulator::options& options);
+
+// Has `run` do each of the work's trials, which a kernel must do right besides the work itself. Empty, or what it did
+// wrong and in which one. A trial that the kernel declines, by unsupported, is none.
+std::string fault_in_trials(const workload& work, const std::function<verdict(const workload&)>& run);
+// The same of a kernel that is not emulated: in the memory of the work's problem where a trial has room there, else in
+// memory of its own.
+std::string fault_in_trials(const kernel& k, const workload& work, backend on, problem& in);
 
 // Fills in the launch and the counters of a kernel that runs elsewhere, from one block of each class. Leaves `r` as it
 // is where the emulator cannot run the kernel, or not in a few seconds; a fault that it finds is a fault of `r`.

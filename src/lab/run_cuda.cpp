@@ -69,9 +69,14 @@ private:
             return r;
         }
         settle(r, problem_->check());
+        if (what.tried && !r.failed()) {
+            if (const std::string fault = fault_in_trials(k, *what.work, backend::cuda, *problem_); !fault.empty())
+                settle(r, {.elements = r.checked_elements, .fault = fault});
+            problem_->take(*what.work, k);
+        }
         if (what.counted) count_on_emulator(k, what, r);
         if (!r.failed() && what.timed && what.work->outputs() > 0) {
-            problem_->prepare_outputs();
+            problem_->prepare();
             r.time = measure(k, what, work);
             settle(r, problem_->check());
         }

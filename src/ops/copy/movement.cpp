@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/draw.hpp"
 #include "core/sizes.hpp"
 #include "core/words.hpp"
 #include "cornerturn/error.hpp"
@@ -47,6 +48,7 @@ operation_facts element_movement_facts(const char* name, std::vector<const char*
     return {.name = name,
             .families = std::move(families),
             .sizes = {},
+            .layout = {},
             .sizes_legend = "",
             .step = "element",
             .operands = "",
@@ -69,6 +71,10 @@ double element_movement::operand_bytes(const std::vector<std::int64_t>& sizes, i
 operation_facts movement_facts(const char* name, std::vector<const char*> families) {
     operation_facts all = element_movement_facts(name, std::move(families));
     all.sizes = {{"--rows", "of the source (1024; 4096 on a GPU)"}, {"--cols", "of the source (as many as rows)"}};
+    all.layout = {{"--source-ld", "leading dimension, in elements (as many as columns)"},
+                  {"--destination-ld", "the destination's (as many as its columns)"},
+                  {"--source-offset", "elements from a 256-byte boundary (0)"},
+                  {"--destination-offset", "the destination's"}};
     all.operands = "the matrix";
     all.squares = movement::kSquares;
     return all;
@@ -78,7 +84,11 @@ workload_pointer movement::read(const arguments& given, std::int64_t standard) c
     const char *const rows = facts().sizes[0].name, *const cols = facts().sizes[1].name;
     problem_shape shape{.arranged = arranged_,
                         .rows = given.size(rows, given.size(cols, standard)),
-                        .seed = static_cast<std::uint64_t>(given.size("--seed", 1))};
+                        .seed = static_cast<std::uint64_t>(given.size("--seed", 1)),
+                        .source_ld = given.size("--source-ld", 0),
+                        .destination_ld = given.size("--destination-ld", 0),
+                        .source_offset = given.size("--source-offset", 0),
+                        .destination_offset = given.size("--destination-offset", 0)};
     shape.cols = given.size(cols, shape.rows);
     checked_multiply(shape.rows, shape.cols, fmt::format("{} x {}", rows, cols).c_str());
     const dtype type = find_dtype(given.word("--dtype", "f32"));
@@ -145,7 +155,11 @@ problem_shape movement_work::shape_for(const kernel& k) const {
     if (traits.ordered && in_bench_) return ordered_shape();
     if (traits.copies && in_bench_) return copy_shape();
     problem_shape shape = shape_;
-    if (traits.copies) shape.arranged = copied;
+    if (traits.copies) {
+        const std::int64_t gap = shape.destination_ld == 0 ? 0 : shape.destination_ld - shape.destination_cols();
+        shape.arranged = copied;
+        shape.destination_ld = shape.destination_cols() + gap;
+    }
     shape.numbers = shape.numbers || traits.arithmetic;
     return shape.checked();
 }
@@ -220,6 +234,55 @@ void movement_work::describe(nlohmann::ordered_json& cell) const {
                  {"bytes", moved_bytes()},
                  {"sector_bytes", sector_bytes()}});
     if (s.in_place) cell["in_place"] = true;
+}
+
+nlohmann::ordered_json movement_work::layout() const {
+    const problem_shape s = shape_.checked();
+    nlohmann::ordered_json its = nlohmann::ordered_json::object();
+    const auto add = [&](const char* name, std::int64_t value, std::int64_t usual) {
+        if (value != usual) its[name] = value;
+    };
+    add("source_ld", s.source_ld, s.cols);
+    add("destination_ld", s.destination_ld, s.destination_cols());
+    add("source_offset", s.source_offset, 0);
+    add("destination_offset", s.destination_offset, 0);
+    add("count", s.count, 1);
+    if (s.in_place) its["in_place"] = true;
+    return its;
+}
+
+// Two like the work itself, and two of any sizes that have all special values; one of each with rows that are as
+// aligned as those of a packed matrix or better, the other with odd gaps and off its boundaries: kernels may go
+// different ways then.
+std::vector<workload_pointer> movement_work::trials() const {
+    constexpr std::int64_t kStep = 96, kLeastElements = 1 << 12, kMostElements = 1 << 15, kMostSide = 300, kVector = 16;
+    random_bits random(seed());
+    std::vector<workload_pointer> all;
+    for (const bool like : {true, false}) {
+        for (const bool aligned : {true, false}) {
+            problem_shape s{.arranged = shape_.arranged,
+                            .rows = small_like(shape_.rows, kStep),
+                            .cols = small_like(shape_.cols, kStep),
+                            .element_size = shape_.element_size,
+                            .seed = random() >> 1,
+                            .in_place = shape_.in_place,
+                            .numbers = shape_.numbers};
+            while (!like && (s.rows * s.cols < kLeastElements || s.rows * s.cols > kMostElements)) {
+                s.rows = draw_log_uniform(random, 1, kMostSide);
+                s.cols = s.in_place ? s.rows : draw_log_uniform(random, 1, kMostSide);
+            }
+            s.count = std::clamp<std::int64_t>(kMostElements / std::max<std::int64_t>(1, s.rows * s.cols), 1,
+                                               std::max<std::int64_t>(1, shape_.count));
+            const auto gap = [&] { return aligned ? kVector * (1 + draw_up_to(random, 2)) : draw_up_to(random, 7); };
+            const auto offset = [&] { return aligned ? kVector * draw_up_to(random, 2) : draw_up_to(random, 5); };
+            s.source_ld = s.cols + gap();
+            s.destination_ld = s.in_place ? s.source_ld : s.destination_cols() + gap();
+            s.source_offset = offset();
+            s.destination_offset = s.in_place ? s.source_offset : offset();
+            all.push_back(std::make_shared<movement_work>(dynamic_cast<const movement&>(does()), type(), s));
+        }
+    }
+    return all;
 }
 
 std::string movement_work::cannot_run(const kernel& k) const {

@@ -91,6 +91,8 @@ public:
     std::vector<std::int64_t> sizes() const override { return {shape_.rows, shape_.cols}; }
     std::int64_t outputs() const override { return shape_.elements(); }
     std::int64_t steps() const override { return shape_.elements(); }
+    nlohmann::ordered_json layout() const override;
+    std::vector<std::shared_ptr<const workload>> trials() const override;
     bool has_tiles() const override { return shape_.arranged == copied || shape_.arranged == transposed; }
     std::int64_t bytes() const override { return moved_bytes(); }
     double amount(const kernel& k) const override;

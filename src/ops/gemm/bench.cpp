@@ -143,7 +143,59 @@ product_cell draw(random_bits& random, std::uint64_t seed) {
     return {kKinds[kind], s};
 }
 
+// ---- Trials ---------------------------------------------------------------------------------------------------------
+
+// Of either sign, from 1/2 to 2.
+float draw_factor(random_bits& random) {
+    const auto size = static_cast<float>(0.5 + 1.5 * draw_uniform(random));
+    return draw_up_to(random, 1) == 0 ? size : -size;
+}
+
+// Packed, of a few products, with factors; A and B lie as in the shape.
+gemm_shape draw_trial(random_bits& random, const gemm_shape& of, gemm_values values) {
+    constexpr std::int64_t kStep = 64, kFew = 3;
+    return {.m = small_like(of.m, kStep),
+            .n = small_like(of.n, kStep),
+            .k = small_like(of.k, kStep / 2),
+            .a_transposed = of.a_transposed,
+            .b_transposed = of.b_transposed,
+            .alpha = draw_factor(random),
+            .beta = draw_factor(random),
+            .values = values,
+            .seed = random() >> 1,
+            .count = std::min(of.count, kFew)};
+}
+
 }  // namespace
+
+std::vector<gemm_shape> product_trials(const gemm_shape& shape) {
+    random_bits random(shape.seed);
+    const auto with_gaps = [&](gemm_shape s, std::int64_t least, std::int64_t most, std::int64_t times) {
+        s = s.with_layout();
+        for (std::int64_t* ld : {&s.lda, &s.ldb, &s.ldc}) *ld += times * (least + draw_up_to(random, most - least));
+        s.a_stride = s.b_stride = s.c_stride = 0;
+        return s.with_layout();
+    };
+    const auto off_boundaries = [&](gemm_shape s) {
+        for (std::int64_t* offset : {&s.a_offset, &s.b_offset, &s.c_offset}) *offset = 1 + draw_up_to(random, 4);
+        return s;
+    };
+    // Gaps of whole vectors keep rows aligned, others do not: kernels may go different ways then.
+    constexpr std::int64_t kVector = 4;
+    const gemm_shape aligned = with_gaps(draw_trial(random, shape, gemm_values::symmetric), 1, 3, kVector);
+    const gemm_shape unaligned = off_boundaries(with_gaps(draw_trial(random, shape, gemm_values::special), 1, 7, 1));
+    constexpr gemm_values kOthers[] = {gemm_values::wide, gemm_values::cancelling, gemm_values::uniform,
+                                       gemm_values::normal};
+    gemm_shape any = draw_trial(random, shape, kOthers[draw_up_to(random, 3)]);
+    for (std::int64_t* side : {&any.m, &any.n, &any.k}) *side = draw_log_uniform(random, 1, 200);
+    any.beta = 0;
+    any = off_boundaries(with_gaps(any, 0, 7, 1));
+    gemm_shape itself = shape;
+    itself.values = gemm_values::symmetric;
+    itself.alpha = draw_factor(random);
+    itself.beta = draw_factor(random);
+    return {aligned, unaligned, any, itself};
+}
 
 std::vector<std::string> product_groups() {
     std::vector<std::string> names;

@@ -23,6 +23,11 @@ std::vector<product_cell> product_grid(const std::vector<std::string>& groups);
 // 1000, log-uniform, that take at most 4 GiB and 2^43 operations: sizes of a batch that takes more are drawn anew.
 std::vector<product_cell> product_draws(int count, std::uint64_t seed);
 
+// Products that a kernel must compute right before one of this shape counts as verified: small ones with gaps behind
+// their rows, off their boundaries, of special values, of values whose products cancel or differ by powers of two; and
+// the shape itself with other values. alpha and beta fill their mantissas. Drawn from the shape's seed.
+std::vector<gemm_shape> product_trials(const gemm_shape& shape);
+
 // "narrow" (m or n is at most 64), "short k" (k is); "neither" of what is neither.
 std::vector<std::string> product_classes(const gemm_shape& shape);
 

@@ -39,6 +39,13 @@ cuda_gemm::cuda_gemm(const gemm_shape& shape, std::int64_t workspace, cudaStream
       c_(shape_.span(gemm_matrix::c) * kSize),
       workspace_(workspace * kSize) {}
 
+bool cuda_gemm::reshape(const gemm_shape& shape) {
+    const gemm_shape next = shape.checked();
+    if (!next.lies_as(shape_)) return false;
+    shape_ = next;
+    return true;
+}
+
 bool cuda_gemm::use_workspace(std::int64_t floats) {
     if (floats * kSize > workspace_.room()) return false;
     workspace_.use(floats * kSize);
@@ -79,8 +86,8 @@ verdict cuda_gemm::check(gemm_errors* errors) const {
     CORNERTURN_CUDA(cudaFreeAsync(on_device, stream_));
     CORNERTURN_CUDA(cudaStreamSynchronize(stream_));
     const wrong_positions& wrong = found.wrong;
-    if (errors != nullptr)
-        *errors = {found.largest, found.magnitudes == 0 ? 0 : std::sqrt(found.errors / found.magnitudes)};
+    const gemm_errors its{found.largest, found.magnitudes == 0 ? 0 : std::sqrt(found.errors / found.magnitudes)};
+    if (errors != nullptr) *errors = its;
     const auto at = [&](unsigned long long position) {
         return shape_.placed(gemm_matrix::c).coordinates_at(static_cast<std::int64_t>(position));
     };
@@ -91,6 +98,7 @@ verdict cuda_gemm::check(gemm_errors* errors) const {
     } else if (wrong.gap != kNothingWrong) {
         result.fault = describe_wrong_product_gap(shape_, at(wrong.gap));
     }
+    if (result.passed()) result.fault = low_precision(shape_, its);
     if (result.passed() && shape_.c_offset > 0 && broken_guard(c_.data(), shape_.c_offset * kSize, stream_) >= 0)
         result.fault = "what lies before C was overwritten";
     for (const auto& [name, buffer] : {std::pair{"A", &a_}, {"B", &b_}, {"C", &c_}, {"the workspace", &workspace_}}) {

@@ -13,6 +13,9 @@ public:
 
     const gemm_shape& shape() const { return shape_; }
     gemm_work work() const;
+    // Other values and factors in the same places; prepare() comes next. False, and nothing done, where they lie
+    // elsewhere.
+    bool reshape(const gemm_shape& shape);
     // So many floats, with guards right behind them; prepare() comes next. False where there is no room.
     bool use_workspace(std::int64_t floats);
 

@@ -27,7 +27,7 @@ public:
 
     bool take(const workload& work, const kernel& k) override {
         const auto* const product = dynamic_cast<const product_work*>(&work);
-        return product != nullptr && product->shape() == memory_.shape() &&
+        return product != nullptr && memory_.reshape(product->shape()) &&
                memory_.use_workspace(product->workspace(on_, {&k}));
     }
     std::int64_t room() const override {
@@ -70,6 +70,17 @@ public:
                      .sizes = {{"--m", "rows of A and C (1024; 4096 on a GPU)"},
                                {"--n", "columns of B and C (as many)"},
                                {"--k", "columns of A and rows of B (as many)"}},
+                     .layout = {{"--lda", "leading dimension of A (as small as can be)"},
+                                {"--ldb", "of B"},
+                                {"--ldc", "of C"},
+                                {"--a-offset", "of A, in elements from a 256-byte boundary (0)"},
+                                {"--b-offset", "of B"},
+                                {"--c-offset", "of C"},
+                                {"--alpha", "C = alpha A B + beta C (1)"},
+                                {"--beta", "(0)"},
+                                {"--values",
+                                 "of A, B and C: integers uniform symmetric normal wide cancelling special (integers, "
+                                 "whose products are exact)"}},
                      .sizes_legend = " (m x n x k)",
                      .step = "multiply-add",
                      .operations_a_step = 2,
@@ -93,7 +104,16 @@ public:
         const gemm_shape shape{.m = given.size("--m", any),
                                .n = given.size("--n", any),
                                .k = given.size("--k", any),
-                               .values = gemm_values::integers,  // exact: no error hides behind what rounding may cost
+                               .lda = given.size("--lda", 0),
+                               .ldb = given.size("--ldb", 0),
+                               .ldc = given.size("--ldc", 0),
+                               .a_offset = given.size("--a-offset", 0),
+                               .b_offset = given.size("--b-offset", 0),
+                               .c_offset = given.size("--c-offset", 0),
+                               .alpha = given.number("--alpha", 1),
+                               .beta = given.number("--beta", 0),
+                               // Exact unless somebody says otherwise: no error hides behind what rounding may cost.
+                               .values = find_values("--values", given.word("--values", "integers")),
                                .seed = static_cast<std::uint64_t>(given.size("--seed", 1))};
         checked_multiply(checked_multiply(shape.m, shape.n, "--m x --n"), shape.k, "--m x --n x --k");
         if (const dtype type = find_dtype(given.word("--dtype", "f32")); std::string_view(type.name) != "f32")
@@ -114,9 +134,9 @@ public:
                 {"--m", "of a product of m x k by k x n (4096)"},
                 {"--n", "(as m)"},
                 {"--k", "(as m)"},
-                {"--lda", "leading dimension of A (as small as can be)"},
-                {"--ldb", "of B"},
-                {"--ldc", "of C"},
+                facts().layout[0],
+                facts().layout[1],
+                facts().layout[2],
                 {"--a-transposed", "A is given as k x m", true},
                 {"--b-transposed", "B is given as n x k", true},
                 {"--offset", "of A and B, in elements from a 256-byte boundary (0)"},
@@ -269,6 +289,34 @@ void product_work::describe(nlohmann::ordered_json& cell) const {
                  {"b_offset", s.b_offset},
                  {"c_offset", s.c_offset},
                  {"count", s.count}});
+}
+
+nlohmann::ordered_json product_work::layout() const {
+    const gemm_shape& s = shape_;
+    nlohmann::ordered_json its = nlohmann::ordered_json::object();
+    const auto add = [&](const char* name, auto value, auto usual) {
+        if (value != usual) its[name] = value;
+    };
+    const auto least = [&](gemm_matrix which) { return s.placed(which).cols; };
+    add("lda", s.lda, least(gemm_matrix::a));
+    add("ldb", s.ldb, least(gemm_matrix::b));
+    add("ldc", s.ldc, least(gemm_matrix::c));
+    add("a_offset", s.a_offset, 0);
+    add("b_offset", s.b_offset, 0);
+    add("c_offset", s.c_offset, 0);
+    add("a_transposed", s.a_transposed, false);
+    add("b_transposed", s.b_transposed, false);
+    add("count", s.count, 1);
+    add("alpha", s.alpha, 1.0f);
+    add("beta", s.beta, 0.0f);
+    add("values", std::string(name_of(s.values)), std::string(name_of(gemm_values::integers)));
+    return its;
+}
+
+std::vector<workload_pointer> product_work::trials() const {
+    std::vector<workload_pointer> all;
+    for (const gemm_shape& s : product_trials(shape_)) all.push_back(std::make_shared<product_work>(s));
+    return all;
 }
 
 std::string product_work::cannot_run(const kernel& k) const {

@@ -24,6 +24,8 @@ public:
     std::int64_t steps() const override;
     std::int64_t bytes() const override;
     double amount(const kernel& k) const override;
+    nlohmann::ordered_json layout() const override;
+    std::vector<std::shared_ptr<const workload>> trials() const override;
     bool has_tiles() const override { return true; }
     unsigned witnesses() const override { return 4; }  // a block takes as long as thousands that move a tile
     std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const override;

@@ -28,7 +28,7 @@ public:
 
     bool take(const workload& work, const kernel& k) override {
         const auto* const product = dynamic_cast<const product_work*>(&work);
-        return product != nullptr && product->shape() == memory_.shape() &&
+        return product != nullptr && memory_.reshape(product->shape()) &&
                memory_.use_workspace(product->workspace(backend::cuda, {&k}));
     }
     std::int64_t room() const override { return (memory_.shape().spans() + workspace_) * kFloat; }

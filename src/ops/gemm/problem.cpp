@@ -67,6 +67,7 @@ gemm_shape gemm_shape::with_layout() const {
                                       {"C's offset", c_offset}}) {
         if (value < 0) throw invalid_argument(fmt::format("{} is {}: it must not be negative", name, value));
     }
+    for (std::int64_t offset : {a_offset, b_offset, c_offset}) checked_multiply(offset, 4 * kSize, "offset x bytes");
     for (std::int64_t extent : {m, n, k}) checked_multiply(extent, 4 * kSize, "floats x bytes");
     lay_out("A", placed(gemm_matrix::a), result.lda, result.a_stride);
     lay_out("B", placed(gemm_matrix::b), result.ldb, result.b_stride);
@@ -82,6 +83,44 @@ gemm_shape gemm_shape::checked() const {
             fmt::format("k is {}: the verifier takes sums of up to {} products in single precision", k, kMostTerms));
     }
     return with_layout();
+}
+
+bool gemm_shape::lies_as(gemm_shape other) const {
+    other.values = values, other.seed = seed, other.alpha = alpha, other.beta = beta;
+    return *this == other;
+}
+
+namespace {
+constexpr std::pair<gemm_values, const char*> kValueNames[] = {
+    {gemm_values::integers, "integers"}, {gemm_values::uniform, "uniform"}, {gemm_values::symmetric, "symmetric"},
+    {gemm_values::normal, "normal"},     {gemm_values::wide, "wide"},       {gemm_values::cancelling, "cancelling"},
+    {gemm_values::special, "special"}};
+}
+
+const char* name_of(gemm_values values) {
+    const auto at = std::find_if(std::begin(kValueNames), std::end(kValueNames),
+                                 [&](const auto& named) { return named.first == values; });
+    return at->second;
+}
+
+gemm_values find_values(const std::string& option, const std::string& name) {
+    std::string all;
+    for (const auto& [values, its_name] : kValueNames) {
+        if (name == its_name) return values;
+        all += fmt::format("{}{}", all.empty() ? "" : ", ", its_name);
+    }
+    throw invalid_argument(fmt::format("{} is '{}': there are {}", option, name, all));
+}
+
+std::string low_precision(const gemm_shape& shape, const gemm_errors& errors) {
+    constexpr double kMost = 0x1p-22;
+    const bool cancels = shape.values == gemm_values::symmetric || shape.values == gemm_values::normal;
+    if (!cancels || errors.frobenius <= kMost) return {};
+    return fmt::format(
+        "C is computed in less than single precision: its errors are {:.2g} of |A| |B| by Frobenius norms; they must "
+        "be "
+        "at most {:.2g} (seed {})",
+        errors.frobenius, kMost, shape.seed);
 }
 
 float gemm_shape::before(coordinates at) const {
@@ -131,6 +170,13 @@ host_gemm::host_gemm(const gemm_shape& shape, std::int64_t workspace)
       b_(shape_.span(gemm_matrix::b) * kSize),
       c_(shape_.span(gemm_matrix::c) * kSize),
       workspace_(workspace * kSize) {}
+
+bool host_gemm::reshape(const gemm_shape& shape) {
+    const gemm_shape next = shape.checked();
+    if (!next.lies_as(shape_)) return false;
+    shape_ = next;
+    return true;
+}
 
 bool host_gemm::use_workspace(std::int64_t floats) {
     if (floats * kSize > workspace_.room()) return false;
@@ -200,7 +246,7 @@ void host_gemm::prepare(const std::vector<tile>& tiles) {
     }
 }
 
-std::string host_gemm::check_rows(const tile& part) const {
+std::string host_gemm::check_rows(const tile& part, squares& all) const {
     const patterned_batch lies = shape_.placed(gemm_matrix::c);
     gemm_work w = work();
     w.a += part.matrix * w.a_stride;
@@ -212,6 +258,7 @@ std::string host_gemm::check_rows(const tile& part) const {
     parallel_ranges(
         part.rows, std::max<std::int64_t>(1, (1 << 18) / row_work), [&](std::int64_t begin, std::int64_t end) {
             std::vector<double> sums(static_cast<std::size_t>(part.cols)), magnitudes(sums.size());
+            squares its;
             for (std::int64_t row = part.row + begin; row < part.row + end && row < first_wrong; ++row) {
                 std::fill(sums.begin(), sums.end(), 0);
                 std::fill(magnitudes.begin(), magnitudes.end(), 0);
@@ -230,6 +277,9 @@ std::string host_gemm::check_rows(const tile& part) const {
                     const gemm_element right(sums[j], magnitudes[j], shape_.k, shape_.alpha, shape_.beta,
                                              shape_.before(at), shape_.values);
                     const float found = w.c[lies.position(at)];
+                    const double error = found - right.wanted;
+                    its.errors += error * error;
+                    its.magnitudes += right.magnitude * right.magnitude;
                     if (right.holds(found)) continue;
                     const std::lock_guard lock(mutex);
                     if (row >= first_wrong) break;
@@ -238,6 +288,9 @@ std::string host_gemm::check_rows(const tile& part) const {
                     break;
                 }
             }
+            const std::lock_guard lock(mutex);
+            all.errors += its.errors;
+            all.magnitudes += its.magnitudes;
         });
     return fault;
 }
@@ -265,10 +318,13 @@ verdict host_gemm::check() const {
 
 verdict host_gemm::check(const std::vector<tile>& tiles) const {
     verdict result;
+    squares all;
     for (const tile& t : tiles) {
         result.elements += t.rows * t.cols;
-        if (result.passed() && t.rows > 0 && t.cols > 0) result.fault = check_rows(t);
+        if (result.passed() && t.rows > 0 && t.cols > 0) result.fault = check_rows(t, all);
     }
+    if (result.passed())
+        result.fault = low_precision(shape_, {.frobenius = std::sqrt(all.errors / std::max(all.magnitudes, 0x1p-149))});
     for (const named_buffer& b : buffers()) {
         if (result.passed()) result.fault = b.buffer->check_guards(b.name);
     }

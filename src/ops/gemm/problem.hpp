@@ -36,6 +36,8 @@ struct gemm_shape {
     gemm_filler filler() const { return {values, seed, k / 2}; }
 
     friend bool operator==(const gemm_shape&, const gemm_shape&) = default;
+    // Whether the matrices of both lie in the same places.
+    bool lies_as(gemm_shape other) const;
 
     float before(coordinates at) const;  // what C holds before a run: NaN where it is not read
 
@@ -56,6 +58,14 @@ struct gemm_shape {
 struct gemm_errors {
     double largest = 0, frobenius = 0;
 };
+// Empty, or that C was computed in a lower precision. An element's own bound grows with k, but where positive and
+// negative values are drawn alike, errors of single precision cancel: by Frobenius norms they stay below half a unit
+// roundoff, in any order of the sums, whatever k. The verifier takes 4 of them.
+std::string low_precision(const gemm_shape& shape, const gemm_errors& errors);
+
+const char* name_of(gemm_values values);
+// Throws invalid_argument that names `option` and all there are.
+gemm_values find_values(const std::string& option, const std::string& name);
 
 // "C (row 3, column 5) holds ...; it must be ...", of a batch with its product.
 std::string describe_wrong_product(const gemm_shape& shape, coordinates at, float found, const gemm_element& right);
@@ -70,6 +80,9 @@ public:
 
     const gemm_shape& shape() const { return shape_; }
     gemm_work work() const;
+    // Other values and factors in the same places; prepare() comes next. False, and nothing done, where they lie
+    // elsewhere.
+    bool reshape(const gemm_shape& shape);
     // So many floats, with guards right behind them; prepare() comes next. False where there is no room.
     bool use_workspace(std::int64_t floats);
 
@@ -88,7 +101,8 @@ public:
     void prepare(const std::vector<tile>& tiles);
 
     // After a run, against products in double precision: an element's error must be at most what summing k + 2 terms in
-    // single precision, in any order, can give it. All of C and its gaps, or these tiles.
+    // single precision, in any order, can give it, and low_precision() must not find any. All of C and its gaps, or
+    // these tiles.
     verdict check() const;
     verdict check(const std::vector<tile>& tiles) const;
 
@@ -99,7 +113,11 @@ private:
     float* c() const { return reinterpret_cast<float*>(c_.data()) + shape_.c_offset; }
     void fill(const guarded_buffer& buffer, gemm_matrix which);
     std::vector<tile> whole() const;  // C of each product
-    std::string check_rows(const tile& part) const;
+    // Sums of squares: of the errors, and of what they are divided by.
+    struct squares {
+        double errors = 0, magnitudes = 0;
+    };
+    std::string check_rows(const tile& part, squares& sums) const;
 
     gemm_shape shape_;
     guarded_buffer a_, b_, c_, workspace_;

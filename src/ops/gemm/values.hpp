@@ -87,6 +87,7 @@ CORNERTURN_HOST_DEVICE inline double rounding_of(std::int64_t terms) {
 // An element of C as it must be, and how far from that it may be.
 struct gemm_element {
     double wanted, most;
+    double magnitude;  // |alpha| |A| |B| + |beta C|
     bool exact;
 
     // From the sum of the products and that of their magnitudes, in double precision.
@@ -96,7 +97,7 @@ struct gemm_element {
         const auto size = [](double x) { return x < 0 ? -x : x; };
         const auto whole = [](float x) { return x == static_cast<float>(static_cast<int>(x)); };
         wanted = static_cast<double>(alpha) * sum + was;
-        const double magnitude = size(alpha) * magnitudes + size(was);
+        magnitude = size(alpha) * magnitudes + size(was);
         // Exact, as long as every sum is.
         exact = values == gemm_values::integers && magnitude < 0x1p24 && whole(alpha) && whole(beta);
         most = exact ? 0 : magnitude * rounding_of(k + 2) + 0x1p-149;

@@ -73,12 +73,10 @@ __global__ void verifier_check_gemm(gemm_work w, patterned_batch lies, gemm_fill
             const std::int64_t at = lies.position({matrix, row, col});
             const float is = w.c[at];
             if (!right.holds(is)) atomicMin(&found->wrong.element, static_cast<unsigned long long>(at));
-            const double magnitude =
-                fabs(static_cast<double>(w.alpha)) * magnitudes[r][c] + fabs(double{w.beta} * before);
             const double error = fabs(is - right.wanted);
-            if (magnitude > 0 && error / magnitude > largest) largest = error / magnitude;
+            if (right.magnitude > 0 && error / right.magnitude > largest) largest = error / right.magnitude;
             errors += error * error;
-            all += magnitude * magnitude;
+            all += right.magnitude * right.magnitude;
         }
     }
     // Of numbers that are not negative, the bits are in order, too.

@@ -26,6 +26,7 @@ using numbers = std::vector<std::int64_t>;
 
 constexpr const char *kShape = "--shape", *kAxes = "--axes", *kProduction = "permute/production",
                      *kHostProduction = "host/permute";
+constexpr int kMostOffset = 1 << 20;
 
 std::string list_text(const numbers& list) { return fmt::format("{}", fmt::join(list, ",")); }
 std::string axes_text(std::int64_t count) { return fmt::format("{} {}", count, count == 1 ? "axis" : "axes"); }
@@ -92,6 +93,8 @@ operation_facts permutation_facts() {
                   .help = "which axis of the source each of the destination's is, as numpy.transpose has it (0,3,1,2; "
                           "the reverse of a shape that is given)",
                   .list = true}};
+    all.layout = {{"--source-offset", "elements from a 256-byte boundary (0)"},
+                  {"--destination-offset", "the destination's"}};
     all.operands = "the tensor";
     return all;
 }
@@ -105,8 +108,9 @@ public:
         // Of as many elements, nearly, as a matrix of the standard size.
         const numbers shape = {std::max<std::int64_t>(1, standard / 256 * (standard / 1024)), 56, 56, 64};
         named_permutation named(given, shape, type.size);
-        return std::make_shared<permutation_work>(type, named.extents, named.axes,
-                                                  static_cast<std::uint64_t>(given.size("--seed", 1)));
+        return std::make_shared<permutation_work>(
+            type, named.extents, named.axes, static_cast<std::uint64_t>(given.size("--seed", 1)), false,
+            given.whole("--source-offset", 0, 0, kMostOffset), given.whole("--destination-offset", 0, 0, kMostOffset));
     }
 
     std::unique_ptr<problem> make(backend on, const std::vector<const workload*>& work,
@@ -126,8 +130,8 @@ public:
                 facts().sizes[1],
                 {"--dtype", "of the elements (f32)"},
                 {"--element-size", "in bytes, instead of --dtype"},
-                {"--source-offset", "elements from a 256-byte boundary (0)"},
-                {"--destination-offset", "the destination's"},
+                facts().layout[0],
+                facts().layout[1],
                 {"--compute-capability", "of the GPU: 90 for 9.0 (90)"},
                 {"--multiprocessors", "of the GPU (132)"},
                 {"--shared-memory", "bytes of it that a block can have (232448)"},
@@ -142,7 +146,6 @@ public:
         const int size = given.whole("--element-size", type.size, 1, kMostElementBytes);
         const named_permutation named(given, {32, 56, 56, 64}, size);
         strided_shape shape = permuted_shape(named.extents, named.axes, size);
-        constexpr int kMostOffset = 1 << 20;
         shape.source_offset = given.whole("--source-offset", 0, 0, kMostOffset);
         shape.destination_offset = given.whole("--destination-offset", 0, 0, kMostOffset);
         if (where == "host") return explained_on_host(named, shape);
@@ -261,13 +264,16 @@ std::string permutation_text(const numbers& extents, const numbers& axes) {
 // ---- Its work -------------------------------------------------------------------------------------------------------
 
 permutation_work::permutation_work(const dtype& type, numbers source_extents, std::vector<int> axes, std::uint64_t seed,
-                                   bool in_bench)
+                                   bool in_bench, std::int64_t source_offset, std::int64_t destination_offset)
     : workload(permute_operation(), type, seed),
       shape_(permuted_shape(source_extents, axes, type.size)),
       source_extents_(std::move(source_extents)),
       axes_(std::move(axes)),
       is_permutation_(true),
-      in_bench_(in_bench) {}
+      in_bench_(in_bench) {
+    shape_.source_offset = source_offset;
+    shape_.destination_offset = destination_offset;
+}
 
 permutation_work::permutation_work(const dtype& type, const strided_shape& shape, std::uint64_t seed, bool in_bench)
     : workload(permute_operation(), type, seed), shape_(shape), is_permutation_(false), in_bench_(in_bench) {
@@ -354,6 +360,73 @@ void permutation_work::describe(nlohmann::ordered_json& cell) const {
                  {"sector_bytes", sector_bytes()}});
 }
 
+nlohmann::ordered_json permutation_work::layout() const {
+    nlohmann::ordered_json its = nlohmann::ordered_json::object();
+    if (shape_.source_offset != 0) its["source_offset"] = shape_.source_offset;
+    if (shape_.destination_offset != 0) its["destination_offset"] = shape_.destination_offset;
+    return its;
+}
+
+// No options give strides.
+std::string permutation_work::options() const {
+    return is_permutation_ ? workload::options() : fmt::format("{} of {} (seed {})", text(), type().name, seed());
+}
+
+namespace {
+
+// Row-major, with up to 7 elements behind each axis.
+numbers strides_with_gaps(random_bits& random, const numbers& extents) {
+    numbers strides(extents.size());
+    std::int64_t stride = 1;
+    for (std::size_t i = extents.size(); i-- > 0;) {
+        strides[i] = stride;
+        stride = stride * std::max<std::int64_t>(extents[i], 1) + draw_up_to(random, 7);
+    }
+    return strides;
+}
+
+// The same axes of a small tensor, with gaps on both sides and off its boundaries.
+strided_shape small_permutation(random_bits& random, numbers extents, const std::vector<int>& axes, int element_size) {
+    constexpr std::int64_t kStep = 8, kMostElements = 1 << 15;
+    for (std::int64_t& n : extents) n = small_like(n, kStep);
+    // Of many axes even these are many elements.
+    std::int64_t elements = 1;
+    for (std::int64_t& n : extents) {
+        n = std::min(n, std::max<std::int64_t>(1, kMostElements / std::max<std::int64_t>(elements, 1)));
+        elements *= n;
+    }
+    strided_shape s = permuted_shape(extents, axes, element_size);
+    const numbers source = strides_with_gaps(random, extents);
+    for (std::size_t i = 0; i < axes.size(); ++i) s.source_strides[i] = source[static_cast<std::size_t>(axes[i])];
+    s.destination_strides = strides_with_gaps(random, s.extents);
+    s.source_offset = 1 + draw_up_to(random, 4);
+    s.destination_offset = 1 + draw_up_to(random, 4);
+    return s;
+}
+
+}  // namespace
+
+// The same permutation of a small tensor; and copies drawn as a bench draws them, with gaps, reversed axes and repeated
+// ones.
+std::vector<workload_pointer> permutation_work::trials() const {
+    constexpr std::int64_t kLeastBytes = 1 << 16, kMostBytes = 1 << 17;
+    constexpr int kDraws = 3;
+    random_bits random(seed());
+    std::vector<strided_shape> shapes;
+    if (is_permutation_) shapes.push_back(small_permutation(random, source_extents_, axes_, type().size));
+    for (int i = 0; i < kDraws; ++i) {
+        shapes.push_back(draw_permutation(random, kLeastBytes, kMostBytes));
+        shapes.back().element_size = shape_.element_size;
+    }
+    std::vector<workload_pointer> all;
+    for (const strided_shape& s : shapes) {
+        const auto one = std::make_shared<permutation_work>(type(), s, random() >> 1, false);
+        one->numbers_ = numbers_;
+        all.push_back(one);
+    }
+    return all;
+}
+
 std::string permutation_work::cannot_run(const kernel& k) const {
     if (k.traits<matrix_work>().copies || k.takes(static_cast<int>(shape_.element_size))) return {};
     return fmt::format("does not take {}-byte elements", shape_.element_size);
@@ -362,7 +435,8 @@ std::string permutation_work::cannot_run(const kernel& k) const {
 std::shared_ptr<const workload> permutation_work::among(const std::vector<const kernel*>& kernels,
                                                         std::uint64_t seed) const {
     const auto work = is_permutation_
-                          ? std::make_shared<permutation_work>(type(), source_extents_, axes_, seed, in_bench_)
+                          ? std::make_shared<permutation_work>(type(), source_extents_, axes_, seed, in_bench_,
+                                                               shape_.source_offset, shape_.destination_offset)
                           : std::make_shared<permutation_work>(type(), shape_, seed, in_bench_);
     for (const kernel* k : kernels) work->numbers_ = work->numbers_ || numbers_for(*k);
     return work;

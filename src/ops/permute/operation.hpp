@@ -16,8 +16,10 @@ namespace cornerturn {
 class permutation_work final : public workload {
 public:
     // Axes as numpy.transpose has them. Throws invalid_argument.
+    // Offsets as strided_shape has them.
     permutation_work(const dtype& type, std::vector<std::int64_t> source_extents, std::vector<int> axes,
-                     std::uint64_t seed, bool in_bench = false);
+                     std::uint64_t seed, bool in_bench = false, std::int64_t source_offset = 0,
+                     std::int64_t destination_offset = 0);
     // Throws invalid_argument where two axes of the destination interleave: the verifier cannot tell gaps then.
     permutation_work(const dtype& type, const strided_shape& shape, std::uint64_t seed, bool in_bench = true);
 
@@ -31,6 +33,9 @@ public:
     std::vector<std::int64_t> sizes() const override;  // the source's extents, and the axes
     std::int64_t outputs() const override { return shape_.elements(); }
     std::int64_t steps() const override { return shape_.elements(); }
+    nlohmann::ordered_json layout() const override;
+    std::string options() const override;
+    std::vector<std::shared_ptr<const workload>> trials() const override;
     bool has_tiles() const override { return true; }
     std::int64_t bytes() const override { return 2 * shape_.elements() * shape_.element_size; }
     double amount(const kernel& k) const override;
