@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Measures the ladders on a GPU and stores what they gave, with where it came from.
 
-    scripts/measure.py WHAT... --program build/device/bin/cornerturn --commit ID --out results/ [--ncu ncu]
+    scripts/measure.py WHAT... --program build/device/bin/cornerturn --commit ID --out results/ [--ncu ncu] [--seed 1]
 
 WHAT: `times` of the transposes over sizes and dtypes; `counters` of the hardware, over the shapes that
 tests/hardware_counters_test.cpp compares the emulator with; `products`, both of the multiplications; `why`, what
-docs/why.md is made of; or `all`. Each file is what one `cornerturn ladder` printed. Needs Python alone.
+docs/why.md is made of; or `all`. Each file is what one `cornerturn ladder` printed. `random`: counters of transposes
+drawn from the seed, in one file. Needs Python alone.
 """
 
 import argparse
 import datetime
 import json
+import math
 import pathlib
+import random
 import subprocess
 import sys
 
@@ -23,6 +26,10 @@ COUNTED = [(4096, 4096, "f32"), (4096, 4096, "f64"), (1021, 2000, "f32"), (700, 
 
 PRODUCTS_TIMED, PRODUCTS_COUNTED = [1024, 4096], 4096
 MULTIPLY_ADDS = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+
+# Of the transposes that are drawn: how many, their sides, and what their counters are called.
+DRAWN, SIDES = 42, (1, 3000)
+DTYPES = ["u8", "i8", "u16", "i16", "f16", "bf16", "u32", "i32", "f32", "u64", "i64", "f64", "c64", "c128"]
 
 # docs/why.md's questions: a name, and what to ask the program.
 CONFLICTS = "shared@16x16,padded@16x16,shared@32x32,padded@32x32"
@@ -89,20 +96,54 @@ def store(path, document):
     print(path, flush=True)
 
 
+def draw(random, dtype):
+    """Options of a transpose: any sides, half of them with gaps behind rows, half off a boundary; at most 2^21 elements."""
+    while True:
+        rows, cols = (round(math.exp(random.uniform(math.log(SIDES[0]), math.log(SIDES[1])))) for _ in range(2))
+        if 256 <= rows * cols <= 1 << 21:
+            break
+    work = {"rows": rows, "cols": cols, "dtype": dtype}
+    if random.random() < 0.5:
+        work |= {"source-ld": cols + random.randint(0, 9), "destination-ld": rows + random.randint(0, 9)}
+    if random.random() < 0.5:
+        work |= {"source-offset": random.randint(0, 5), "destination-offset": random.randint(0, 5)}
+    return [word for name, value in work.items() for word in (f"--{name}", str(value))]
+
+
+def measure_drawn(args):
+    """For each transpose that is drawn its options, and the readings of each kernel, in the order of `metrics`."""
+    drawn = random.Random(args.seed)
+    document = {}
+    for i in range(DRAWN):
+        options = draw(drawn, DTYPES[i % len(DTYPES)])
+        one = measure(args, ["ladder", "transpose", *options, "--untimed", "--counters"])
+        ran = [result for result in one["results"] if "metrics" in result]
+        metrics = list(ran[0]["metrics"])
+        document = document or {"provenance": one["provenance"], "seed": args.seed, "metrics": metrics, "results": []}
+        document["results"].append({
+            "options": options,
+            "readings": {result["kernel"]: [result["hardware"]["metrics"][metric] for metric in metrics] for result in ran}})
+    document["provenance"]["command"] = f"scripts/measure.py random --seed {args.seed}"
+    store(args.out / f"random_transpose_{args.seed}.json", document)
+
+
 def main():
     kinds = ["times", "counters", "products", "why"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="+", choices=[*kinds, "all"])
+    parser.add_argument("what", nargs="+", choices=[*kinds, "random", "all"])
     parser.add_argument("--program", required=True)
     parser.add_argument("--commit", required=True, help="of the source that the program was built from")
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--ncu", help="Nsight Compute's command line, if it is not where the program looks")
+    parser.add_argument("--seed", type=int, default=1, help="of `random`")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     for what in kinds:
         if what in args.what or "all" in args.what:
             for name, arguments in measurements(what):
                 store(args.out / f"{name}.json", measure(args, arguments))
+    if "random" in args.what:
+        measure_drawn(args)
 
 
 if __name__ == "__main__":

@@ -55,4 +55,36 @@ TEST(hardware_counters, equal_the_emulators) {
     EXPECT_GE(kernels_seen.size(), 20u);
 }
 
+// Transposes drawn at random: any sides and types, half of them with gaps behind rows, half off a boundary.
+TEST(hardware_counters, equal_the_emulators_at_random_shapes) {
+    int shapes = 0, readings = 0;
+    std::set<std::string> types;
+    for (const auto& entry : std::filesystem::directory_iterator(tests::results_folder() / "counters")) {
+        const std::string file = entry.path().filename().string();
+        const nlohmann::json stored = tests::stored(entry.path());
+        ASSERT_EQ(stored.at("metrics").size(), lab::metrics().size()) << file;
+        for (const auto& cell : stored.at("results")) {
+            ++shapes;
+            arguments given;
+            const std::vector<std::string> words = cell.at("options");
+            for (std::size_t i = 0; i < words.size(); i += 2) given.give(words[i], words[i + 1]);
+            types.insert(given.word("--dtype", ""));
+            const workload_pointer work = find_operation("transpose").read(given, 0);
+            for (const auto& [id, read] : cell.at("readings").items()) {
+                const emulator::report report = lab::emulate(find_kernel(id), *work, {.every_block = true}).report;
+                for (std::size_t i = 0; i < lab::metrics().size(); ++i) {
+                    const lab::metric& m = lab::metrics()[i];
+                    ASSERT_EQ(stored.at("metrics")[i], m.name) << file;
+                    EXPECT_EQ(read[i].get<std::uint64_t>(), (report.counts.*m.where)[m.op])
+                        << id << " " << work->options() << " " << m.name;
+                    ++readings;
+                }
+            }
+        }
+    }
+    EXPECT_GE(shapes, 40) << "readings are missing from results/counters/";
+    EXPECT_EQ(types.size(), dtypes().size());
+    std::cout << readings << " readings of " << shapes << " random shapes\n";
+}
+
 }  // namespace

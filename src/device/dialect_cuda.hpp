@@ -28,6 +28,7 @@
 #endif
 #define CORNERTURN_PRAGMA(text) _Pragma(#text)
 #define CORNERTURN_UNROLL_BY(times) CORNERTURN_PRAGMA(unroll times)
+#define CORNERTURN_UNROLL_APART(times) CORNERTURN_UNROLL_BY(times)
 #define CORNERTURN_DYNAMIC_SHARED(type, name)                                   \
     extern __shared__ __align__(128) unsigned char cornerturn_dynamic_shared[]; \
     type* const name = reinterpret_cast<type*>(cornerturn_dynamic_shared)

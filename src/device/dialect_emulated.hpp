@@ -25,6 +25,10 @@
     type* const name = static_cast<type*>(::cornerturn::emulator::dynamic_shared())
 #define CORNERTURN_UNROLL
 #define CORNERTURN_UNROLL_BY(times)
+// A loop that is unrolled here, too: where the lanes of a warp skip different iterations, each iteration must be an
+// instruction of its own, as on the GPU. Of others the n-th pass of one lane counts with the n-th pass of another.
+#define CORNERTURN_UNROLL_APART(times) CORNERTURN_PRAGMA(GCC unroll times)
+#define CORNERTURN_PRAGMA(words) _Pragma(#words)
 
 #define threadIdx (unpack(::cornerturn::emulator::built_in.thread_index))
 #define blockIdx (unpack(::cornerturn::emulator::built_in.block_index))

@@ -54,10 +54,10 @@ __global__ void __launch_bounds__(kPackedThreads)
         CORNERTURN_UNROLL
         for (int i = 0; i < kEach; ++i) vectors[packed_slot(line_of(i), first) / kPack] = loaded[i];
     } else {
-        CORNERTURN_UNROLL
+        CORNERTURN_UNROLL_APART(kEach)
         for (int i = 0; i < kEach; ++i) {
             if (row0 + line_of(i) >= source.rows) continue;
-            CORNERTURN_UNROLL
+            CORNERTURN_UNROLL_APART(kPack)
             for (int k = 0; k < kPack; ++k) {
                 if (col0 + first + k < source.cols)
                     bytes[packed_slot(line_of(i), first) + k] = from[line_of(i) * source.ld + k];
@@ -83,8 +83,10 @@ __global__ void __launch_bounds__(kPackedThreads)
                 __stwb(reinterpret_cast<uint4*>(to), make_uint4(words[0][c], words[1][c], words[2][c], words[3][c]));
             }
         } else {
-            for (int c = 0; c < 4 && col0 + column + c < destination.rows; ++c) {
-                CORNERTURN_UNROLL
+            CORNERTURN_UNROLL_APART(4)
+            for (int c = 0; c < 4; ++c) {
+                if (col0 + column + c >= destination.rows) continue;
+                CORNERTURN_UNROLL_APART(kPack)
                 for (int k = 0; k < kPack; ++k) {
                     if (col + k >= destination.cols) continue;
                     destination.data[(col0 + column + c) * destination.ld + col + k] =
