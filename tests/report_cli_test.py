@@ -74,6 +74,17 @@ class Report(Case):
         self.succeed("profile", "transpose/padded@32x8", "--on", "emulator", "--lines", "--format", "json", "--output", stored)
         self.assertIn("transpose/padded@32x8, 1024 x 1024 f32", self.succeed("report", stored))
 
+    def test_layouts_are_told_and_not_mixed(self):
+        stored = []
+        for name, layout in (("packed", ()), ("gaps", ("--source-ld", 80, "--destination-offset", 1))):
+            stored.append(self.folder / f"{name}.json")
+            self.succeed("ladder", "transpose", "--rows", 64, *layout, "--on", "emulator", "--format", "json", "--output", stored[-1])
+        self.assertIn("64 x 64, source-ld 80, destination-offset 1 f32", self.succeed("report", stored[1]))
+        both = json.loads(stored[0].read_text())
+        both["results"] += json.loads(stored[1].read_text())["results"]
+        stored[0].write_text(json.dumps(both))
+        self.refuse(1, ["is of 64 x 64, source-ld 80, destination-offset 1 f32, and the one before it of 64 x 64 f32"], "report", stored[0])
+
     def test_a_pipe(self):
         os.mkfifo(self.folder / "pipe")
         pid = os.fork()

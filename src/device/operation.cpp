@@ -148,19 +148,26 @@ std::string option_of_key(const std::string& key) {
     return name;
 }
 
+namespace {
+std::string printed(const nlohmann::ordered_json& value) {
+    if (value.is_array()) return fmt::format("{}", fmt::join(value.get<std::vector<std::int64_t>>(), ","));
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+}  // namespace
+
+std::string layout_text(const nlohmann::ordered_json& layout) {
+    std::string text;
+    for (const auto& [key, value] : layout.items())
+        text += fmt::format(", {} {}", option_of_key(key).substr(2), printed(value));
+    return text;
+}
+
 std::string workload::options() const {
     nlohmann::ordered_json members = sizes_json(does(), sizes());
     members.update(layout());
     std::string text;
-    for (const auto& [key, value] : members.items()) {
-        text += option_of_key(key);
-        if (value.is_array())
-            text += fmt::format(" {} ", fmt::join(value.get<std::vector<std::int64_t>>(), ","));
-        else if (value.is_boolean())
-            text += " ";
-        else
-            text += fmt::format(" {} ", value.is_string() ? value.get<std::string>() : value.dump());
-    }
+    for (const auto& [key, value] : members.items())
+        text += option_of_key(key) + (value.is_boolean() ? "" : " " + printed(value)) + " ";
     text +=
         type().name[0] == 0 ? fmt::format("--element-size {}", type().size) : fmt::format("--dtype {}", type().name);
     return text + fmt::format(" --seed {}", seed());

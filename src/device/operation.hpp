@@ -305,6 +305,8 @@ void run_as_step(const std::function<void()>& work);
 // JSON's key for an option: "source_ld" of --source-ld. And back.
 std::string key_of(const option& size);
 std::string option_of_key(const std::string& key);
+// ", source-ld 1027, source-offset 3" of a workload's layout().
+std::string layout_text(const nlohmann::ordered_json& layout);
 // Members of a JSON object, one for each of the operation's sizes: numbers, or lists of them.
 nlohmann::ordered_json sizes_json(const operation& does, const std::vector<std::int64_t>& sizes);
 // "4096 x 4096"

@@ -99,14 +99,8 @@ std::string time_range(const timing& t) {
 
 std::string work_text(const result& r) {
     const operation& does = r.work->does();
-    std::string text = does.text_of(r.work->sizes()) + does.facts().sizes_legend;
-    const nlohmann::ordered_json layout = r.work->layout();
-    for (const auto& [key, value] : layout.items()) {
-        const std::string name = option_of_key(key).substr(2);
-        text += value.is_string() ? fmt::format(", {} {}", name, value.get<std::string>())
-                                  : fmt::format(", {} {}", name, value.dump());
-    }
-    return text + " " + r.work->type().name;
+    return fmt::format("{}{}{} {}", does.text_of(r.work->sizes()), does.facts().sizes_legend,
+                       layout_text(r.work->layout()), r.work->type().name);
 }
 
 std::string device_text(const result& r) {

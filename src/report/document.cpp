@@ -171,6 +171,11 @@ std::vector<std::int64_t> read_sizes(const field& from, const operation& does) {
 void read_work(const field& from, const operation& does, ladder& into) {
     into.does = &does;
     into.sizes = read_sizes(from, does);
+    nlohmann::ordered_json layout = nlohmann::ordered_json::object();
+    for (const option& o : does.facts().layout) {
+        if (const auto told = from.find(key_of(o).c_str())) layout[key_of(o)] = told->scalar();
+    }
+    into.layout = layout_text(layout);
     // Where elements are of one size, files of old do not say of which type.
     into.dtype = !does.facts().of_sizes() && !from.find("dtype") ? "f32" : from["dtype"].text();
     try {
@@ -283,7 +288,7 @@ bool ladder::timed() const {
     return std::any_of(rungs.begin(), rungs.end(), [](const rung& r) { return r.time.has_value(); });
 }
 
-std::string ladder::work() const { return fmt::format("{} {}", does->text_of(sizes), dtype); }
+std::string ladder::work() const { return fmt::format("{}{} {}", does->text_of(sizes), layout, dtype); }
 double ladder::steps() const { return does->steps(sizes); }
 double ladder::bytes() const { return does->operand_bytes(sizes, element_size); }
 

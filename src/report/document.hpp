@@ -44,6 +44,7 @@ struct ladder {
     const operation* does = nullptr;
     std::string dtype, yardstick;     // "f32", "memcpy"
     std::vector<std::int64_t> sizes;  // as its operation names them
+    std::string layout;               // ", source-ld 1027" of what does not lie as it usually does
     int element_size = 0;
     std::vector<rung> rungs;
 

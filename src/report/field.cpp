@@ -60,6 +60,12 @@ bool field::is(bool value) const { return value_->is_boolean() && value_->get<bo
 
 bool field::is_text(const char* value) const { return value_->is_string() && value_->get<std::string>() == value; }
 
+ordered_json field::scalar() const {
+    if (!value_->is_primitive() || value_->is_null())
+        fail(fmt::format("is {}: it must be a number, a string or a boolean", value_->type_name()));
+    return *value_;
+}
+
 double field::number(double least, double most) const {
     if (!value_->is_number()) fail(fmt::format("is {}: it must be a number", value_->type_name()));
     const double value = value_->get<double>();

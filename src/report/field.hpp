@@ -24,6 +24,7 @@ public:
     std::string text_of(const char* member) const;  // empty where it is not there
     bool is(bool value) const;                      // whether it is this boolean
     bool is_text(const char* value) const;
+    nlohmann::ordered_json scalar() const;  // a number, a string or a boolean
     double number(double least, double most) const;
     double positive() const { return number(kSmall, kLarge); }
     std::int64_t count() const;  // a whole number, 0 and more

@@ -357,7 +357,7 @@ void add_sizes(page& p, const std::vector<document>& documents) {
     for (const document& d : documents) {
         const ladder* const l = d.as_ladder();
         if (l == nullptr || !l->timed()) continue;
-        ladders_of[fmt::format("{} {}", l->name(), l->dtype)].push_back(&d);
+        ladders_of[fmt::format("{}{} {}", l->name(), l->layout, l->dtype)].push_back(&d);
     }
     for (auto& [name, same] : ladders_of) {
         std::set<std::string> works;
@@ -378,7 +378,8 @@ void add_sizes(page& p, const std::vector<document>& documents) {
             s.blocks.push_back(
                 paragraph{{fmt::format("The devices differ: {}.", fmt::join(devices, "; ")), tone::bad}});
         s.blocks.push_back(
-            figure{file_name(fmt::format("ladder_{}_{}_sizes", ladders.front()->name(), ladders.front()->dtype)),
+            figure{file_name(fmt::format("ladder_{}_{}{}_sizes", ladders.front()->name(), ladders.front()->dtype,
+                                         ladders.front()->layout)),
                    "Kernels that ran at every size; those that come nearest to the yardstick at the largest are named.",
                    std::move(*drawn)});
         p.sections.push_back(std::move(s));
