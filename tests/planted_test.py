@@ -51,7 +51,9 @@ class Planted(Case):
             said = run_program(PLANTED, "profile", kernel, "--on", self.ON).stderr
             trial = re.search(r"in a trial \(([^)]*)\): (.*)", said)
             again = run_program(PLANTED, "profile", kernel, "--on", self.ON, *trial[1].split()).stderr
-            self.assertEqual(again, f"cornerturn: {kernel}: not verified: {trial[2]}\n")
+            # What a kernel reads from where nothing of its work lies may be anything.
+            wrong = re.compile(r"holds [^;]*;")
+            self.assertEqual(wrong.sub("", again), wrong.sub("", f"cornerturn: {kernel}: not verified: {trial[2]}\n"))
 
     def test_counters_are_those_of_the_work_alone(self):
         for kernel in ("fault/transpose@cols_for_ld", "fault/transpose@positive_zero"):

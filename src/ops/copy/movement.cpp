@@ -265,8 +265,7 @@ std::vector<workload_pointer> movement_work::trials() const {
                             .cols = small_like(shape_.cols, kStep),
                             .element_size = shape_.element_size,
                             .seed = random() >> 1,
-                            .in_place = shape_.in_place,
-                            .numbers = shape_.numbers};
+                            .in_place = shape_.in_place};
             while (!like && (s.rows * s.cols < kLeastElements || s.rows * s.cols > kMostElements)) {
                 s.rows = draw_log_uniform(random, 1, kMostSide);
                 s.cols = s.in_place ? s.rows : draw_log_uniform(random, 1, kMostSide);

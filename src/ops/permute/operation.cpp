@@ -419,11 +419,8 @@ std::vector<workload_pointer> permutation_work::trials() const {
         shapes.back().element_size = shape_.element_size;
     }
     std::vector<workload_pointer> all;
-    for (const strided_shape& s : shapes) {
-        const auto one = std::make_shared<permutation_work>(type(), s, random() >> 1, false);
-        one->numbers_ = numbers_;
-        all.push_back(one);
-    }
+    for (const strided_shape& s : shapes)
+        all.push_back(std::make_shared<permutation_work>(type(), s, random() >> 1, false));
     return all;
 }
 
