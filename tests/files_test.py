@@ -1,6 +1,7 @@
 """cornerturn transpose: files against numpy, in every type, order and version; within their memory; and what is left of
 them when something goes wrong. CORNERTURN_ON=cuda has a GPU transpose them."""
 
+import io
 import os
 import random
 import re
@@ -338,6 +339,14 @@ class Mistakes(Case):
         path.write_bytes(b"\x93NUMPY" + bytes([version, 0]) + size.to_bytes(2 if version == 1 else 4, "little") + text + data)
         return path
 
+    def other_minor(self, text, version):
+        """A file that would be right but for its minor version, which numpy refuses, too."""
+        data = bytearray(self.header(text, version, data=bytes(48)).read_bytes())
+        data[7] = 1
+        with self.assertRaises(ValueError):
+            numpy.load(io.BytesIO(data))
+        return bytes(data)
+
     def test_headers(self):
         out = self.folder / "out.npy"
         good = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }"
@@ -348,6 +357,7 @@ class Mistakes(Case):
             "it ends within its header": [b"\x93NUMPY", b"\x93NUMPY\x01\x00", b"\x93NUMPY\x02\x00\x10\x00",
                                           b"\x93NUMPY\x01\x00\x76\x00{"],
             "version 4.0": [b"\x93NUMPY\x04\x00\x10\x00\x00\x00"],
+            **{f"version {major}.1": [self.other_minor(good, major)] for major in (1, 2, 3)},
         }
         for what, all_bytes in wrong.items():
             for data in all_bytes:

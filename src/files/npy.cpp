@@ -223,7 +223,8 @@ std::int64_t npy_header_bytes(std::string_view beginning) {
         return static_cast<std::int64_t>(static_cast<unsigned char>(beginning[i]));
     };
     const std::int64_t major = byte(6), minor = byte(7);
-    if (major < 1 || major > 3) bad(fmt::format("it is of version {}.{}, and 1 to 3 are known", major, minor));
+    if (major < 1 || major > 3 || minor != 0)
+        bad(fmt::format("it is of version {}.{}, and 1.0, 2.0 and 3.0 are known", major, minor));
     std::int64_t length = byte(8) | byte(9) << 8;
     if (major > 1) length |= byte(10) << 16 | byte(11) << 24;
     const std::int64_t all = length + (major == 1 ? 10 : 12);
@@ -237,7 +238,6 @@ npy_header parse_npy(std::string_view header) {
     h.data_offset = npy_header_bytes(header);
     if (h.data_offset > static_cast<std::int64_t>(header.size())) bad("it ends within its header");
     h.major = static_cast<unsigned char>(header[6]);
-    h.minor = static_cast<unsigned char>(header[7]);
     const std::size_t begin = h.major == 1 ? 10 : 12;
     const value all = reader(header.substr(begin, static_cast<std::size_t>(h.data_offset) - begin)).read();
     if (all.is != value::dictionary) bad("its header is no dictionary");
@@ -279,7 +279,7 @@ std::string make_npy(const npy_header& like, const std::vector<std::int64_t>& sh
     text.resize(length - 1, ' ');
     std::string out(kMagic);
     out += static_cast<char>(major);
-    out += static_cast<char>(like.minor);
+    out += '\0';
     for (std::size_t i = 0; i < prefix - 8; ++i) out += static_cast<char>(length >> 8 * i & 0xff);
     return out + text + '\n';
 }

@@ -9,7 +9,7 @@
 namespace cornerturn::files {
 
 struct npy_header {
-    int major = 1, minor = 0;         // of the format
+    int major = 1;                    // version of the format, whose minor one is always 0
     std::string descr;                // the elements' type, as the file has it
     std::int64_t element_size = 0;    // bytes
     bool fortran_order = false;       // the first index varies fastest
@@ -33,8 +33,8 @@ std::int64_t npy_header_bytes(std::string_view beginning);
 // as bytes.
 npy_header parse_npy(std::string_view header);
 
-// A header of that type, version (or the next one, where it has grown too long) and minor version; its length is a
-// multiple of 64 bytes.
+// A header of that type and version (or the next one, where it has grown too long); its length is a multiple of 64
+// bytes.
 std::string make_npy(const npy_header& like, const std::vector<std::int64_t>& shape, bool fortran_order);
 
 }  // namespace cornerturn::files
