@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "cli/output.hpp"
+#include "core/host_threads.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/hardware.hpp"
 
@@ -89,7 +90,10 @@ std::string device_for(const kernel& k, const invocation& asked) {
 }
 
 std::unique_ptr<lab::runner> make_runner(const std::string& device) {
-    if (device == "host") return lab::host_runner();
+    if (device == "host") {
+        limit_host_threads();
+        return lab::host_runner();
+    }
     return device == "cuda" ? lab::cuda_runner() : lab::emulator_runner();
 }
 

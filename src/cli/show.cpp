@@ -95,7 +95,7 @@ std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::u
     const auto view = [](digits& m) {
         return detail::any_batch{reinterpret_cast<std::uintptr_t>(m.bytes.data()), m.rows, m.cols, m.cols, 1, 0};
     };
-    detail::transpose(view(original), view(transposed), type.size, 1, {});
+    detail::transpose(view(original), view(transposed), type.size, 1, {.threads = 1});
     switch (as) {
         case lab::format::json: {
             const nlohmann::ordered_json out = {{"rows", rows},

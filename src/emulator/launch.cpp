@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "core/parallel.hpp"
 #include "emulator/session.hpp"
 #include "emulator/worker.hpp"
 
@@ -240,10 +241,10 @@ private:
                 fail(0);
             }
         };
-        std::vector<std::jthread> others;
-        for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back(work);
-        work();
-        others.clear();
+        {
+            const auto others = start_threads(static_cast<std::int64_t>(workers) - 1, [&](std::int64_t) { work(); });
+            work();
+        }
         if (error) std::rethrow_exception(error);
         session_.report_.blocks_run += count;
     }

@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "core/available_memory.hpp"
+#include "core/host_threads.hpp"
+#include "core/parallel.hpp"
 #include "core/sizes.hpp"
 #include "core/strided.hpp"
 #include "core/tensors.hpp"
@@ -264,12 +266,7 @@ void run_all(std::int64_t count, int workers, const interruptible& run, Work wor
         }
     };
     {
-        std::vector<std::jthread> threads;
-        try {
-            for (int worker = 1; worker < workers; ++worker) threads.emplace_back(body, worker);
-        } catch (const std::system_error&) {
-            // Fewer threads will do.
-        }
+        const auto others = start_threads(workers - 1, [&](std::int64_t i) { body(static_cast<int>(i) + 1); });
         body(0);
     }
     if (first) std::rethrow_exception(first);
@@ -277,7 +274,12 @@ void run_all(std::int64_t count, int workers, const interruptible& run, Work wor
 }
 
 std::unique_ptr<unsigned char[]> memory_of(std::int64_t bytes) {
-    return std::make_unique_for_overwrite<unsigned char[]>(static_cast<std::size_t>(bytes));
+    try {
+        return std::make_unique_for_overwrite<unsigned char[]>(static_cast<std::size_t>(bytes));
+    } catch (const std::bad_alloc&) {
+        throw error(fmt::format(
+            "the system has no {} bytes of memory for a tile of the file: a smaller --memory asks for less", bytes));
+    }
 }
 
 class host_tile : public tile_memory {
@@ -433,6 +435,7 @@ file_result transpose_file(const file_request& what) {
     file_result result{.from = p.from, .to = p.to, .bytes = p.bytes, .copied = p.copies()};
     const means m =
         means_of(left, what.threads, std::max<std::int64_t>(1, element), static_cast<bool>(what.tiles.make));
+    if (m.transposing != 1 && !what.tiles.make) limit_host_threads(m.workers - 1 + (m.ahead ? 1 : 0));
     const tile_maker in_host_memory{[&](std::int64_t elements, std::int64_t element_size) {
         return std::make_unique<host_tile>(elements, element_size, m.transposing);
     }};

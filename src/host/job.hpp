@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <stdexcept>
 
 #include "core/work.hpp"
 #include "host/kernels.hpp"
@@ -117,11 +118,15 @@ struct job {
     }
 };
 
-// Calls body(number) for so many workers at a time.
+// Calls body(number) for so many workers at a time, each of which takes what is left to do until nothing is.
 template <class Body>
 void on_threads(std::int64_t workers, Body body) {
     if (workers == 1) return body(std::int64_t{0});
-    tbb::parallel_for(std::int64_t{0}, workers, body, tbb::simple_partitioner());
+    try {
+        tbb::parallel_for(std::int64_t{0}, workers, body, tbb::simple_partitioner());
+    } catch (const std::runtime_error&) {
+        body(std::int64_t{0});  // oneTBB's, where the system gives it no thread
+    }
 }
 
 // Calls body(i) for i in [0, count), which is all of so many bytes; in turn, so that what is done at the same time lies
