@@ -33,7 +33,7 @@ std::string explain_choice(const operation& does, const invocation& asked) {
                 fmt::format("{} has no option {}: it takes {}", does.name(), o.name, options_text(its)));
     }
     const explanation why = does.explain(asked.given);
-    return asked.format() == lab::format::json ? why.json.dump(2) + "\n" : why.text + "\n";
+    return asked.format() == lab::format::json ? lab::json_text(why.json, 2) + "\n" : why.text + "\n";
 }
 
 void run(const invocation& asked) {

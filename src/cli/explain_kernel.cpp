@@ -127,7 +127,7 @@ std::string explain_kernel(const kernel& k, const invocation& asked) {
                   report::picture_of(fmt::format("{}: what warp 0 of the first tile does", k.id), steps).as_file());
     }
     sources text;
-    if (as == lab::format::json) return json_of(k, r, steps, text).dump(2) + "\n";
+    if (as == lab::format::json) return lab::json_text(json_of(k, r, steps, text), 2) + "\n";
     lab::table lines = lab::lines_table(r);
     if (!lines.rows.empty()) {
         lines.columns.push_back({"source"});

@@ -103,7 +103,7 @@ std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::u
                                                 {"dtype", type.name},
                                                 {"original", json_rows(original)},
                                                 {"transposed", json_rows(transposed)}};
-            return out.dump() + "\n";
+            return lab::json_text(out) + "\n";
         }
         case lab::format::csv: return long_table(original, transposed).print(as);
         case lab::format::markdown:

@@ -301,10 +301,10 @@ std::string print_json(const bench_report& report) {
     ordered_json document = to_json(report);
     const ordered_json cells = document["cells"];
     document.erase("cells");
-    std::string out = document.dump();
+    std::string out = json_text(document);
     out.back() = ',';
     out += " \"cells\": [";
-    for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "\n  " : ",\n  ") + cells[i].dump();
+    for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "\n  " : ",\n  ") + json_text(cells[i]);
     return out + "\n]}\n";
 }
 

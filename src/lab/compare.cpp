@@ -223,7 +223,7 @@ std::string show_comparison(const result& r, format as) {
                                          {"hardware", beside.read},
                                          {"reading", beside.why}});
         }
-        return out.dump(2) + "\n";
+        return json_text(out, 2) + "\n";
     }
     table t{{{"counter"}, {"emulator", true}, {"hardware", true}, {"reading"}}, {}};
     for (const reading_beside& beside : all) {
@@ -301,7 +301,7 @@ std::string show_difference(const kernel& from, const result& before, const kern
                                             {"ideas", {from.notes->idea, to.notes->idea}},
                                             {"changed", change_between(from, to)},
                                             {"explanation", why}};
-        return out.dump(2) + "\n";
+        return json_text(out, 2) + "\n";
     }
     table t{{{"counter"}, {from.id, true}, {to.id, true}, {"ratio", true}}, {}};
     const auto add = [&](const std::string& name, double a, double b) {

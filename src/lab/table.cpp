@@ -1,6 +1,7 @@
 #include "lab/table.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -81,6 +82,10 @@ std::string table::print(format as) const {
     });
     for (const auto& row : rows) line([&](std::size_t i) { return cell_text(row[i]); });
     return out;
+}
+
+std::string json_text(const nlohmann::ordered_json& value, int indent) {
+    return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string grouped(std::uint64_t number) {

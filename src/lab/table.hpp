@@ -1,6 +1,8 @@
 // Rows and columns of text, printed for people or for programs.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,6 +25,9 @@ struct table {
     // Not for format::json: what a table shows is a part of a larger object there.
     std::string print(format as) const;
 };
+
+// On one line, or indented. Bytes that are not UTF-8, as names of files may have them, are replaced by U+FFFD.
+std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
 // 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);

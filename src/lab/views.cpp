@@ -146,7 +146,7 @@ std::string show_list(const std::vector<kernel>& all, format as) {
     if (as == format::json) {
         nlohmann::ordered_json out = {{"kernels", nlohmann::ordered_json::array()}};
         for (const kernel& k : all) out["kernels"].push_back(to_json(k));
-        return out.dump(2) + "\n";
+        return json_text(out, 2) + "\n";
     }
     table t{{{"id"}, {"origin"}, {"element bytes"}, {"needs"}, {"idea"}}, {}};
     for (const kernel& k : all) {
@@ -220,7 +220,7 @@ void add_hardware_columns(const std::vector<result>& all, table& t) {
 }  // namespace
 
 std::string show_ladder(const std::vector<result>& all, format as) {
-    if (as == format::json) return to_json(all).dump(2) + "\n";
+    if (as == format::json) return json_text(to_json(all), 2) + "\n";
     const bool timed = std::any_of(all.begin(), all.end(), [](const result& r) { return r.time.has_value(); });
     table t{{{"id"}, {"origin"}, {"grid", true}, {"block", true}}, {}};
     for (const char* what : {"requests", "sectors/request", "wavefronts/request", "conflicts/request"}) {
@@ -359,7 +359,7 @@ table lines_table(const result& r) {
 }
 
 std::string show_profile(const result& r, format as) {
-    if (as == format::json) return to_json(r).dump(2) + "\n";
+    if (as == format::json) return json_text(to_json(r), 2) + "\n";
     const std::string heading = profile_heading(r);
     if (!r.ran()) return heading;
     table t{{{"counter"}, {"value", true}, {"reading"}}, {}};
