@@ -3,16 +3,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <ctime>
 #include <sstream>
 
 #include "cli/output.hpp"
 #include "cli/run.hpp"
+#include "core/host_threads.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/bench_views.hpp"
 
@@ -156,24 +155,6 @@ nlohmann::ordered_json provenance(const std::string& commit, const std::string& 
     return {{"commit", commit}, {"date", date}, {"command", command_line}, {"cuda", cuda}};
 }
 
-// Tells on a terminal which cell of how many is measured.
-class cell_progress {
-public:
-    explicit cell_progress(std::size_t cells) : cells_(cells), shown_(isatty(STDERR_FILENO) != 0) {}
-    ~cell_progress() {
-        if (shown_) fmt::print(stderr, "\r\033[K");
-    }
-    cell_progress(const cell_progress&) = delete;
-    cell_progress& operator=(const cell_progress&) = delete;
-    void next(const std::string& cell) {
-        if (shown_) fmt::print(stderr, "\r\033[K[{}/{}] {}", ++done_, cells_, cell);
-    }
-
-private:
-    std::size_t cells_, done_ = 0;
-    bool shown_;
-};
-
 void run(const invocation& asked) {
     const operation& does = find_operation(asked.given.word("OPERATION", ""));
     const lab::format as = asked.format();
@@ -182,6 +163,7 @@ void run(const invocation& asked) {
     const lab::bench_request what = read_request(asked, does, on);
     const int threads = asked.given.has("--threads") ? asked.given.whole("--threads", 0, 1, 4096) : 0;
     if (threads > 0 && on != backend::host) throw invalid_argument("--threads is of --on host");
+    if (on == backend::host) limit_host_threads();
     const auto bencher = on == backend::cuda ? lab::cuda_bencher() : lab::host_bencher(threads);
     lab::bench_report report{.device = bencher->device(), .what = what};
     report.peak_flops = bencher->peak_flops(does.facts().rate);
@@ -189,9 +171,10 @@ void run(const invocation& asked) {
         report.provenance = provenance(*commit, asked.text(), report.device.cuda);
     bencher->expect(grid, report.what);
     {
-        cell_progress progress(grid.size());
+        status_line progress;
         for (const bench_cell& cell : grid) {
-            progress.next(fmt::format("{} of {} bytes", cell.work->text(), cell.work->type().size));
+            progress.show(fmt::format("[{}/{}] {} of {} bytes", report.results.size() + 1, grid.size(),
+                                      cell.work->text(), cell.work->type().size));
             report.results.push_back(bencher->run(cell, report.what));
         }
     }

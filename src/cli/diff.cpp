@@ -34,7 +34,7 @@ void run(const invocation& asked) {
 command diff_command() {
     return {.name = "diff",
             .help = "Two kernels on the same work: what changed, and the counter that explains it",
-            .positionals = {{"FROM", "id of one kernel, as list shows it"}, {"TO", "of the other"}},
+            .positionals = {{"FROM", "id of one kernel, as list shows it"}, {"TO", "id of the other"}},
             .options = run_options(),
             .run = run};
 }

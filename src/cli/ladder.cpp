@@ -2,12 +2,11 @@
 #include "lab/ladder.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <sstream>
 
+#include "cli/output.hpp"
 #include "cli/run.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/views.hpp"
@@ -52,16 +51,18 @@ void run(const invocation& asked) {
     const lab::request what = read_request(asked, does, device);
     const wanted_counters wanted = read_wanted(asked, device);
     const lab::format as = asked.format();
-    const bool progress = isatty(STDERR_FILENO) != 0;
-    std::size_t done = 0;
-    auto results = lab::run_ladder(rungs, *make_runner(device), what, [&](const kernel& k) {
-        if (progress) fmt::print(stderr, "\r\033[K[{}/{}] {}", ++done, rungs.size(), k.id);
-    });
-    if (progress && wanted.any) fmt::print(stderr, "\r\033[Kreading the hardware's counters");
-    std::vector<lab::result*> all;
-    for (lab::result& r : results) all.push_back(&r);
-    add_hardware(wanted, asked, all);
-    if (progress) fmt::print(stderr, "\r\033[K");
+    std::vector<lab::result> results;
+    {
+        status_line progress;
+        std::size_t done = 0;
+        results = lab::run_ladder(rungs, *make_runner(device), what, [&](const kernel& k) {
+            progress.show(fmt::format("[{}/{}] {}", ++done, rungs.size(), k.id));
+        });
+        if (wanted.any) progress.show("reading the hardware's counters");
+        std::vector<lab::result*> all;
+        for (lab::result& r : results) all.push_back(&r);
+        add_hardware(wanted, asked, all);
+    }
     write_results(asked, lab::show_ladder(results, as));
     for (const lab::result& r : results) require_verified(r);
 }

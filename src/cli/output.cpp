@@ -1,13 +1,14 @@
 #include "cli/output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "cornerturn/error.hpp"
 #include "files/file.hpp"
@@ -19,30 +20,72 @@ namespace {
     throw error(fmt::format("cannot write {}: {}", target, std::strerror(errno)));
 }
 
+constexpr const char *kStandardOutput = "standard output", *kEraseLine = "\r\033[K";
+
+// Something that is written to, not replaced: a pipe or a device.
+bool is_stream(const std::string& path) {
+    struct stat found;
+    return stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+}
+
 }  // namespace
 
-void check_writable(const std::string& path) {
-    std::error_code none;
-    const std::filesystem::path target(path), folder = target.has_parent_path() ? target.parent_path() : ".";
-    errno = ENOENT;
-    if (path.empty()) fail("a file without a name (--output)");
-    errno = EISDIR;
-    if (std::filesystem::is_directory(target, none)) fail(path);
-    const bool replaces = !std::filesystem::exists(target, none) || std::filesystem::is_regular_file(target, none);
-    if (access(replaces ? folder.c_str() : path.c_str(), W_OK) != 0) fail(path);
+void open_standard_files() {
+    // Such that reading or writing fails, as it would have.
+    for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(number, F_GETFD) < 0) (void)open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+}
+
+void say(std::string_view message) noexcept {
+    try {
+        std::string line = "cornerturn: ";
+        // One line, whatever a name in it consists of, and none of it moves the cursor.
+        for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
+        std::fputs((line + '\n').c_str(), stderr);
+    } catch (const std::bad_alloc&) {
+        std::fputs("cornerturn: out of memory\n", stderr);
+    }
+}
+
+status_line::status_line() {
+    const char* const terminal = std::getenv("TERM");
+    can_show_ =
+        isatty(STDERR_FILENO) != 0 && terminal != nullptr && *terminal != 0 && std::strcmp(terminal, "dumb") != 0;
+}
+
+status_line::~status_line() {
+    if (shown_) std::fputs(kEraseLine, stderr);
+}
+
+void status_line::show(const std::string& text) {
+    if (!can_show_) return;
+    shown_ = true;
+    std::fputs((kEraseLine + text).c_str(), stderr);
+}
+
+void check_writable(const std::optional<std::string>& path) {
+    if (!path) {
+        const int flags = fcntl(STDOUT_FILENO, F_GETFL);
+        errno = EBADF;
+        if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) fail(kStandardOutput);
+    } else if (!is_stream(*path)) {
+        files::check_target(*path);
+    } else if (access(path->c_str(), W_OK) != 0) {
+        fail(*path);
+    }
 }
 
 void write_out(const std::optional<std::string>& to, const std::string& text) {
     const auto check = [&](bool good) {
-        if (!good) fail(to.value_or("standard output"));
+        if (!good) fail(to.value_or(kStandardOutput));
     };
     if (!to) {
         check(std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0);
         return;
     }
     const std::string& path = *to;
-    struct stat present;
-    if (stat(path.c_str(), &present) == 0 && !S_ISREG(present.st_mode)) {
+    if (is_stream(path)) {
         std::FILE* const file = std::fopen(path.c_str(), "w");
         check(file != nullptr);
         const bool wrote = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;

@@ -2,10 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <deque>
+#include <filesystem>
+#include <sstream>
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
@@ -68,6 +72,18 @@ struct added_command {
     }
 };
 
+// What CLI11 finds wrong with a command, as other mistakes are told.
+std::string in_words(const CLI::ParseError& mistake, const command& what) {
+    const std::string text = mistake.what();
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&mistake) != nullptr)  // "--cols: 1 required TEXT missing"
+        return text.substr(0, text.find(':')) + " takes one value";
+    for (const option& o : what.positionals) {
+        if (text == std::string(o.name) + " is required")
+            return fmt::format("{} needs {}: {}", what.name, o.name, o.help);
+    }
+    return text;
+}
+
 int run(int argc, char** argv) {
     CLI::App app{"Matrix transposes at the speed of memory, multiplications at cuBLAS's, and why.", "cornerturn"};
     app.set_version_flag("--version", CORNERTURN_VERSION);
@@ -82,10 +98,11 @@ int run(int argc, char** argv) {
         names.emplace_back(c.what.name);
     }
     const std::vector<std::string> words(argv + 1, argv + argc);
-    if (!words.empty() && !words[0].starts_with('-') &&
-        std::find(names.begin(), names.end(), words[0]) == names.end()) {
+    const bool about_all = !words.empty() && (words[0] == "-h" || words[0] == "--help" || words[0] == "--version");
+    if (!about_all && (words.empty() || std::find(names.begin(), names.end(), words[0]) == names.end())) {
         throw invalid_argument(
-            fmt::format("'{}' is not a command; there are {} (cornerturn --help shows what can be asked)", words[0],
+            fmt::format("{}; there are {} (cornerturn --help shows what can be asked)",
+                        words.empty() ? "a command is missing" : fmt::format("'{}' is not a command", words[0]),
                         fmt::join(names, ", ")));
     }
     try {
@@ -97,17 +114,33 @@ int run(int argc, char** argv) {
         throw invalid_argument(fmt::format("{} does not know '{}' (cornerturn {} --help shows its options)", words[0],
                                            fmt::join(unknown, " "), words[0]));
     } catch (const CLI::Success& wanted) {  // --help, --version
-        return app.exit(wanted);
+        std::ostringstream text;
+        const int status = app.exit(wanted, text, text);
+        write_out(std::nullopt, text.str());
+        return status;
     } catch (const CLI::ParseError& mistake) {
-        throw invalid_argument(fmt::format("{} (cornerturn --help shows what can be asked)", mistake.what()));
+        const auto its = std::find(names.begin(), names.end(), words[0]) - names.begin();
+        throw invalid_argument(fmt::format("{} (cornerturn {} --help shows its options)",
+                                           in_words(mistake, commands[static_cast<std::size_t>(its)].what), words[0]));
     }
     for (const added_command& c : commands) {
         if (!c.app->parsed()) continue;
         const invocation asked = c.read(words);
-        if (asked.output()) check_writable(*asked.output());
+        if (!c.what.own_format) asked.seed();  // a mistake in it is one where nothing is random, too
+        check_writable(asked.output());
         c.what.run(asked);
     }
     return 0;
+}
+
+// What cannot be named is how much: whoever knows that tells it.
+void say_out_of_memory() {
+    char text[128] = "the system has not as much memory as this takes";
+    rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        std::snprintf(text, sizeof text, "this takes more than %llu bytes of memory, which is the limit (ulimit -v)",
+                      static_cast<unsigned long long>(limit.rlim_cur));
+    say(text);
 }
 
 }  // namespace
@@ -115,13 +148,21 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     using namespace cornerturn;
+    cli::open_standard_files();
+    std::signal(SIGXFSZ, [](int) {});  // a file beyond the limit on its size is an error as others are
     try {
         return cli::run(argc, argv);
     } catch (const invalid_argument& mistake) {
-        fmt::print(stderr, "cornerturn: {}\n", mistake.what());
+        cli::say(mistake.what());
         return cli::kUsage;
+    } catch (const error& failure) {
+        cli::say(failure.what());
+    } catch (const std::bad_alloc&) {
+        cli::say_out_of_memory();
+    } catch (const std::filesystem::filesystem_error& failure) {
+        cli::say(failure.path1().string() + ": " + failure.code().message());
     } catch (const std::exception& failure) {
-        fmt::print(stderr, "cornerturn: {}\n", failure.what());
-        return cli::kFailure;
+        cli::say(std::string("a mistake of cornerturn's own: ") + failure.what());
     }
+    return cli::kFailure;
 }

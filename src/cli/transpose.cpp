@@ -1,12 +1,10 @@
 // transpose: files.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 
 #include "cli/command.hpp"
@@ -59,21 +57,23 @@ files::file_request read_request(const invocation& asked) {
 // ---- While it runs --------------------------------------------------------------------------------------------------
 
 std::atomic<bool> interrupted = false;
+volatile std::sig_atomic_t interrupted_by = 0;
 
-// Ctrl-C asks to stop, once; a second one ends the program as usual. Nothing is left of the new file in either case,
+// Ctrl-C asks to stop, once; a second one ends the program at once. Nothing is left of the new file in either case,
 // where it has no name.
 class interrupt_scope {
 public:
     interrupt_scope() {
         struct sigaction action = {};
-        action.sa_handler = [](int) { interrupted = true; };
+        action.sa_handler = [](int signal) {
+            interrupted_by = signal;
+            interrupted = true;
+        };
         action.sa_flags = static_cast<int>(SA_RESETHAND);
         for (auto& [signal, before] : before_) {
             sigaction(signal, &action, &before);
             if (before.sa_handler == SIG_IGN) sigaction(signal, &before, nullptr);  // as whoever started it wants
         }
-        // A file beyond the limit on its size is an error as others are.
-        std::signal(SIGXFSZ, SIG_IGN);
     }
     ~interrupt_scope() {
         for (const auto& [signal, before] : before_) sigaction(signal, &before, nullptr);
@@ -82,33 +82,29 @@ public:
     interrupt_scope& operator=(const interrupt_scope&) = delete;
 
 private:
-    std::pair<int, struct sigaction> before_[2] = {{SIGINT, {}}, {SIGTERM, {}}};
+    std::pair<int, struct sigaction> before_[3] = {{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}};
 };
 
 // A line on the terminal: how far it is, how fast, and how long it will take. Four times a second.
 class progress_line {
 public:
-    ~progress_line() {
-        if (shown_) fmt::print(stderr, "\r\033[K");
-    }
+    bool can_show() const { return line_.can_show(); }
     void operator()(std::int64_t done, std::int64_t of) {
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ < std::chrono::milliseconds(250)) return;
         last_ = now;
-        shown_ = true;
         const double seconds = std::chrono::duration<double>(now - start_).count();
         const double rate = static_cast<double>(done) / seconds, left = static_cast<double>(of - done) / rate;
         constexpr int kWidth = 30;
         const auto full = static_cast<std::size_t>(kWidth * (static_cast<double>(done) / static_cast<double>(of)));
-        fmt::print(stderr, "\r\033[K[{}{}] {} of {}, {}/s, {:.0f} s left", std::string(full, '#'),
-                   std::string(kWidth - full, ' '), bytes_text(static_cast<double>(done)),
-                   bytes_text(static_cast<double>(of)), bytes_text(rate), left);
-        std::fflush(stderr);
+        line_.show(fmt::format("[{}{}] {} of {}, {}/s, {:.0f} s left", std::string(full, '#'),
+                               std::string(kWidth - full, ' '), bytes_text(static_cast<double>(done)),
+                               bytes_text(static_cast<double>(of)), bytes_text(rate), left));
     }
 
 private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_ = start_;
-    bool shown_ = false;
+    status_line line_;
 };
 
 std::string show(const files::file_request& what, const files::file_result& r, lab::format as) {
@@ -118,7 +114,7 @@ std::string show(const files::file_request& what, const files::file_result& r, l
                                             {"from", r.from},        {"to", r.to},
                                             {"bytes", r.bytes},      {"copied", r.copied},
                                             {"tiles", r.tiles},      {"seconds", r.seconds}};
-        return out.dump() + "\n";
+        return lab::json_text(out) + "\n";
     }
     if (as == lab::format::table) {
         return fmt::format("{} -> {}: {}{} in {:.2f} s ({}/s)\n", r.from, r.to,
@@ -139,6 +135,22 @@ void require_other(const std::string& output, const std::string& file) {
     throw invalid_argument(fmt::format("--output is {}, which is a file of this transpose", output));
 }
 
+// Ends the program by the signal that interrupted it, as others end by it: a shell sees it, and stops its script.
+files::file_result transpose(files::file_request what) {
+    try {
+        const interrupt_scope scope;
+        progress_line line;
+        what.stop = &interrupted;
+        if (line.can_show()) what.progress = std::ref(line);
+        return files::transpose_file(what);
+    } catch (const error&) {
+        if (interrupted_by == 0) throw;
+    }
+    say("interrupted");
+    std::raise(interrupted_by);
+    throw error("interrupted");  // by a signal that is blocked
+}
+
 void run(const invocation& asked) {
     const lab::format as = asked.format();
     files::file_request what = read_request(asked);
@@ -150,15 +162,12 @@ void run(const invocation& asked) {
         if (!lab::cuda_available(reason)) throw unsupported("no GPU to run on: " + reason);
         what.tiles = files::cuda_tiles();
     }
-    files::file_result result;
-    {
-        const interrupt_scope scope;
-        progress_line line;
-        what.stop = &interrupted;
-        if (isatty(STDERR_FILENO) != 0) what.progress = std::ref(line);
-        result = files::transpose_file(what);
+    const files::file_result result = transpose(what);
+    try {
+        write_out(asked.output(), show(what, result, as));
+    } catch (const error& why) {
+        throw error(fmt::format("{} is written, but this is not told: {}", what.destination, why.what()));
     }
-    write_out(asked.output(), show(what, result, as));
 }
 
 }  // namespace

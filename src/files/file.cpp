@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "cornerturn/error.hpp"
 
@@ -45,7 +47,72 @@ std::string folder_of(const std::string& path) {
     return parent.empty() ? "." : parent.string();
 }
 
+// The file that is to be replaced, open for writing, so that what refuses that refuses this; or none.
+descriptor open_target(const std::string& path) {
+    if (path.empty()) throw error("cannot write a file without a name");
+    struct stat found;
+    if (stat(path.c_str(), &found) != 0) {
+        if (errno != ENOENT) fail("write", path);
+        if (lstat(path.c_str(), &found) == 0)
+            throw error(fmt::format("cannot write {}: it is a symbolic link to a file that does not exist", path));
+        return descriptor();
+    }
+    require_regular("write", path, found);
+    descriptor file(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    if (file.get() < 0) fail("write", path);
+    return file;
+}
+
+// Behind links.
+std::string name_of_target(const std::string& path) {
+    std::error_code failure;
+    const std::filesystem::path behind = std::filesystem::canonical(path, failure);
+    if (failure) throw error(fmt::format("cannot write {}: {}", path, failure.message()));
+    return behind.string();
+}
+
+// That a file at `path` can get its name, and take it from the one that has it.
+void check_folder(const std::string& path, const descriptor& target) {
+    const std::string folder = folder_of(path);
+    struct stat of_folder, found;
+    if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0 || stat(folder.c_str(), &of_folder) != 0)
+        fail("write", path);
+    if (target.get() < 0 || (of_folder.st_mode & S_ISVTX) == 0 || geteuid() == 0) return;
+    if (fstat(target.get(), &found) != 0) fail("write", path);
+    if (geteuid() != found.st_uid && geteuid() != of_folder.st_uid)
+        throw error(fmt::format("cannot write {}: {} is a folder where only its owner can replace it", path, folder));
+}
+
+// The ACL is one of them. As far as the system shows them, and takes them.
+void copy_extended_attributes(const descriptor& from, const descriptor& to) {
+    std::vector<char> names(1 << 16), value(1 << 16);  // the most that Linux has of either
+    const ssize_t length = flistxattr(from.get(), names.data(), names.size());
+    for (ssize_t at = 0; at < length; at += static_cast<ssize_t>(std::strlen(names.data() + at)) + 1) {
+        const char* const name = names.data() + at;
+        const ssize_t size = fgetxattr(from.get(), name, value.data(), value.size());
+        if (size >= 0) fsetxattr(to.get(), name, value.data(), static_cast<std::size_t>(size), 0);
+    }
+}
+
+// The owner, the mode and the extended attributes of the file that is replaced. Only root can give a file to others,
+// and not everywhere. False, with errno set, where the mode cannot be kept.
+bool keep_attributes(const descriptor& from, const descriptor& to) {
+    struct stat old;
+    if (fstat(from.get(), &old) != 0) return false;
+    [[maybe_unused]] const bool kept =
+        fchown(to.get(), old.st_uid, old.st_gid) == 0 || fchown(to.get(), static_cast<uid_t>(-1), old.st_gid) == 0;
+    fremovexattr(to.get(), "system.posix_acl_access");  // what the folder gives to new files
+    if (fchmod(to.get(), old.st_mode & 07777) != 0) return false;
+    copy_extended_attributes(from, to);
+    return true;
+}
+
 }  // namespace
+
+void check_target(const std::string& path) {
+    const descriptor target = open_target(path);
+    check_folder(target.get() >= 0 ? name_of_target(path) : path, target);
+}
 
 descriptor::~descriptor() {
     if (number_ >= 0) close(number_);
@@ -74,14 +141,10 @@ void input_file::read(void* to, std::int64_t bytes, std::int64_t offset) const {
 }
 
 new_file::new_file(const std::string& path) : target_(path) {
-    if (path.empty()) throw error("cannot write a file without a name");
-    struct stat present;
-    const bool exists = stat(path.c_str(), &present) == 0;
-    if (exists) require_regular("write", path, present);
-    if (exists) target_ = std::filesystem::canonical(path).string();
-    const mode_t mask = umask(0);
-    umask(mask);
-    const mode_t mode = exists ? present.st_mode & 07777 : 0666 & ~mask;
+    const descriptor replaced = open_target(path);
+    const bool exists = replaced.get() >= 0;
+    if (exists) target_ = name_of_target(path);
+    check_folder(target_, replaced);
 #if defined(O_TMPFILE)
     // It gets its name by way of /proc.
     if (access("/proc/self/fd", X_OK) == 0)
@@ -93,9 +156,9 @@ new_file::new_file(const std::string& path) : target_(path) {
         if (file_.get() < 0) fail();
         partial_.path = name;
     }
-    // Only root can give a file to others, and not everywhere.
-    [[maybe_unused]] const bool kept_owner = !exists || fchown(file_.get(), present.st_uid, present.st_gid) == 0;
-    if (fchmod(file_.get(), mode) != 0) fail();
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (!(exists ? keep_attributes(replaced, file_) : fchmod(file_.get(), 0666 & ~mask) == 0)) fail();
 }
 
 void new_file::fail() const { files::fail("write", target_); }

@@ -45,11 +45,16 @@ private:
     std::int64_t size_ = 0;
 };
 
+// That there is a regular file at `path` which may be written, or nothing, in a folder where it can be replaced. Throws
+// error that names it: what is refused is refused before the work.
+void check_target(const std::string& path);
+
 // What will be the file at `path`, whether there is one or not. Until commit() it has no name, where the file system
 // can do that, and nobody sees it; without commit() nothing is left of it. Throws error that names the target.
 class new_file {
 public:
-    // What is there at the path must be a regular file, or nothing; its permissions are kept.
+    // As check_target(). Of a file that is there the owner, the mode, the ACL and the extended attributes are kept,
+    // where the system allows it.
     explicit new_file(const std::string& path);
 
     // Asks for the space at once: a full disk is found out before the work.
