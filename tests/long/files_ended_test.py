@@ -69,11 +69,12 @@ class Ended(files_test.Case):
     def test_interrupted(self):
         array = files_test.array_of("<f4", (500, 10, 3001))
         ended = [self.end_it(signal.SIGINT, array, (2, 0, 1)) for _ in range(15)]
-        stopped = [said for status, _, said in ended if status == 1]
-        self.assertTrue(stopped)
-        self.assertEqual(set(stopped), {"cornerturn: interrupted\n"})
+        # One that came before the program was ready for it ends it without a word.
+        stopped = [said for status, _, said in ended if status == -signal.SIGINT]
+        self.assertIn("cornerturn: interrupted\n", stopped)
+        self.assertLessEqual(set(stopped), {"", "cornerturn: interrupted\n"})
         for status, replaced, said in ended:
-            self.assertIn(status, (0, 1, -signal.SIGINT), said)
+            self.assertIn(status, (0, -signal.SIGINT), said)
             self.assertEqual(replaced, status == 0)
 
 

@@ -1,0 +1,311 @@
+"""The program's edges: streams that are closed or full, names that are not UTF-8, limits on files, threads and memory,
+signals, terminals."""
+
+import contextlib
+import json
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+PROGRAM = os.environ["CORNERTURN"]
+SOURCE_DIR = Path(os.environ["CORNERTURN_SOURCE_DIR"])
+MiB = 1 << 20
+BENCH = ["bench", "permute", "--on", "host", "--random", "1", "--seed", "3", "--seconds", "1e-6"]
+ONE_LINE = r"\Acornerturn: [^\n]+\n\Z"
+# What libraries say, and not this program.
+RAW = ["std::", "terminate", "exception", "basic_", "pthread", "filesystem error"]
+
+
+def npy(rows, cols, descr=b"'|u1'", data=None):
+    """A .npy file of bytes: row r has the elements r, r + 1, ..."""
+    header = b"{'descr': %b, 'fortran_order': False, 'shape': (%d, %d), }\n" % (descr, rows, cols)
+    if data is None:
+        data = bytes((row + col) % 251 for row in range(rows) for col in range(cols))
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
+
+
+def elements(path, size):
+    return Path(path).read_bytes()[-size:]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def run_it(self, *arguments, **options):
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+        command = [argument if isinstance(argument, bytes) else str(argument) for argument in arguments]
+        return subprocess.run([PROGRAM, *command], timeout=300, **options)
+
+    def refuse(self, status, parts, *arguments, **options):
+        ran = self.run_it(*arguments, **options)
+        said = ran.stderr.decode()
+        with self.subTest(command=arguments, said=said):
+            self.assertEqual(ran.returncode, status)
+            self.assertRegex(said, ONE_LINE)
+            for part in parts:
+                self.assertIn(part, said)
+            for raw in RAW:
+                self.assertNotIn(raw, said)
+        return said
+
+    def succeed(self, *arguments, **options):
+        ran = self.run_it(*arguments, **options)
+        self.assertEqual((ran.returncode, ran.stderr), (0, b""), arguments)
+        return ran.stdout
+
+    def save(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content)
+        return path
+
+    def full(self):
+        """A device that is full."""
+        if not os.path.exists("/dev/full"):
+            self.skipTest("this system has no /dev/full")
+        return self.enterContext(open("/dev/full", "wb"))
+
+
+def closing(*numbers):
+    """For a child: closes these of its descriptors."""
+    return {"preexec_fn": lambda: [os.close(number) for number in numbers]}
+
+
+def limiting(what, limit):
+    return {"preexec_fn": lambda: resource.setrlimit(what, (limit, limit))}
+
+
+class Streams(Case):
+    def test_an_error_that_nobody_can_read(self):
+        absent = self.folder / "absent.npy"
+        for wanted, arguments in [(2, ["bogus"]), (2, ["show", "4"]), (1, ["transpose", absent, absent])]:
+            for how in (closing(2), {"stderr": self.full()}):
+                self.assertEqual(self.run_it(*arguments, **how).returncode, wanted, arguments)
+
+    def test_no_file_becomes_a_closed_stream(self):
+        """The lowest descriptor is the next to be opened: what is said must not go into it."""
+        path, out = self.save("in.npy", npy(30, 20)), self.folder / "out.npy"
+        self.assertEqual(self.run_it("transpose", path, out, **closing(0, 2)).returncode, 0)
+        self.assertEqual(self.run_it("transpose", out, out, "--output", self.folder / "said", **closing(0, 1, 2)).returncode, 0)
+        self.assertEqual(elements(out, 600), elements(path, 600))
+        self.assertIn("(20, 30)", (self.folder / "said").read_text())
+
+    def test_a_closed_output_is_found_before_the_work(self):
+        path = self.save("in.npy", npy(30, 20))
+        for arguments in [("transpose", path, path), ("list",), ("--help",)]:
+            self.refuse(1, ["standard output", "Bad file descriptor"], *arguments, **closing(1))
+        self.assertEqual(path.read_bytes(), npy(30, 20))
+        self.succeed("transpose", path, path, "--output", self.folder / "said", **closing(1))
+
+    def test_a_full_output(self):
+        for arguments in [("--help",), ("--version",), ("list", "--help"), ("list",)]:
+            self.refuse(1, ["standard output", "No space left"], *arguments, stdout=self.full())
+        path, out = self.save("in.npy", npy(30, 20)), self.folder / "out.npy"
+        self.refuse(1, [f"{out} is written", "No space left"], "transpose", path, out, stdout=self.full())
+        self.assertTrue(out.exists())
+        self.refuse(1, ["/dev/full", "No space left"], "list", "--output", "/dev/full")
+
+    def test_an_output_that_nobody_reads(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        self.addCleanup(os.close, writing)
+        ran = self.run_it("list", stdout=writing)
+        self.assertEqual((ran.returncode, ran.stderr), (-signal.SIGPIPE, b""))
+        self.refuse(1, ["standard output", "Broken pipe"], "list", stdout=writing, restore_signals=False)
+
+
+class Names(Case):
+    def test_bytes_that_are_not_utf8(self):
+        path = os.fsencode(self.folder) + b"/\xff.npy"
+        Path(os.fsdecode(path)).write_bytes(npy(30, 20, b"[('gr\xf6\xdfe', '|u1')]"))
+        before = elements(os.fsdecode(path), 600)
+        said = json.loads(self.succeed("transpose", path, path, "--format", "json"))
+        self.assertTrue(said["source"].endswith("/\ufffd.npy"), said)
+        self.assertIn("gr\ufffd\ufffde", said["from"])
+        transposed = bytes(before[row * 20 + col] for col in range(20) for row in range(30))
+        self.assertEqual(elements(os.fsdecode(path), 600), transposed)
+
+    def test_a_command_line_that_is_not_utf8(self):
+        said = json.loads(self.succeed(*BENCH, "--commit", b"\xff", "--format", "json"))
+        self.assertEqual(said["provenance"]["commit"], "\ufffd")
+        self.assertIn("--commit \ufffd", said["provenance"]["command"])
+
+    def test_a_message_is_one_line(self):
+        self.refuse(1, ["a?b?[31m"], "transpose", "a\nb\x1b[31m", self.folder / "out.npy")
+        self.refuse(2, ["'?'"], "list", "--format", "\n")
+
+
+class Options(Case):
+    def test_the_option_at_fault_is_named(self):
+        for what in ("transpose", "transpose/padded@32x8"):
+            self.refuse(2, ["--cols is 'abc'"], "explain", what, "--cols", "abc")
+        self.refuse(2, ["explain needs WHAT", "transpose", "cornerturn explain --help"], "explain", "--cols", "abc")
+        self.refuse(2, ["--cols takes one value", "cornerturn explain --help"], "explain", "transpose", "--cols")
+        self.refuse(2, ["--cols takes one value"], "explain", "transpose", "--cols", 1, "--cols", 2)
+        self.refuse(2, ["'--bogus' is not a command"], "--bogus")
+        self.refuse(2, ["a command is missing"])
+
+    def test_a_seed_is_a_number_everywhere(self):
+        path = self.save("in.npy", npy(3, 4))
+        for command in [("explain", "transpose"), ("explain", "permute"), ("explain", "gemm"), ("list",), ("transpose", path, path)]:
+            self.refuse(2, ["--seed is 'abc'", "whole number"], *command, "--seed", "abc")
+        self.assertEqual(path.read_bytes(), npy(3, 4))
+
+
+class Limits(Case):
+    def test_the_size_of_files(self):
+        path = self.save("in.npy", npy(100, 200))
+        before = path.read_bytes()
+        limit = limiting(resource.RLIMIT_FSIZE, 1024)
+        self.refuse(1, ["in.npy", "File too large"], "transpose", path, path, **limit)
+        self.refuse(1, ["list.txt", "File too large"], "list", "--output", self.folder / "list.txt", **limit)
+        self.assertEqual({p.name: p.read_bytes() for p in self.folder.iterdir()}, {"in.npy": before})
+        with open(self.folder / "list.txt", "wb") as file:
+            self.refuse(1, ["standard output", "File too large"], "list", stdout=file, **limit)
+
+    def without_threads(self):
+        """Options of a user who may start none. root is asked for another user's, as root has no such limit."""
+        limit = limiting(resource.RLIMIT_NPROC, 1)
+        if os.geteuid() != 0:
+            return limit
+        user = (1 << 20) + os.getpid()
+        os.chown(self.folder, user, user)
+        other = limit | {"user": user, "group": user, "extra_groups": []}
+        with contextlib.suppress(PermissionError):
+            if self.run_it("--version", **other).returncode == 0:
+                return other
+        self.skipTest(f"other users may not run {PROGRAM}")
+
+    def test_no_threads(self):
+        few = self.without_threads()
+        rows, cols = 3000, 2000
+        data = os.urandom(rows * cols)
+        path, out = self.save("in.npy", npy(rows, cols, data=data)), self.folder / "out.npy"
+        self.succeed("transpose", path, out, **few)
+        self.assertEqual(elements(out, rows * cols), b"".join(data[col::cols] for col in range(cols)))
+        self.succeed("profile", "host/production", "--rows", rows, "--cols", cols, **few)
+        self.succeed("profile", "transpose/padded@32x8", "--on", "emulator", **few)
+        self.succeed(*BENCH, **few)
+
+    def test_memory(self):
+        def limit(bytes):
+            return limiting(resource.RLIMIT_AS, bytes)
+
+        least, enough = 0, 4 << 30  # for the program itself: less is the loader's, or the C library's, to refuse
+        while enough - least > MiB // 4:
+            middle = (least + enough) // 2
+            if self.run_it("--version", **limit(middle)).returncode == 0:
+                enough = middle
+            else:
+                least = middle
+        path, out = self.save("in.npy", npy(1, 1)), self.folder / "out.npy"
+        rows = 8192
+        with open(path, "r+b") as file:
+            header = npy(rows, rows, data=b"")
+            file.write(header)
+            file.truncate(len(header) + rows * rows)
+        results = [file for file in sorted((SOURCE_DIR / "results").glob("bench_*.json"))[:20]]
+        said = {}
+        for more in (0, 1, 2, 4, 8, 16, 32):
+            for arguments in (["list"], ["show", "1000x1000"], ["report", *results], ["profile", "host/production", "--rows", 8192],
+                              ["ladder", "transpose", "--on", "emulator", "--rows", 100], ["transpose", path, out]):
+                ran = self.run_it(*arguments, **limit(enough + more * MiB))
+                if ran.returncode == 0:
+                    continue
+                text = ran.stderr.decode()
+                self.assertEqual(ran.returncode, 1, (arguments, text))
+                self.assertRegex(text, ONE_LINE)
+                self.assertRegex(text, r"\d+ (bytes of memory|MiB)", arguments)
+                for raw in RAW:
+                    self.assertNotIn(raw, text)
+                said.setdefault(arguments[0], []).append(text)
+        self.assertRegex(said["transpose"][-1], r"no \d+ bytes of memory for a tile of the file: a smaller --memory")
+        self.assertIn("ulimit -v", said["report"][0])
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["in.npy"])
+
+
+class Signals(Case):
+    def begin(self, **options):
+        """A transpose that takes seconds, once it writes its new file. The old target, too."""
+        path, out = self.folder / "in.npy", self.save("out.npy", b"old")
+        rows = 12000
+        header = npy(rows, rows, data=b"")
+        with open(path, "wb") as file:  # its bytes are no part of the disk
+            file.write(header)
+            file.truncate(len(header) + rows * rows)
+        process = subprocess.Popen([PROGRAM, "transpose", path, out, "--memory", "32MiB", "--threads", "1"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        files = Path("/proc", str(process.pid), "fd")
+        names = [f"{self.folder}/.cornerturn-", f"{self.folder}/#"]  # where the system can, it has none but a number
+        while process.poll() is None:
+            with contextlib.suppress(OSError):
+                if any(os.readlink(file).startswith(name) for file in files.iterdir() for name in names):
+                    return process, out
+            time.sleep(0.001)
+        self.fail("it ended before it wrote")
+
+    def test_it_ends_as_by_the_signal(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process, out = self.begin()
+            process.send_signal(number)
+            printed, said = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, printed, said), (-number, b"", b"cornerturn: interrupted\n"))
+            self.assertEqual(out.read_bytes(), b"old")
+            self.assertEqual({p.name for p in self.folder.iterdir()}, {"in.npy", "out.npy"})
+
+    def test_a_signal_that_is_ignored(self):
+        process, out = self.begin(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.communicate(timeout=300)[1], b"")
+        self.assertEqual(process.returncode, 0)
+        self.assertNotEqual(out.read_bytes(), b"old")
+
+
+class Terminal(Case):
+    def shown(self, terminal):
+        """What a terminal of this kind gets beside the output."""
+        controller, end = pty.openpty()
+        environment = os.environ | {"TERM": terminal}
+        if terminal is None:
+            del environment["TERM"]
+        process = subprocess.Popen([PROGRAM, "ladder", "transpose", "--on", "emulator", "--rows", "64"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=end, env=environment)
+        os.close(end)
+        text = b""
+        with contextlib.suppress(OSError):  # at its end
+            while piece := os.read(controller, 4096):
+                text += piece
+        os.close(controller)
+        self.assertEqual(process.wait(timeout=60), 0)
+        return text
+
+    def test_progress(self):
+        text = self.shown("xterm")
+        self.assertIn(b"transpose/padded@32x8", text)
+        self.assertTrue(text.endswith(b"\r\x1b[K"), "the line goes in the end")
+        self.assertEqual(self.shown("dumb"), b"")
+        self.assertEqual(self.shown(""), b"")
+
+
+class Elsewhere(Case):
+    def test_a_folder_that_is_gone(self):
+        result = self.save("list.json", self.succeed("ladder", "transpose", "--on", "emulator", "--rows", 16, "--format", "json"))
+        gone = self.folder / "gone"
+        gone.mkdir()
+
+        def enter():
+            os.chdir(gone)
+            os.rmdir(gone)
+
+        self.refuse(1, ["No such file or directory"], "report", result, "--format", "markdown", "--plots", self.folder / "plots", preexec_fn=enter)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

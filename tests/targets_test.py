@@ -1,0 +1,145 @@
+"""What files the program replaces, what it keeps of them, and which ones it refuses to replace."""
+
+import errno
+import os
+import stat
+import struct
+import subprocess
+import unittest
+
+from edges_test import PROGRAM, Case, elements, npy
+
+ACL, DEFAULT_ACL = "system.posix_acl_access", "system.posix_acl_default"
+
+
+def acl(group):
+    """The owner may read and write, user 12345 read, the group as given, others nothing: as Linux stores it."""
+    everyone = 0xffffffff
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in [
+        (0x01, 6, everyone), (0x02, 4, 12345), (0x04, group, everyone), (0x10, 6, everyone), (0x20, 0, everyone)])
+
+
+class Targets(Case):
+    def setUp(self):
+        super().setUp()
+        self.source = self.save("in.npy", npy(30, 20))
+        self.source.chmod(0o644)
+
+    def as_user(self, *arguments, command=PROGRAM):
+        """Run by a user who is not root, where this one is."""
+        options = {}
+        if os.geteuid() == 0:
+            self.folder.chmod(self.folder.stat().st_mode | 0o777)
+            options = {"user": 1 << 20, "group": 1 << 20, "extra_groups": []}
+        try:
+            return subprocess.run([command, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, **options)
+        except PermissionError:
+            self.skipTest(f"other users may not run {PROGRAM}")
+
+    def refuse_target(self, target, *parts):
+        """As cp refuses it."""
+        self.assertNotEqual(self.as_user(self.source, target, command="cp").returncode, 0)
+        before = {p.name: p.lstat() for p in self.folder.iterdir()}
+        for arguments in (["transpose", self.source, target], ["list", "--output", target]):
+            ran = self.as_user(*arguments)
+            self.assertEqual((ran.returncode, ran.stdout), (1, ""), arguments)
+            self.assertRegex(ran.stderr, r"\Acornerturn: cannot write [^\n]+\n\Z")
+            for part in (target.name, *parts):
+                self.assertIn(part, ran.stderr)
+        self.assertEqual({p.name: (s.st_ino, s.st_mtime_ns) for p in self.folder.iterdir() for s in [p.lstat()]},
+                         {name: (s.st_ino, s.st_mtime_ns) for name, s in before.items()})
+
+    def test_a_file_that_may_not_be_written(self):
+        target = self.save("out.npy", b"old")
+        if os.geteuid() == 0:
+            os.chown(target, 1 << 20, 1 << 20)
+        target.chmod(0o444)
+        self.refuse_target(target, "Permission denied")
+        link = self.folder / "link.npy"
+        link.symlink_to("out.npy")
+        self.refuse_target(link, "Permission denied")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root has files of others")
+    def test_another_users_file(self):
+        target = self.save("out.npy", b"old")
+        target.chmod(0o644)
+        self.refuse_target(target, "Permission denied")
+        # Here cp would write into it. It cannot be replaced, which is known before the work.
+        target.chmod(0o666)
+        self.folder.chmod(0o1777)
+        ran = self.as_user("transpose", self.source, target)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("only its owner can replace it", ran.stderr)
+        self.assertEqual(target.read_bytes(), b"old")
+
+    def test_links_that_lead_nowhere(self):
+        dangling, loop = self.folder / "dangling.npy", self.folder / "loop.npy"
+        dangling.symlink_to("absent.npy")
+        loop.symlink_to("loop.npy")
+        self.refuse_target(dangling, "symbolic link to a file that does not exist")
+        self.refuse_target(loop, os.strerror(errno.ELOOP))
+        self.assertTrue(dangling.is_symlink() and loop.is_symlink())
+        for link in (dangling, loop):
+            self.refuse(1, ["cannot read", link.name], "transpose", link, self.folder / "out.npy")
+
+    def test_the_other_names_of_a_file_keep_what_it_was(self):
+        """The manual says so."""
+        other = self.folder / "other.npy"
+        os.link(self.source, other)
+        self.succeed("transpose", self.source, self.source)
+        self.assertEqual(other.read_bytes(), npy(30, 20))
+        self.assertNotEqual(elements(self.source, 600), elements(other, 600))
+        self.assertEqual((self.source.stat().st_nlink, other.stat().st_nlink), (1, 1))
+
+    def test_owner_and_mode(self):
+        if os.geteuid() == 0:
+            os.chown(self.source, 12345, 23456)
+        self.source.chmod(0o751)
+        before = self.source.stat()
+        self.succeed("transpose", self.source, self.source)
+        after = self.source.stat()
+        self.assertNotEqual(before.st_ino, after.st_ino)
+        self.assertEqual((after.st_uid, after.st_gid, after.st_mode), (before.st_uid, before.st_gid, before.st_mode))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root has files of others")
+    def test_an_owner_that_cannot_be_kept(self):
+        """Nobody gets a program that runs as another user."""
+        self.source.chmod(0o6777)
+        ran = self.as_user("transpose", self.source, self.source)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual((self.source.stat().st_uid, stat.S_IMODE(self.source.stat().st_mode)), (1 << 20, 0o777))
+
+    def attributes(self):
+        return {name: os.getxattr(self.source, name) for name in os.listxattr(self.source)}
+
+    def set_attribute(self, path, name, value):
+        try:
+            os.setxattr(path, name, value)
+        except OSError as failure:
+            self.skipTest(f"no {name} on this file system: {failure}")
+
+    def test_extended_attributes(self):
+        for name, value in [("user.note", b"from the survey\0of May"), ("user.empty", b""), ("user.long", bytes(3000))]:
+            self.set_attribute(self.source, name, value)
+        before = self.attributes()
+        self.assertGreaterEqual(len(before), 3)
+        self.succeed("transpose", self.source, self.source)
+        self.assertEqual(self.attributes(), before)
+
+    def test_access_control_lists(self):
+        self.set_attribute(self.source, ACL, acl(4))
+        before = self.source.stat()
+        self.succeed("transpose", self.source, self.source)
+        self.assertEqual(os.getxattr(self.source, ACL), acl(4))
+        self.assertEqual(self.source.stat().st_mode, before.st_mode)
+
+    def test_no_access_control_list_comes_from_the_folder(self):
+        self.set_attribute(self.folder, DEFAULT_ACL, acl(6))
+        self.source.chmod(0o640)
+        self.succeed("transpose", self.source, self.source)
+        self.assertNotIn(ACL, os.listxattr(self.source))
+        self.assertEqual(stat.S_IMODE(self.source.stat().st_mode), 0o640)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
