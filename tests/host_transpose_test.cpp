@@ -1,6 +1,8 @@
 // cornerturn::transpose on host memory: every element moves, bit for bit, and nothing else is touched.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <tbb/task_arena.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -347,6 +349,23 @@ TEST(host_transpose, one_thread_does_without_onetbb) {
 }
 
 // Larger ones than the verifier fills.
+// In a process of its own, where oneTBB has no thread yet: a user who may start none.
+TEST(host_transpose, goes_on_without_threads) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const auto run = [] {
+        const rlimit none{1, 1};
+        const uid_t user = 1 << 20;  // root has no such limit
+        if (setrlimit(RLIMIT_NPROC, &none) != 0 || (geteuid() == 0 && setresuid(user, user, user) != 0)) _exit(2);
+        std::thread one;
+        EXPECT_THROW(one = std::thread([] {}), std::system_error);
+        if (one.joinable()) one.join();
+        for (const std::int64_t cols : {2048, 1999}) expect_right({.rows = 2048, .cols = cols, .element_size = 4});
+        expect_right({.rows = 2000, .cols = 2000, .element_size = 4, .in_place = true});
+        _exit(testing::Test::HasFailure() ? 1 : 0);
+    };
+    EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+}
+
 TEST(host_transpose, large_elements) {
     constexpr std::int64_t kSize = 100'003, kRows = 9, kCols = 11;
     std::vector<unsigned char> in(kRows * kCols * kSize), out(in.size());
