@@ -6,15 +6,19 @@
 WHAT: `times` of the transposes over sizes and dtypes; `counters` of the hardware, over the shapes that
 tests/hardware_counters_test.cpp compares the emulator with; `products`, both of the multiplications; `why`, what
 docs/why.md is made of; or `all`. Each file is what one `cornerturn ladder` printed. `random`: counters of transposes
-drawn from the seed, in one file. Needs Python alone.
+drawn from the seed, in one file. `shared`: what loads from shared memory cost that bench/shared_loads draws, which is the
+program then. Needs Python alone.
 """
 
 import argparse
+import csv
 import datetime
+import io
 import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -30,6 +34,10 @@ MULTIPLY_ADDS = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 # Of the transposes that are drawn: how many, their sides, and what their counters are called.
 DRAWN, SIDES = 42, (1, 3000)
 DTYPES = ["u8", "i8", "u16", "i16", "f16", "bf16", "u32", "i32", "f32", "u64", "i64", "f64", "c64", "c128"]
+
+# Of the loads from shared memory that are drawn.
+LOADS = 1500
+WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 
 # docs/why.md's questions: a name, and what to ask the program.
 CONFLICTS = "shared@16x16,padded@16x16,shared@32x32,padded@32x32"
@@ -127,15 +135,31 @@ def measure_drawn(args):
     store(args.out / f"random_transpose_{args.seed}.json", document)
 
 
+def measure_shared(args):
+    """Each load as [bytes a lane, mask of active lanes, addresses, wavefronts]."""
+    command = [args.ncu or "ncu", "--csv", "--metrics", WAVEFRONTS, args.program, str(args.seed), str(LOADS)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    loads = [[int(word) for word in line.split()] for line in printed.splitlines() if re.fullmatch(r"[\d ]+", line)]
+    readings = csv.DictReader(io.StringIO(printed[printed.index('"ID"'):]))
+    read = [int(row["Metric Value"].replace(",", "")) for row in readings if row["Metric Name"] == WAVEFRONTS]
+    if len(loads) != len(read) or len(read) != LOADS:
+        sys.exit(f"measure.py: {len(loads)} loads, {len(read)} readings: there should be {LOADS} of each")
+    version = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True)
+    store(args.out / f"loads_{args.seed}.json", {
+        "provenance": {"commit": args.commit, "date": datetime.date.today().isoformat(), "device": version.stdout.strip(),
+                       "command": f"scripts/measure.py shared --program build/device/bench/shared_loads --seed {args.seed}"},
+        "metric": WAVEFRONTS, "results": [[load[0], load[1], load[2:], cost] for load, cost in zip(loads, read)]})
+
+
 def main():
     kinds = ["times", "counters", "products", "why"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="+", choices=[*kinds, "random", "all"])
+    parser.add_argument("what", nargs="+", choices=[*kinds, "random", "shared", "all"])
     parser.add_argument("--program", required=True)
     parser.add_argument("--commit", required=True, help="of the source that the program was built from")
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--ncu", help="Nsight Compute's command line, if it is not where the program looks")
-    parser.add_argument("--seed", type=int, default=1, help="of `random`")
+    parser.add_argument("--seed", type=int, default=1, help="of `random` and `shared`")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     for what in kinds:
@@ -144,6 +168,8 @@ def main():
                 store(args.out / f"{name}.json", measure(args, arguments))
     if "random" in args.what:
         measure_drawn(args)
+    if "shared" in args.what:
+        measure_shared(args)
 
 
 if __name__ == "__main__":

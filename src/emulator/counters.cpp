@@ -28,8 +28,25 @@ bool pairs_up(const warp_access& access, std::uint32_t group, int distance) {
     return true;
 }
 
-bool pairs_up(const warp_access& access, std::uint32_t group) {
-    return pairs_up(access, group, 1) || pairs_up(access, group, 2);
+// True where no bank holds two of the words that the group's lanes read.
+bool is_free_of_conflicts(const warp_access& access, std::uint32_t group) {
+    std::array<std::uint64_t, 32> word_of_bank;
+    std::uint32_t used = 0;
+    for (std::uint32_t rest = access.active & group; rest != 0; rest &= rest - 1) {
+        const std::uint64_t first = access.addresses[std::countr_zero(rest)] / 4;
+        for (std::uint64_t word = first; word < first + access.width / 4; ++word) {
+            const auto bank = static_cast<unsigned>(word % 32);
+            if ((used >> bank & 1) != 0 && word_of_bank[bank] != word) return false;
+            word_of_bank[bank] = word;
+            used |= 1u << bank;
+        }
+    }
+    return true;
+}
+
+// True where the hardware serves the group by one wavefront instead of by parts.
+bool is_merged(const warp_access& access, std::uint32_t group) {
+    return (pairs_up(access, group, 1) || pairs_up(access, group, 2)) && is_free_of_conflicts(access, group);
 }
 
 }  // namespace
@@ -83,12 +100,12 @@ lane_groups groups_of(const warp_access& access, direction op) {
         groups.lanes[static_cast<std::size_t>(groups.count++)] = group_mask(first, lanes);
     };
     const bool merges = op == kLoad;
-    if (access.width <= 4 || (access.width == 8 && merges && pairs_up(access, kFullWarp))) {
+    if (access.width <= 4 || (access.width == 8 && merges && is_merged(access, kFullWarp))) {
         add(0, kWarpSize);
         return groups;
     }
     for (int half = 0; half < kWarpSize; half += 16) {
-        if (access.width == 8 || (merges && pairs_up(access, group_mask(half, 16)))) {
+        if (access.width == 8 || (merges && is_merged(access, group_mask(half, 16)))) {
             add(half, 16);
         } else {
             add(half, 8);
