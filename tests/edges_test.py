@@ -8,7 +8,6 @@ import pty
 import resource
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
