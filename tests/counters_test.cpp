@@ -205,7 +205,7 @@ TEST(counters, loads_from_shared_memory_cost_what_the_hardware_read) {
         }
     }
     EXPECT_GE(loads, 1000) << "readings are missing from results/shared/";
-    EXPECT_LE(others * 50, odd) << "of loads of 16 bytes by some lanes, those that differ";
+    EXPECT_LE(others * 25, odd) << "of loads of 16 bytes by some lanes, those that differ";
     std::cout << loads << " loads; of " << odd << " of 16 bytes by some lanes " << others << " differ by one\n";
 }
 
