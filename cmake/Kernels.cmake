@@ -50,7 +50,12 @@ function(cornerturn_emulated_kernels name)
         cornerturn_path_of(path ${file})  # folders may hold files of the same name
         string(REGEX REPLACE "\\.cu$" ".cpp" wrapper ${CMAKE_CURRENT_BINARY_DIR}/${name}/${path})
         cornerturn_namespace_of(namespace emulated ${file})
-        file(CONFIGURE OUTPUT ${wrapper} CONTENT "#define CORNERTURN_BUILD ${namespace}\n#include \"${path}\"\n")
+        set(content "#define CORNERTURN_BUILD ${namespace}\n#include \"${path}\"\n")
+        if(path MATCHES "/ladder/[^/]*$")
+            string(APPEND content "#include \"device/rung.hpp\"\nnamespace CORNERTURN_KERNELS {\nstatic_assert(kRegistersRung, "
+                "\"${path} is in a ladder, but has no CORNERTURN_RUNG(notes, operation, variants...)\");\n}\n")
+        endif()
+        file(CONFIGURE OUTPUT ${wrapper} CONTENT "${content}")
         list(APPEND sources ${wrapper})
     endforeach()
     add_library(${name} OBJECT ${sources})

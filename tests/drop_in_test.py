@@ -4,6 +4,8 @@ verified and counted as it should be; without its barrier it is caught; and nvcc
 
 Adding an operation is adding one folder: tests/toy/reverse is served by every command, and what is wrong in it is caught.
 
+A file that registers no rung, or one that no ladder would have, is refused.
+
 Two kernels of one name in two files stay two: a copy of a rung with another id and another padding is another kernel.
 
 The copy is built as the original was, so ccache serves what that compiled: little more than the example is compiled. The
@@ -320,6 +322,31 @@ def check_broken_toy(program):
         require(done.returncode == 1 and kernel in done.stderr and said in done.stderr, f"a fault in {kernel} is caught: {done.stderr.strip()}")
 
 
+# Of the example: what is altered in it, and what the program must then say, but for the file, at its start.
+REFUSED_FILE = "src/ops/transpose/ladder/76_refused.cu"
+REFUSED = [(r' *\.limit = .*\n', "", "its notes lack .limit"),
+           (r'\.source = ".*"', '.source = ""', "its notes lack .source"),
+           (r'\.id = ".*"', '.id = "column_write"', "its id is 'column_write': it must be transpose/NAME or copy/NAME"),
+           (r'\.id = ".*"', '.id = "transposes/column_write"', "its id is 'transposes/column_write': it must be transpose/NAME or copy/NAME")]
+
+
+def check_refused(tree, build, text):
+    """What would be in no ladder, or lacks a note, is refused in one line that names the file."""
+    file = tree / REFUSED_FILE
+    for pattern, new, said in REFUSED:
+        altered, times = re.subn(pattern, new, text)
+        require(times == 1, f"the example can be altered: {pattern}")
+        write_if_changed(file, altered.encode())
+        done = docs_test.run(build_program(build), "cornerturn list")
+        lines = done.stderr.strip().splitlines()
+        require(done.returncode == 1 and len(lines) == 1 and REFUSED_FILE in lines[0] and said in lines[0],
+                f"{said} (exit code {done.returncode}): {done.stderr.strip()}")
+    write_if_changed(file, re.sub(r"CORNERTURN_RUNG\(.*\n", "", text).encode())
+    done = subprocess.run(["cmake", "--build", build, "--target", "cornerturn"], capture_output=True, text=True)
+    require(done.returncode != 0 and f"{REFUSED_FILE} is in a ladder, but has no CORNERTURN_RUNG" in done.stdout, "a file that registers nothing does not compile")
+    file.unlink()
+
+
 def check_formatting(text):
     formatter, style = shutil.which("clang-format-14"), SOURCE / ".clang-format"
     if formatter is None:
@@ -358,6 +385,7 @@ def run_in(tree):
     program = build_program(build)
     check_broken(program, broken)
     check_broken_toy(program)
+    check_refused(tree, build, text)
 
 
 def main():

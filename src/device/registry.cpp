@@ -1,5 +1,8 @@
 #include "device/registry.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -11,6 +14,7 @@
 #include <utility>
 
 #include "cornerturn/error.hpp"
+#include "device/operation.hpp"
 
 namespace cornerturn {
 namespace {
@@ -52,11 +56,43 @@ std::size_t distance(std::string_view id, std::string_view wanted) {
     return std::min({edit_distance(id, wanted), by_part, contained});
 }
 
+// Before main nothing can catch an exception: this line and the exit status say what happened.
+[[noreturn]] void refuse(const std::string& why) {
+    std::fprintf(stderr, "cornerturn: %s\n", why.c_str());
+    std::_Exit(1);
+}
+
+void check_notes(const rung_notes& notes, const char* file) {
+    const std::pair<const char*, const char*> all[] = {
+        {"id", notes.id},       {"idea", notes.idea},   {"change", notes.change}, {"contract", notes.contract},
+        {"bytes", notes.bytes}, {"limit", notes.limit}, {"source", notes.source}};
+    for (const auto& [name, text] : all) {
+        if (text == nullptr || *text == '\0') {
+            refuse(fmt::format("{}: its notes lack .{}: a rung has {}", file, name,
+                               "an id, idea, change, contract, bytes, limit and source"));
+        }
+    }
+}
+
+// No ladder would climb a rung of another family.
+void check_family(const rung_notes& notes, const operation& does, backend built_for, const char* file) {
+    if (std::filesystem::path(file).parent_path().filename() != "ladder") return;
+    const std::vector<const char*> families =
+        built_for == backend::host ? std::vector<const char*>{"host"} : does.facts().families;
+    const std::string_view id = notes.id;
+    const std::size_t slash = id.find('/');
+    const bool named = slash != id.npos && slash + 1 < id.size() && id.find('/', slash + 1) == id.npos;
+    if (named && std::find(families.begin(), families.end(), id.substr(0, slash)) != families.end()) return;
+    refuse(fmt::format("{}: its id is '{}': it must be {}/NAME", file, id, fmt::join(families, "/NAME or ")));
+}
+
 }  // namespace
 
 void register_kernel(const rung_notes& notes, const operation& does, backend built_for, const char* file,
                      const char* id_suffix, int order, const kernel_facts& facts, const void* of_work, bool runs,
                      const char* work_type) {
+    check_notes(notes, file);
+    check_family(notes, does, built_for, file);
     std::vector<kernel>& all = registered();
     const std::string id =
         (*facts.name != '\0' ? std::string(notes.id) + "@" + facts.name : notes.id) + std::string(id_suffix);
@@ -70,10 +106,7 @@ void register_kernel(const rung_notes& notes, const operation& does, backend bui
                            added);
     }
     if (found->is_built_for(built_for) || found->work_type != work_type || found->does != &does) {
-        // Before main nothing can catch an exception; this line and the exit status say what happened.
-        std::fprintf(stderr, "cornerturn: two kernels are registered as %s (%s and %s)\n", id.c_str(),
-                     found->file.c_str(), file);
-        std::abort();
+        refuse(fmt::format("two kernels are registered as {} ({} and {})", id, found->file, file));
     }
     if (runs) found->variants[static_cast<std::size_t>(built_for)] = of_work;
 }

@@ -46,9 +46,16 @@ struct registration {
 
 }  // namespace CORNERTURN_KERNELS
 
+// What a file sees of the one that it registers, if it does not register one of its own: the build asks each file of a
+// ladder.
+namespace cornerturn {
+inline constexpr bool kRegistersRung = false;
+}
+
 // CORNERTURN_RUNG(notes, operation, variants...): once a file, behind the kernel. All variants are of one type of work.
 #define CORNERTURN_RUNG(notes, does, ...)                                                     \
     namespace {                                                                               \
+    [[maybe_unused]] constexpr bool kRegistersRung = true;                                    \
     constexpr variants kVariants{__VA_ARGS__};                                                \
     const registration kRegistration{notes, does, __FILE__, CORNERTURN_ID_SUFFIX, kVariants}; \
     }
