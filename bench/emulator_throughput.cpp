@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
             emulator::session session({.workers = 1});
             session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()),
                                false);
-            session.add_buffer("destination", problem.destination().data(),
-                               static_cast<std::size_t>(problem.destination().size()), true);
+            session.add_output("destination", problem.destination().data(),
+                               static_cast<std::size_t>(problem.destination().size()), size);
             const auto start = std::chrono::steady_clock::now();
             rung->run(problem.work());
             best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

@@ -26,6 +26,9 @@ std::string explain_choice(const operation& does, const invocation& asked) {
     if (asked.find("--svg"))
         throw invalid_argument(
             fmt::format("--svg draws what one kernel does: '{}' is no kernel's id (cornerturn list)", does.name()));
+    if (asked.find("--timeout"))
+        throw invalid_argument(
+            fmt::format("--timeout is of kernels that run: '{}' is no kernel's id (cornerturn list)", does.name()));
     const std::vector<option> its = does.explain_options();
     for (const option& o : all_options()) {
         if (asked.given.has(o.name) && !has(its, o.name) && !its.empty())
@@ -46,7 +49,8 @@ void run(const invocation& asked) {
 }  // namespace
 
 command explain_command() {
-    std::vector<option> options = {{"--svg", "of a kernel: a file for a drawing of what its warp 0 does"}};
+    std::vector<option> options = {{"--svg", "of a kernel: a file for a drawing of what its warp 0 does"},
+                                   timeout_option()};
     for (const option& o : all_options()) options.push_back(o);
     static const std::string what = fmt::format("{}, or the id of a kernel to be looked at", operation_names());
     return {.name = "explain",

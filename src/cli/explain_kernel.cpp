@@ -27,14 +27,15 @@ lab::request read_request(const kernel& k, const invocation& asked) {
     const std::vector<option> of_work = work_options();
     for (const auto& [name, word] : asked.given.given()) {
         if (has(of_work, name) || !name.starts_with("--")) continue;
-        constexpr const char* kOthers[] = {"--dtype", "--seed", "--svg", "--on", "--format", "--output"};
+        constexpr const char* kOthers[] = {"--dtype", "--seed", "--svg", "--timeout", "--on", "--format", "--output"};
         if (std::find(std::begin(kOthers), std::end(kOthers), name) == std::end(kOthers))
-            throw invalid_argument(
-                fmt::format("explain of one kernel takes {}, --dtype, --seed and --svg; {} is for explain OPERATION",
-                            options_text(work_options_of(*k.does)), name));
+            throw invalid_argument(fmt::format(
+                "explain of one kernel takes {}, --dtype, --seed, --svg and --timeout; {} is for explain OPERATION",
+                options_text(work_options_of(*k.does)), name));
     }
     lab::request what{.work = k.does->read(asked.given, kStandardSize)};
     what.lines = what.watch = true;
+    what.block_seconds = read_timeout(asked);
     return what;
 }
 

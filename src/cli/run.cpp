@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 
 #include "cli/output.hpp"
@@ -49,6 +50,7 @@ std::vector<option> run_options() {
                {{"--dtype", "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128 (f32)"},
                 {"--on", "emulator or cuda (cuda where a GPU answers)"},
                 {"--full", "emulator: run every block, however large the matrix", true},
+                timeout_option(),
                 {"--warm", "cuda: do not flush the L2 cache between samples", true},
                 {"--untimed", "cuda: launch once and verify, without timing", true},
                 {"--placement", "cuda: allocate so many pairs of matrices first, so that these lie elsewhere (0)"},
@@ -103,11 +105,26 @@ lab::request read_request(const invocation& asked, const operation& does, const 
     lab::request r{.work = does.read(asked.given, device == "cuda" ? 4096 : 1024)};
     r.placement = read_placement(asked, does, device == "cuda");
     r.full = asked.given.has("--full");
+    r.block_seconds = read_timeout(asked);
     r.lines = asked.given.has("--lines");
     r.warm = asked.given.has("--warm");
     r.timed = !asked.given.has("--untimed") && !lab::is_profiled();
     r.counted = r.tried = !lab::is_profiled();
     return r;
+}
+
+option timeout_option() { return {"--timeout", "emulator: seconds that one block may take; 0: no limit (300)"}; }
+
+double read_timeout(const invocation& asked) {
+    const auto text = asked.find("--timeout");
+    if (!text) return lab::request{}.block_seconds;
+    constexpr double kMost = 1e6;
+    double seconds = 0;
+    const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+    if (status != std::errc{} || end != text->data() + text->size() || !(seconds >= 0 && seconds <= kMost))
+        throw invalid_argument(
+            fmt::format("--timeout is '{}': it must be a number of seconds, 0 to {:.0f}", *text, kMost));
+    return seconds;
 }
 
 int read_placement(const invocation& asked, const operation& does, bool on_gpu) {

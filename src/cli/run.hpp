@@ -32,6 +32,9 @@ std::string device_for(const kernel& k, const invocation& asked);
 std::unique_ptr<lab::runner> make_runner(const std::string& device);
 
 lab::request read_request(const invocation& asked, const operation& does, const std::string& device);
+// --timeout: how long one block may take in the emulator. Throws invalid_argument where it is no number of seconds.
+option timeout_option();
+double read_timeout(const invocation& asked);
 // --placement: 0 to 64, and 0 where it is not given. Throws invalid_argument where nothing can be laid aside.
 int read_placement(const invocation& asked, const operation& does, bool on_gpu);
 

@@ -30,6 +30,10 @@
 #define CORNERTURN_UNROLL_APART(times) CORNERTURN_PRAGMA(GCC unroll times)
 #define CORNERTURN_PRAGMA(words) _Pragma(#words)
 
+// A kernel's own text goes to standard error (src/emulator/callbacks.cpp).
+extern "C" int printf(const char* format, ...) __asm__("cornerturn_kernel_printf")
+    __attribute__((format(printf, 1, 2)));
+
 #define threadIdx (unpack(::cornerturn::emulator::built_in.thread_index))
 #define blockIdx (unpack(::cornerturn::emulator::built_in.block_index))
 #define blockDim (unpack(::cornerturn::emulator::built_in.block_dim))

@@ -88,6 +88,7 @@ public:
         unsigned char* data;
         std::int64_t bytes, room;
         bool writable;
+        bool holds_input;  // before the first launch: else to read what no thread has written is a fault
     };
     virtual std::vector<buffer> buffers() const { return {}; }
 

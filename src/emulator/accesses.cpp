@@ -1,8 +1,11 @@
 // What becomes of a memory access that is not simply the expected one: the site, the region and the warp instruction it
 // belongs to; then what the instructions cost, and whether they race.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
+#include "core/available_memory.hpp"
 #include "emulator/worker.hpp"
 
 namespace cornerturn::emulator {
@@ -32,14 +35,24 @@ const region& worker::find_region(site& where, std::uintptr_t address) {
     };
     if (where.where != nullptr && holds(*where.where)) return *where.where;
     const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
-    const auto found =
+    auto found =
         std::find_if(regions_.begin(), regions_.end(), [&](const region& r) { return address - r.begin < r.bytes; });
+    if (found == regions_.end() && add_variable_at(address, where.return_address)) found = regions_.end() - 1;
     if (found == regions_.end() || !holds(*found)) raise_from_fiber(stray);
     if (where.op != kLoad && !found->writable) {
         raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
     }
     where.where = &*found;
     return *found;
+}
+
+// A `__device__` variable is global memory from its first access on. False where none is there.
+bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_address) {
+    std::optional<global_variable> found;
+    on_large_stack([&] { found = global_variable_at(address, return_address); });
+    if (!found) return false;
+    regions_.push_back({region::global, found->writable, found->begin, found->bytes, found->name, nullptr, nullptr});
+    return true;
 }
 
 // The general case of access(): a local variable, or an instruction that is not the expected one, or elsewhere.
@@ -52,7 +65,8 @@ void worker::file(std::uintptr_t address, unsigned width, direction op, std::uin
     if (frame < bottom_of(stack_of_[current_]) + kStackReserve) {
         raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
     }
-    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;  // a local variable
+    if (time_over_) raise_from_fiber({hazard_kind::endless_loop, current_, 0, 0, op, return_address});
+    if (has_on_stack(address)) return;  // a local variable
     site& where = find_site(return_address, width, op);
     const region& memory = find_region(where, address);
     if ((address & (width - 1)) != 0) {
@@ -64,7 +78,8 @@ void worker::file(std::uintptr_t address, unsigned width, direction op, std::uin
     }
     if (instruction.memory != nullptr && instruction.memory->space != memory.space) count_tallied(instruction);
     instruction.scattered =
-        instruction.active != 0 && (instruction.scattered || instruction.memory->shadow != memory.shadow);
+        instruction.active != 0 && (instruction.scattered || instruction.memory->shadow != memory.shadow ||
+                                    instruction.memory->written != memory.written);
     instruction.memory = &memory;
     instruction.region_begin = memory.begin;
     instruction.region_span = memory.bytes - width + 1;
@@ -96,7 +111,10 @@ warp_instruction& worker::find_instruction(site& where) {
     auto found = std::find_if(position, end, is(pass));
     if (found == end) {
         found = std::find_if(begin + static_cast<std::ptrdiff_t>(skipped_), position, is(pass));
-        if (found == position) {
+        if (found != position) {
+            disordered_ |= running.bit;
+        } else {
+            require_room(where);
             // Behind what this lane has just executed, and behind the site's earlier passes.
             const auto earlier = pass > 0 ? std::find_if(position, end, is(pass - 1)) : end;
             trace_->owned.push_back(std::make_unique<warp_instruction>());
@@ -115,6 +133,15 @@ warp_instruction& worker::find_instruction(site& where) {
     return **found;
 }
 
+// Raises where one more instruction would be one too many to hold until all lanes of the warp have stopped.
+void worker::require_room(const site& where) {
+    constexpr std::size_t kMost = 1 << 20, kSome = 1 << 16;
+    constexpr std::int64_t kMemoryLeft = 1 << 29;
+    const std::size_t held = trace_->owned.size();
+    if (held < kMost && (held % kSome != 0 || held == 0 || available_memory() > kMemoryLeft)) return;
+    raise_from_fiber({hazard_kind::endless_loop, current_, 0, held, where.op, where.return_address});
+}
+
 // Makes the trace that begins at this barrier the one to follow.
 void worker::follow_trace(std::uintptr_t after) {
     trace* next = trace_->followed_by;
@@ -128,8 +155,18 @@ void worker::follow_trace(std::uintptr_t after) {
     trace_begin_ = trace_->expected.data();
 }
 
+// Rows of a shared array follow one another: kernels index the first to reach them all, and their accesses are known by
+// their addresses.
+void worker::index_outside(std::int64_t index, const char* type, std::uintptr_t return_address) {
+    const auto [found, fresh] = in_shared_rows_.try_emplace(return_address);
+    if (fresh) on_large_stack([&] { found->second = may_index_shared_rows(type, return_address); });
+    if (found->second) return;
+    raise_from_fiber(
+        {hazard_kind::out_of_bounds, current_, static_cast<std::uintptr_t>(index), 0, kLoad, return_address, type});
+}
+
 void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address) {
-    if (address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes) return;
+    if (has_on_stack(address)) return;
     raise_from_fiber({hazard_kind::unsupported_access, current_, address, bytes, kLoad, return_address});
 }
 
@@ -217,6 +254,41 @@ void worker::check_shared(const warp_instruction& instruction, touch by, std::ui
         shadow_cell* const first = &shadow.cells()[address];
         for (unsigned i = 0; i < cells; ++i) check_cell(first[i], instruction, now, address);
     }
+}
+
+// Notes what is written of memory that held nothing before the run, and raises where nothing written is read.
+void worker::check_written(const warp_instruction& instruction) {
+    const site& where = *instruction.where;
+    written_elements* written = instruction.memory->written;
+    for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        const std::uintptr_t address = instruction.addresses[lane];
+        const region* memory = instruction.memory;
+        if (instruction.scattered) [[unlikely]] {
+            memory = &*std::find_if(regions_.begin(), regions_.end(),
+                                    [&](const region& r) { return address - r.begin < r.bytes; });
+            written = memory->written;
+            if (written == nullptr) continue;
+        }
+        if (where.op != kLoad) {
+            written->note_write(address, where.width);
+        } else if (!written->is_written(address, where.width)) [[unlikely]] {
+            // A lane that has its own order may have written it, where the trace has the write behind the read.
+            if ((disordered_ >> lane & 1) != 0 && has_stored(lane, address, where.width)) continue;
+            raise(hazard_kind::uninitialised_read, first_ + lane,
+                  fmt::format("reads {} bytes of '{}' at {} that held no input and that no thread has written",
+                              where.width, memory->name, line_of_site(where.index)));
+        }
+    }
+}
+
+// Whether the lane has stored to some of these bytes since the barrier, by an instruction not settled yet.
+bool worker::has_stored(unsigned lane, std::uintptr_t address, unsigned width) const {
+    return std::any_of(trace_->owned.begin(), trace_->owned.end(), [&](const auto& instruction) {
+        const std::uintptr_t at = instruction->addresses[lane];
+        return (instruction->active >> lane & 1) != 0 && instruction->where->op == kStore && at < address + width &&
+               address < at + instruction->where->width;
+    });
 }
 
 void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address) {

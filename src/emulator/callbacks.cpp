@@ -1,6 +1,7 @@
 // The functions that -fsanitize=thread makes kernel files call before each memory access. The program is not linked
 // with ThreadSanitizer's own run-time: these are all there is.
-#include <cstring>
+#include <cstdarg>
+#include <cstdio>
 
 #include "emulator/launch.hpp"
 #include "emulator/worker.hpp"
@@ -47,6 +48,36 @@ void __tsan_write_range(void* address, std::size_t bytes) {
     if (auto* self = current_worker) {
         self->unsupported_access(reinterpret_cast<std::uintptr_t>(address), bytes, CORNERTURN_RETURN_ADDRESS);
     }
+}
+
+// -fsanitize=bounds calls this before an index is used that its array does not have. As libubsan has it.
+struct cornerturn_type {
+    std::uint16_t kind, info;  // info, of an integer: its bits' binary logarithm, times 2, and 1 where it is signed
+    char name[1];              // "'float [4]'"
+};
+struct cornerturn_index {
+    const char* file;
+    std::uint32_t line, column;
+    const cornerturn_type *array, *index;
+};
+void __ubsan_handle_out_of_bounds(cornerturn_index* used, std::uint64_t value) {
+    auto* const self = current_worker;
+    if (self == nullptr) return;
+    const unsigned info = used->index->info, unused = 64 - (1u << (info >> 1));
+    const bool is_signed = (info & 1) != 0;
+    const auto index = is_signed ? static_cast<std::int64_t>(value << unused) >> unused
+                                 : static_cast<std::int64_t>(value << unused >> unused);
+    self->index_outside(index, used->array->name, CORNERTURN_RETURN_ADDRESS);
+}
+
+// What `printf` is called in kernel files.
+int cornerturn_kernel_printf(const char* format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    auto* const self = current_worker;
+    const int length = self != nullptr ? self->print(format, arguments) : std::vprintf(format, arguments);
+    va_end(arguments);
+    return length;
 }
 }
 

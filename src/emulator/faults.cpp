@@ -1,6 +1,8 @@
 // What a kernel did wrong, in words: a hazard names the kernel, the block, the thread and the line.
 #include <fmt/format.h>
 
+#include <bit>
+#include <cstdio>
 #include <limits>
 
 #include "emulator/worker.hpp"
@@ -9,6 +11,15 @@ namespace cornerturn::emulator {
 namespace {
 
 const char* verb(direction op) { return op == kLoad ? "read" : "write"; }
+
+// A copy that g++ makes at once and nvcc does not: of so many bytes, or with too little alignment.
+std::string describe_copy(std::size_t bytes, const std::string& line) {
+    const bool aligned_would_do = std::has_single_bit(bytes) && bytes <= 16;
+    return fmt::format("copies {} bytes at {}: no single instruction does; {}, or copy its members one by one", bytes,
+                       line,
+                       aligned_would_do ? fmt::format("declare the struct alignas({})", bytes)
+                                        : std::string("copy 1, 2, 4, 8 or 16 bytes at a time"));
+}
 
 std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}, {}, {})", x, y, z); }
 
@@ -52,6 +63,12 @@ std::string worker::describe_stray(const fault& what) const {
             before = below;
         }
     }
+    const byte_range segment = thread_local_segment();
+    if (const std::uintptr_t offset = what.address - segment.begin; offset < segment.bytes) {
+        const std::string other = shared_variable_at(offset, what.return_address, config_.kernel);
+        if (!other.empty())
+            return fmt::format("of the shared array {}: declare it in the kernel, and pass a pointer", other);
+    }
     if (nearest == nullptr) return "of memory, but was given none";
     if (what.kind == hazard_kind::read_only) return fmt::format("to '{}', which it may only read", nearest->name);
     return fmt::format("out of bounds: {} bytes {} '{}' ({} bytes)", distance, before ? "before" : "past the end of",
@@ -69,6 +86,34 @@ void worker::check_unwritten() {
     unwritten_.clear();
 }
 
+// To standard error, in whole lines: standard output is the lab's.
+int worker::print(const char* format, std::va_list& arguments) {
+    int length = 0;
+    on_large_stack([&] {
+        std::va_list again;
+        va_copy(again, arguments);
+        length = std::vsnprintf(nullptr, 0, format, arguments);
+        if (length > 0) {
+            const std::size_t before = printed_.size();
+            printed_.resize(before + static_cast<std::size_t>(length) + 1);
+            std::vsnprintf(printed_.data() + before, static_cast<std::size_t>(length) + 1, format, again);
+            printed_.pop_back();
+            const std::size_t lines = printed_.rfind('\n') + 1;
+            std::fwrite(printed_.data(), 1, lines, stderr);
+            printed_.erase(0, lines);
+        }
+        va_end(again);
+    });
+    return length;
+}
+
+void worker::flush_printed() {
+    if (printed_.empty()) return;
+    printed_ += '\n';
+    std::fwrite(printed_.data(), 1, printed_.size(), stderr);
+    printed_.clear();
+}
+
 void worker::raise(const fault& what) {
     check_unwritten();  // what it read may be what led it astray
     const std::string line = to_string(line_of(what.return_address));
@@ -81,12 +126,28 @@ void worker::raise(const fault& what) {
             text = access(fmt::format("of an address that is not a multiple of {}", what.width));
             break;
         case hazard_kind::read_only:
-        case hazard_kind::out_of_bounds: text = access(describe_stray(what)); break;
+        case hazard_kind::out_of_bounds:
+            text = what.type == nullptr ? access(describe_stray(what))
+                                        : fmt::format("indexes an array {} with {} at {}, out of bounds", what.type,
+                                                      static_cast<std::int64_t>(what.address), line);
+            break;
         case hazard_kind::unsupported_access:
+            text = what.width == 0 ? fmt::format("accesses shared and global memory with one instruction at {}", line)
+                                   : describe_copy(what.width, line);
+            break;
+        case hazard_kind::division:
+            text = fmt::format("divides an integer by zero, or the most negative one by -1, at {}", line);
+            break;
+        case hazard_kind::endless_loop:
             text = what.width == 0
-                       ? fmt::format("accesses shared and global memory with one instruction at {}", line)
-                       : fmt::format("copies {} bytes at {}: no single instruction does; copy 1, 2, 4, 8 or 16",
-                                     what.width, line);
+                       ? fmt::format(
+                             "is still at {} after {} seconds in one block: an endless loop, or --timeout is "
+                             "too short for it",
+                             line, block_seconds_)
+                       : fmt::format(
+                             "is still at {} after {} accesses since the last barrier: an endless loop, or "
+                             "more than the emulator holds",
+                             line, what.width);
             break;
         case hazard_kind::divergent_barrier:
             text = fmt::format("is not in the mask of its own warp-level barrier at {}", line);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "core/parallel.hpp"
+#include "emulator/interrupts.hpp"
 #include "emulator/session.hpp"
 #include "emulator/worker.hpp"
 
@@ -223,11 +225,14 @@ private:
             try {
                 std::unique_ptr<worker> self = worker_pool::instance().take();
                 self->begin(config_, entry_, arguments_, session_);
-                for (std::uint64_t index; (index = next.fetch_add(chunk)) < failed_at;) {
-                    try {
-                        body(*self, index, std::min(index + chunk, count));
-                    } catch (...) {
-                        fail(index);
+                {
+                    const interruptible kernels(*self, session_.options_.block_seconds);
+                    for (std::uint64_t index; (index = next.fetch_add(chunk)) < failed_at;) {
+                        try {
+                            body(*self, index, std::min(index + chunk, count));
+                        } catch (...) {
+                            fail(index);
+                        }
                     }
                 }
                 self->end();
@@ -435,7 +440,14 @@ session::session(const options& options) : options_(options) {
 session::~session() { active_session = nullptr; }
 
 void session::add_buffer(std::string name, const void* data, std::size_t bytes, bool writable) {
-    buffers_.push_back({std::move(name), reinterpret_cast<std::uintptr_t>(data), bytes, writable});
+    buffers_.push_back({std::move(name), reinterpret_cast<std::uintptr_t>(data), bytes, writable, nullptr});
+}
+
+void session::add_output(std::string name, const void* data, std::size_t bytes, int element_bytes) {
+    add_buffer(std::move(name), data, bytes, true);
+    buffer& added = buffers_.back();
+    const auto alignment = static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(element_bytes)));
+    added.written = std::make_unique<written_elements>(added.begin, bytes, alignment);
 }
 
 void session::on_sample(std::function<void(std::span<const sampled_tile>)> callback) {

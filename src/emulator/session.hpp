@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,19 +13,22 @@
 #include "cornerturn/error.hpp"
 #include "emulator/counters.hpp"
 #include "emulator/launch.hpp"
+#include "emulator/written.hpp"
 
 namespace cornerturn::emulator {
 
 // A rule of the machine that a kernel broke.
 enum class hazard_kind {
     race,                // two threads, one of them writing, on the same shared bytes with no barrier between
-    uninitialised_read,  // shared memory that no thread of the block has written
+    uninitialised_read,  // shared memory that no thread of the block has written, or an output that no thread has
     divergent_barrier,   // a barrier that not all of its threads reach
-    out_of_bounds,       // an access outside every buffer, or outside the kernel's own shared arrays
+    out_of_bounds,       // an access outside every buffer, or outside the kernel's own shared and local arrays
     misaligned,          // an address that is not a multiple of the access's width
     read_only,           // a write to a buffer that the kernel may only read
     stack_overflow,      // local arrays larger than the emulated thread's stack
-    unsupported_access   // one that no single machine instruction makes, such as a copy of 12 bytes
+    unsupported_access,  // one that no single machine instruction makes, such as a copy of 12 bytes
+    division,            // an integer by zero, or the most negative one by -1
+    endless_loop         // a block that takes longer than the options allow, or fills the memory with its accesses
 };
 
 class hazard : public error {
@@ -88,6 +92,7 @@ struct options {
     unsigned witnesses = 16;                // random blocks a launch that must count as their class does
     bool watch = false;                     // keep the accesses of warp 0 of the first launch's first tile
     std::size_t shared_bytes = kMaxShared;  // that a block can have: fewer, for a GPU that has less
+    double block_seconds = 0;               // that a block may take; 0: as long as it likes
 };
 
 // While a session is alive, launches made by the thread that created it run in it and add to its report.
@@ -102,6 +107,9 @@ public:
     // Makes [data, data + bytes) global memory that kernels may read, and write if `writable`. `name` is used in
     // errors.
     void add_buffer(std::string name, const void* data, std::size_t bytes, bool writable);
+    // The same of memory that kernels may write, and that holds nothing before the first launch: to read what no thread
+    // has written is a hazard. It is known by elements, of which each counts as written once any byte of it is.
+    void add_output(std::string name, const void* data, std::size_t bytes, int element_bytes);
 
     // Called before a launch that runs only classes, with the tiles that it will touch.
     void on_sample(std::function<void(std::span<const sampled_tile>)> callback);
@@ -116,6 +124,7 @@ private:
         std::uintptr_t begin;
         std::size_t bytes;
         bool writable;
+        std::unique_ptr<written_elements> written;  // null where all of it holds something
     };
 
     friend class worker;

@@ -7,19 +7,21 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
 namespace cornerturn::emulator {
 namespace {
 
-// Its inlined words are shown where a kernel uses them.
-constexpr const char* kDialectFile = "dialect_emulated.hpp";
+// Their inlined words are shown where a kernel uses them.
+bool is_dialect(const std::string& file) { return file == "dialect_emulated.hpp" || file == "fiber.hpp"; }
 
 std::string demangle(const char* mangled) {
     int status = 0;
@@ -47,6 +49,8 @@ std::string short_name(std::string full) {
     return full.substr(begin, end - begin);
 }
 
+std::string without_arguments(const std::string& name) { return name.substr(0, name.find('<')); }
+
 // libdw's view of this process. It is not thread-safe: every use holds the mutex.
 class program {
 public:
@@ -65,7 +69,7 @@ public:
                 found.path = file;
             }
         }
-        return found.file == kDialectFile ? caller_of_inlined(address, found) : found;
+        return is_dialect(found.file) ? caller_of_inlined(address, found) : found;
     }
 
     std::string mangled_name(const void* function) {
@@ -73,6 +77,51 @@ public:
         const auto address = reinterpret_cast<GElf_Addr>(function);
         const char* name = module_ != nullptr ? dwfl_module_addrname(module_, address) : nullptr;
         return name != nullptr ? name : "";
+    }
+
+    std::optional<global_variable> global_at(std::uintptr_t address, std::uintptr_t return_address) {
+        std::lock_guard lock(mutex_);
+        GElf_Off offset = 0;
+        GElf_Sym symbol;
+        GElf_Word section = 0;
+        Elf* elf = nullptr;
+        Dwarf_Addr bias = 0;
+        const char* const name = module_ != nullptr
+                                     ? dwfl_module_addrinfo(module_, address, &offset, &symbol, &section, &elf, &bias)
+                                     : nullptr;
+        if (name == nullptr || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size) return {};
+        Dwarf_Die* const unit = dwfl_module_addrdie(module_, return_address - 1, &bias);
+        if (unit == nullptr || !has_variable_at(*unit, address - offset - bias)) return {};
+        GElf_Shdr header;
+        const bool writable =
+            gelf_getshdr(elf_getscn(elf, section), &header) != nullptr && (header.sh_flags & SHF_WRITE) != 0;
+        return global_variable{short_name(demangle(name)), address - offset, symbol.st_size, writable};
+    }
+
+    std::string thread_local_at(std::size_t offset, std::uintptr_t return_address, const std::string& kernel) {
+        std::lock_guard lock(mutex_);
+        const auto holds = [&](const shared_variable& v) { return offset - v.offset < v.bytes; };
+        const auto found = std::find_if(thread_locals_.begin(), thread_locals_.end(), holds);
+        if (found == thread_locals_.end()) return {};
+        const std::string full = demangle(found->name.c_str()), function = short_name(full);
+        if (without_arguments(function) == without_arguments(kernel)) return {};
+        Dwarf_Die* unit = nullptr;
+        for (Dwarf_Die& scope : scopes_at(return_address - 1, unit)) {
+            const char* const name = dwarf_diename(&scope);
+            if (name != nullptr && without_arguments(name) == without_arguments(function))
+                return fmt::format("'{}' of {}()", full.substr(full.rfind(':') + 1), function);
+        }
+        return {};
+    }
+
+    bool may_index_shared_rows(const std::string& type, std::uintptr_t return_address) {
+        std::lock_guard lock(mutex_);
+        Dwarf_Addr bias = 0;
+        Dwarf_Die* const unit = module_ != nullptr ? dwfl_module_addrdie(module_, return_address - 1, &bias) : nullptr;
+        if (unit == nullptr) return true;  // nobody knows
+        const std::size_t bounds = type.find('[');
+        const std::string row = bounds == std::string::npos ? "" : type.substr(bounds, type.rfind(']') + 1 - bounds);
+        return has_shared_rows(*unit, row);
     }
 
     bool has_symbols() {
@@ -98,29 +147,120 @@ public:
         return found;
     }
 
+    std::vector<byte_range> kernel_code() {
+        std::lock_guard lock(mutex_);
+        std::vector<byte_range> all;
+        Dwarf_Addr bias = 0;
+        for (Dwarf_Die* unit = nullptr;
+             module_ != nullptr && (unit = dwfl_module_nextcu(module_, unit, &bias)) != nullptr;) {
+            Dwarf_Attribute attribute;
+            const char* const made_by = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute));
+            if (made_by == nullptr || std::strstr(made_by, "-fsanitize=thread") == nullptr) continue;
+            Dwarf_Addr base = 0, begin = 0, end = 0;
+            for (std::ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0;) {
+                constexpr Dwarf_Addr kRemoved = 1;  // at most: by the linker, since another file has the same function
+                if (begin > kRemoved) all.push_back({begin + bias, end - begin});
+            }
+        }
+        std::sort(all.begin(), all.end(), [](const byte_range& a, const byte_range& b) { return a.begin < b.begin; });
+        return all;
+    }
+
 private:
+    // "[33]", of an array of so many; "[32][33]". Of a type that is none, nothing.
+    static std::string bounds_of(Dwarf_Die& type) {
+        std::string bounds;
+        Dwarf_Die dimension;
+        if (dwarf_tag(&type) != DW_TAG_array_type || dwarf_child(&type, &dimension) != 0) return bounds;
+        do {
+            Dwarf_Attribute attribute;
+            Dwarf_Word last = 0;
+            if (dwarf_formudata(dwarf_attr(&dimension, DW_AT_upper_bound, &attribute), &last) == 0)
+                bounds += fmt::format("[{}]", last + 1);
+        } while (dwarf_siblingof(&dimension, &dimension) == 0);
+        return bounds;
+    }
+
+    // Whether `scope` or what is in it has a thread-local array whose rows have these bounds.
+    static bool has_shared_rows(Dwarf_Die& scope, const std::string& row) {
+        Dwarf_Die inner;
+        if (dwarf_child(&scope, &inner) != 0) return false;
+        do {
+            if (dwarf_tag(&inner) != DW_TAG_variable) {
+                if (has_shared_rows(inner, row)) return true;
+                continue;
+            }
+            Dwarf_Attribute attribute;
+            Dwarf_Die type;
+            if (dwarf_formref_die(dwarf_attr_integrate(&inner, DW_AT_type, &attribute), &type) == nullptr) continue;
+            const std::string bounds = bounds_of(type);
+            if (bounds.size() > row.size() && bounds.ends_with(row) && is_thread_local(inner)) return true;
+        } while (dwarf_siblingof(&inner, &inner) == 0);
+        return false;
+    }
+
+    // How its address is found.
+    static std::span<const Dwarf_Op> place_of(Dwarf_Die& variable) {
+        Dwarf_Attribute attribute;
+        Dwarf_Op* steps = nullptr;
+        std::size_t count = 0;
+        const bool known =
+            dwarf_getlocation(dwarf_attr_integrate(&variable, DW_AT_location, &attribute), &steps, &count) == 0;
+        return {steps, known ? count : 0};
+    }
+
+    static bool is_thread_local(Dwarf_Die& variable) {
+        const auto place = place_of(variable);
+        return std::any_of(place.begin(), place.end(), [](const Dwarf_Op& step) {
+            return step.atom == DW_OP_GNU_push_tls_address || step.atom == DW_OP_form_tls_address;
+        });
+    }
+
+    // Whether a variable begins there that is no function's.
+    static bool has_variable_at(Dwarf_Die& scope, Dwarf_Addr address) {
+        Dwarf_Die inner;
+        if (dwarf_child(&scope, &inner) != 0) return false;
+        do {
+            const int tag = dwarf_tag(&inner);
+            if (tag == DW_TAG_namespace && has_variable_at(inner, address)) return true;
+            if (tag != DW_TAG_variable) continue;
+            const auto place = place_of(inner);
+            if (!place.empty() && place[0].atom == DW_OP_addr && place[0].number == address) return true;
+        } while (dwarf_siblingof(&inner, &inner) == 0);
+        return false;
+    }
+
     static std::string file_name(const char* path) { return std::filesystem::path(path).filename().string(); }
 
-    // Where the code at `address`, inlined from the dialect's header, was called from: the first line outside of it.
-    source_line caller_of_inlined(Dwarf_Addr address, source_line found) {
+    // What the code at `address` stands in, from the inside: blocks, functions inlined there, the function. And their
+    // compilation unit.
+    std::vector<Dwarf_Die> scopes_at(Dwarf_Addr address, Dwarf_Die*& unit) {
         Dwarf_Addr bias = 0;
-        Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
-        Dwarf_Files* files = nullptr;
-        if (unit == nullptr || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
+        unit = module_ != nullptr ? dwfl_module_addrdie(module_, address, &bias) : nullptr;
         using die_list = std::unique_ptr<Dwarf_Die, void (*)(void*)>;
         Dwarf_Die *innermost = nullptr, *scopes = nullptr;
-        if (dwarf_getscopes(unit, address - bias, &innermost) <= 0) return found;
+        if (unit == nullptr || dwarf_getscopes(unit, address - bias, &innermost) <= 0) return {};
         const die_list owner_of_innermost(innermost, std::free);
         // What that returned goes on with where an inlined function stands in the source; this, with where it was
         // inlined.
         const int count = dwarf_getscopes_die(innermost, &scopes);
         const die_list owner(scopes, std::free);
-        for (int i = 0; i < count && found.file == kDialectFile; ++i) {
-            if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
+        return {scopes, scopes + std::max(count, 0)};
+    }
+
+    // Where the code at `address`, inlined from the dialect's headers, was called from: the first line outside of them.
+    source_line caller_of_inlined(Dwarf_Addr address, source_line found) {
+        Dwarf_Die* unit = nullptr;
+        Dwarf_Files* files = nullptr;
+        std::vector<Dwarf_Die> scopes = scopes_at(address, unit);
+        if (scopes.empty() || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
+        for (Dwarf_Die& scope : scopes) {
+            if (!is_dialect(found.file)) break;
+            if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine) continue;
             Dwarf_Attribute attribute;
             Dwarf_Word file = 0, line = 0;
-            if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &file) != 0) break;
-            if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &line) != 0) break;
+            if (dwarf_formudata(dwarf_attr(&scope, DW_AT_call_file, &attribute), &file) != 0) break;
+            if (dwarf_formudata(dwarf_attr(&scope, DW_AT_call_line, &attribute), &line) != 0) break;
             if (const char* name = dwarf_filesrc(files, file, nullptr, nullptr))
                 found = {file_name(name), static_cast<int>(line), name};
         }
@@ -186,7 +326,21 @@ std::vector<shared_variable> shared_variables_of(const void* kernel) {
     return found->second;
 }
 
+std::optional<global_variable> global_variable_at(std::uintptr_t address, std::uintptr_t return_address) {
+    return program::self().global_at(address, return_address);
+}
+
+std::string shared_variable_at(std::size_t offset, std::uintptr_t return_address, const void* kernel) {
+    return program::self().thread_local_at(offset, return_address, function_name(kernel));
+}
+
+bool may_index_shared_rows(const char* type, std::uintptr_t return_address) {
+    return program::self().may_index_shared_rows(type, return_address);
+}
+
 bool have_symbols() { return program::self().has_symbols(); }
+
+std::vector<byte_range> kernel_code_ranges() { return program::self().kernel_code(); }
 
 byte_range thread_local_segment() {
     byte_range segment{};

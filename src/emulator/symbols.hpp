@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,14 @@ struct shared_variable {
     std::size_t offset, bytes;
 };
 
+// A variable that is no function's.
+struct global_variable {
+    std::string name;
+    std::uintptr_t begin;
+    std::size_t bytes;
+    bool writable;
+};
+
 // The line of the call that returns to `return_address`.
 source_line line_of(std::uintptr_t return_address);
 
@@ -33,6 +42,18 @@ std::string function_name(const void* function);
 // The shared arrays that the kernel declares; empty where it declares none.
 std::vector<shared_variable> shared_variables_of(const void* kernel);
 
+// The one that `address` falls into, of the file that makes the call that returns to `return_address`: a `__device__`
+// variable. Nothing where none is there.
+std::optional<global_variable> global_variable_at(std::uintptr_t address, std::uintptr_t return_address);
+
+// "'tile' of load_tile()": the `static thread_local` variable at that offset in the program's thread-local segment,
+// where its function makes the call that returns to `return_address`, and is not the kernel. Empty where it does not.
+std::string shared_variable_at(std::size_t offset, std::uintptr_t return_address, const void* kernel);
+
+// Whether an index of an array of this type, "'float [33]'", may be that of a row of a `static thread_local` array,
+// "float [32][33]": whether the file that makes the call that returns to `return_address` has one.
+bool may_index_shared_rows(const char* type, std::uintptr_t return_address);
+
 // True where the program still has its symbol table, so that shared_variables_of can answer.
 bool have_symbols();
 
@@ -40,6 +61,9 @@ struct byte_range {
     std::uintptr_t begin;
     std::size_t bytes;
 };
+
+// The code of kernel files, in ascending order: what was compiled with their flags, as the debug information says.
+std::vector<byte_range> kernel_code_ranges();
 
 // The calling thread's copy of the program's thread-local segment: where its `__shared__` arrays live.
 byte_range thread_local_segment();

@@ -91,6 +91,7 @@ void worker::raise_from_fiber(const fault& what) {
 void worker::begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session) {
     config_ = config;
     entry_ = entry;
+    block_seconds_ = session.options_.block_seconds;
     arguments_ = arguments;
     threads_ = config.block.x * config.block.y * config.block.z;
     warps_ = (threads_ + kWarpSize - 1) / kWarpSize;
@@ -110,12 +111,13 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
 
     regions_.clear();
     for (const session::buffer& buffer : session.buffers_) {
-        regions_.push_back({region::global, buffer.writable, buffer.begin, buffer.bytes, buffer.name, nullptr});
+        regions_.push_back(
+            {region::global, buffer.writable, buffer.begin, buffer.bytes, buffer.name, nullptr, buffer.written.get()});
     }
     const byte_range segment = thread_local_segment();
     const auto add_shared = [&](std::uintptr_t begin, std::size_t bytes, const std::string& name,
                                 shadow_memory& shadow) {
-        regions_.push_back({region::shared, true, begin, bytes, name, &shadow});
+        regions_.push_back({region::shared, true, begin, bytes, name, &shadow, nullptr});
     };
     const std::vector<shared_variable> variables = shared_variables_of(config.kernel);
     std::uintptr_t low = std::numeric_limits<std::uintptr_t>::max(), high = 0;
@@ -142,6 +144,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
 }
 
 void worker::end() {
+    flush_printed();
     current_worker = nullptr;
     running.cursor = &expects_nothing;
 }
@@ -205,9 +208,11 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
                 check_shared(instruction, by, rest);
         } else {
             prefetch_next(instruction);
+            if (instruction.memory->written != nullptr || instruction.scattered) check_written(instruction);
         }
         instruction.active = 0;
     }
+    disordered_ = 0;
 }
 
 // Runs the warp, whose lanes have yet to begin or stand at the block's barrier, to the next.
@@ -222,6 +227,10 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
             starting_ ? 0 : sync_sites_[first_ + static_cast<unsigned>(std::countr_zero(due_))];
         if (trace_->after != after) follow_trace(after);
         switch_fibers(hand_over(outside_, next_fiber()));
+        while (errand_.run != nullptr) {
+            run_errand();
+            switch_fibers(hand_over(outside_, fibers_[current_]));
+        }
         if (fault_) raise(*fault_);
         if (watched_ != nullptr && warp == 0) [[unlikely]]
             note_watched();
@@ -257,6 +266,7 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
 #endif
         unwritten_.clear();
         at_warp_sync_ = 0;
+        disordered_ = 0;
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
     }
@@ -290,6 +300,8 @@ void copies_under_way::arrive(unsigned later) {
 }
 
 void worker::begin_block() {
+    ++blocks_begun_;
+    time_over_ = false;
     cornerturn_built_in.block_index = pack(block_.x, block_.y, block_.z);
     if (serial_ > touch::kMaxSerial / 2) {  // leaves the other half to this block
         static_shadow_.clear();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstdarg>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -48,7 +49,8 @@ struct region {
     std::uintptr_t begin;
     std::size_t bytes;
     std::string name;
-    shadow_memory* shadow;  // of shared memory
+    shadow_memory* shadow;      // of shared memory
+    written_elements* written;  // of global memory that held nothing before the run
 };
 
 // A location in the kernel's code that accesses memory.
@@ -72,7 +74,7 @@ struct warp_instruction {
     site* where = nullptr;
     std::size_t pass = 0;  // of the site, by each of the lanes since their last barrier
     const region* memory = nullptr;
-    bool scattered = false;  // over static and dynamic shared memory
+    bool scattered = false;  // over memory with several shadows
     std::uint32_t active = 0;
     std::uint64_t addresses[kWarpSize] = {};
     access_tally tally;
@@ -124,6 +126,12 @@ private:
     };
     std::vector<copy> held_;
     unsigned groups_ = 0;  // that have ended
+};
+
+// What a fiber has run_blocks do before its lane goes on.
+struct errand {
+    void (*run)(void* what) = nullptr;
+    void* what = nullptr;
 };
 
 class worker {
@@ -191,8 +199,24 @@ public:
                      std::uintptr_t return_address);
     std::uint64_t shuffled() const { return waits_[running.lane].received; }
     void unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address);
+    void index_outside(std::int64_t index, const char* type, std::uintptr_t return_address);
+    int print(const char* format, std::va_list& arguments);
 
     void* dynamic_shared() { return dynamic_shared_.get(); }
+
+    // For signal handlers, on this OS thread. How many blocks have begun, of all launches; whether a kernel runs there;
+    // and the end of it: what it did at `pc` is noted, and leave_kernel() must be called on the stack that ends at
+    // stack_top().
+    std::uint64_t blocks_begun() const { return blocks_begun_; }
+    void end_time() { time_over_ = true; }  // of the block
+    bool has_on_stack(std::uintptr_t address) const {
+        return address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes;
+    }
+    void note_fault(hazard_kind kind, std::uintptr_t pc) { fault_ = {kind, current_, 0, 0, kLoad, pc + 1}; }
+    std::uintptr_t stack_top() const {
+        return reinterpret_cast<std::uintptr_t>(bottom_of(stack_of_[current_])) + kStackBytes;
+    }
+    [[noreturn]] void leave_kernel() { raise_from_fiber(*fault_); }
 
 private:
     // What a lane that waits at a warp-level barrier waits for.
@@ -210,6 +234,7 @@ private:
         std::size_t width;
         direction op;
         std::uintptr_t return_address;
+        const char* type = nullptr;  // of an array, whose index is `address`
     };
 
     static void fiber_main();
@@ -261,6 +286,18 @@ private:
     }
     [[noreturn]] void raise_from_fiber(const fault& what);
 
+    // Calls f() where a whole stack is left, which a fiber has not.
+    template <class F>
+    void on_large_stack(F f) {
+        errand_ = {[](void* what) { (*static_cast<F*>(what))(); }, &f};
+        switch_fibers(hand_over(fibers_[current_], outside_));
+    }
+    void run_errand() {
+        const errand todo = errand_;
+        errand_ = {};
+        todo.run(todo.what);
+    }
+
     void begin_block();
     std::uint32_t lanes_of(unsigned warp) const { return warp + 1 < warps_ ? ~0u : last_lanes_; }
     void run_warp(unsigned warp, bool fresh);
@@ -273,8 +310,10 @@ private:
                                               std::uintptr_t return_address);
     void file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
+    bool add_variable_at(std::uintptr_t address, std::uintptr_t return_address);
     const region& find_region(site& where, std::uintptr_t address);
     warp_instruction& find_instruction(site& where);
+    void require_room(const site& where);
     void follow_trace(std::uintptr_t after);
     void settle_instructions();
     void note_watched();
@@ -287,6 +326,9 @@ private:
     void count_tallied(warp_instruction& instruction);
     void tally_anew(warp_instruction& instruction);
     void check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes);
+    void check_written(const warp_instruction& instruction);
+    bool has_stored(unsigned lane, std::uintptr_t address, unsigned width) const;
+    void flush_printed();
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
     [[noreturn]] void raise_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
@@ -337,7 +379,13 @@ private:
     std::array<warp_wait, kWarpSize> waits_;    // of the warp being run
     std::uint64_t serial_ = 0;                  // barrier intervals, over all blocks
     touch interval_, first_interval_;           // this one, and the one in which this block began
+    std::uint64_t blocks_begun_ = 0;            // of all launches
     std::optional<fault> fault_;
+    volatile bool time_over_ = false;  // of the block; set by a signal handler
+    errand errand_;
+    std::map<std::uintptr_t, bool> in_shared_rows_;  // what is known of uses of an index, by return address
+    double block_seconds_ = 0;                       // that one may take
+    std::string printed_;                            // by the kernel, and not written yet: a line that has not ended
     // A read of shared memory that nobody had written, as far as is known: raised once its barrier interval is over. A
     // write in it by another thread makes it a race; one by the same thread may have come first.
     struct unwritten_read {
@@ -350,9 +398,10 @@ private:
     // The warp being run, the lane being run, and the lanes to run after it.
     bool starting_ = false;  // its lanes have yet to begin
     std::uint32_t lanes_ = 0, finished_ = 0, at_warp_sync_ = 0;
-    unsigned first_ = 0;     // the warp's first thread
-    unsigned current_ = 0;   // within the block
-    std::uint32_t due_ = 0;  // the lanes to run after it
+    std::uint32_t disordered_ = 0;  // lanes whose instructions do not follow the trace's order
+    unsigned first_ = 0;            // the warp's first thread
+    unsigned current_ = 0;          // within the block
+    std::uint32_t due_ = 0;         // the lanes to run after it
     std::uint64_t lane_serial_ = 0;
 
     std::deque<site> sites_;

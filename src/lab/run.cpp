@@ -39,15 +39,18 @@ emulated run_on_emulator(const kernel& k, const request& what, bool every_block)
                     .lines = what.lines,
                     .seed = what.work->seed(),
                     .witnesses = what.work->witnesses(),
-                    .watch = what.watch});
+                    .watch = what.watch,
+                    .block_seconds = what.block_seconds});
 }
 
 // These launches are not counted.
-std::string fault_in_emulated_trials(const kernel& k, const workload& work) {
-    return fault_in_trials(work, [&](const workload& trial) {
-        const emulated found = emulate(
-            k, trial,
-            {.every_block = trial.steps() <= kEveryBlockUpTo, .seed = trial.seed(), .witnesses = trial.witnesses()});
+std::string fault_in_emulated_trials(const kernel& k, const request& what) {
+    return fault_in_trials(*what.work, [&](const workload& trial) {
+        const emulated found = emulate(k, trial,
+                                       {.every_block = trial.steps() <= kEveryBlockUpTo,
+                                        .seed = trial.seed(),
+                                        .witnesses = trial.witnesses(),
+                                        .block_seconds = what.block_seconds});
         if (found.declined) throw unsupported(found.found.fault);
         return found.found;
     });
@@ -71,7 +74,7 @@ public:
             r.skipped = found.found.fault;
         } else {
             note(found, r);
-            if (what.tried && !r.failed()) fail(r, fault_in_emulated_trials(k, *what.work));
+            if (what.tried && !r.failed()) fail(r, fault_in_emulated_trials(k, what));
         }
         return r;
     }
@@ -132,8 +135,13 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
     blocks.every_block = options.every_block || k.facts.whole_only || !work.has_tiles();
     result.every_block = blocks.every_block || work.outputs() == 0;
     emulator::session session(blocks);
-    for (const problem::buffer& b : problem->buffers())
-        session.add_buffer(b.name, b.data, static_cast<std::size_t>(b.bytes), b.writable);
+    for (const problem::buffer& b : problem->buffers()) {
+        const auto bytes = static_cast<std::size_t>(b.bytes);
+        if (b.holds_input)
+            session.add_buffer(b.name, b.data, bytes, b.writable);
+        else
+            session.add_output(b.name, b.data, bytes, work.type().size);
+    }
     // Where only classes run, each launch's tiles are prepared just before it and checked at the end.
     std::vector<tile> tiles;
     session.on_sample([&](std::span<const emulator::sampled_tile> touched) {

@@ -24,6 +24,8 @@ struct request {
     bool timed = true;    // cuda
     bool counted = true;  // cuda: in the emulator too, where it can run the kernel
     bool tried = true;    // on the work's trials, too
+    // emulator: seconds that a block may take; 0: as long as it likes
+    double block_seconds = 300;
 };
 
 // The emulator runs every block, and so checks every element, up to so many steps; one block of each class above that.

@@ -24,10 +24,11 @@ public:
     using movement_problem::movement_problem;
 
     std::vector<buffer> buffers() const override {
-        const auto of = [](const char* name, const guarded_buffer& b, bool writable) {
-            return buffer{name, b.data(), b.size(), b.room(), writable};
+        const auto of = [](const char* name, const guarded_buffer& b, bool writable, bool holds_input) {
+            return buffer{name, b.data(), b.size(), b.room(), writable, holds_input};
         };
-        return {of("source", memory_.source(), false), of("destination", memory_.destination(), true)};
+        return {of("source", memory_.source(), false, true),
+                of("destination", memory_.destination(), true, memory_.shape().in_place)};
     }
     std::function<void()> bind_yardstick() const override { return {}; }
 

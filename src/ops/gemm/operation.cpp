@@ -45,7 +45,7 @@ public:
     std::vector<buffer> buffers() const override {
         std::vector<buffer> all;
         for (const auto& b : memory_.buffers())
-            all.push_back({b.name, b.buffer->data(), b.buffer->size(), b.buffer->room(), b.writable});
+            all.push_back({b.name, b.buffer->data(), b.buffer->size(), b.buffer->room(), b.writable, b.holds_input});
         return all;
     }
     tile tile_of(const emulator::sampled_tile& t) const override {

@@ -89,10 +89,13 @@ public:
     struct named_buffer {
         const char* name;
         const guarded_buffer* buffer;
-        bool writable;
+        bool writable, holds_input;
     };
     std::vector<named_buffer> buffers() const {
-        return {{"A", &a_, false}, {"B", &b_, false}, {"C", &c_, true}, {"the workspace", &workspace_, true}};
+        return {{"A", &a_, false, true},
+                {"B", &b_, false, true},
+                {"C", &c_, true, shape_.beta != 0},
+                {"the workspace", &workspace_, true, false}};
     }
 
     // Before a run: everything; or A and B, and of C only these tiles, one set after the other.

@@ -51,8 +51,8 @@ public:
 
     std::function<void()> bind_yardstick() const override { return {}; }
     std::vector<buffer> buffers() const override {
-        return {{"source", source_.data(), source_.size(), source_.room(), false},
-                {"destination", destination_.data(), destination_.size(), destination_.room(), true}};
+        return {{"source", source_.data(), source_.size(), source_.room(), false, true},
+                {"destination", destination_.data(), destination_.size(), destination_.room(), true, false}};
     }
 
     // A tile is known by the first byte that it writes and by how many elements it has: all elements are filled and

@@ -1,0 +1,220 @@
+// Kernels that would end the program, never end, or read what nobody wrote end in one line that says where; and the lab
+// goes on with the next kernel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "lab/run.hpp"
+#include "ladder_check.hpp"
+#include "work.hpp"
+
+using namespace cornerturn;
+using emulator::hazard_kind;
+
+namespace {
+
+const kernel& misbehaving(const std::string& deed) { return find_kernel("fault/misbehaving@" + deed); }
+
+// The source's line that holds this text.
+std::string line_of(const std::string& text, const std::string& file = "misbehaving.cu") {
+    std::ifstream source(std::string(CORNERTURN_SOURCE_DIR) + "/tests/kernels/" + file);
+    int number = 1;
+    for (std::string line; std::getline(source, line); ++number) {
+        if (line.find(text) != std::string::npos) return file + ":" + std::to_string(number);
+    }
+    ADD_FAILURE() << "no line has " << text;
+    return "";
+}
+
+void expect_sound_ladder() {
+    const kernel& k = find_kernel("transpose/padded@32x8");
+    const lab::result sound = lab::emulator_runner()->run(k, tests::request_of(k, {.rows = 64, .cols = 64}));
+    EXPECT_EQ(sound.verified, lab::verification::passed) << sound.fault;
+}
+
+// Runs it, every block or one of each class, expects such a hazard, and that the next kernel runs as if nothing had
+// been.
+void expect_hazard(const std::string& deed, hazard_kind kind, const std::string& pattern,
+                   const emulator::options& options = {}) {
+    SCOPED_TRACE(deed);
+    const tests::outcome found = tests::run_every_block(misbehaving(deed), {.rows = 70, .cols = 90}, options);
+    ASSERT_TRUE(found.hazard.has_value()) << "not caught: " << found.fault;
+    EXPECT_EQ(static_cast<int>(*found.hazard), static_cast<int>(kind)) << found.fault;
+    const std::regex whole(R"(misbehaving<\(.*\)\d+>: block \(\d+, \d+, 0\), thread \(\d+, \d+, 0\) )" + pattern);
+    EXPECT_TRUE(std::regex_match(found.fault, whole)) << found.fault << "\nis not: " << pattern;
+    expect_sound_ladder();
+}
+
+void expect_sound(const std::string& deed) {
+    SCOPED_TRACE(deed);
+    for (const bool every_block : {true, false}) {
+        const tests::outcome found =
+            tests::run_every_block(misbehaving(deed), {.rows = 70, .cols = 90}, {.every_block = every_block});
+        EXPECT_TRUE(found.finished);
+        EXPECT_EQ(found.fault, "");
+    }
+}
+
+TEST(misbehaving, division) {
+    const auto at = [](const char* text) {
+        return "divides an integer by zero, or the most negative one by -1, at " + line_of(text);
+    };
+    for (unsigned workers : {1u, 3u}) {
+        expect_hazard("divides_by_zero", hazard_kind::division, at("return value / (blockDim.z - 1)"),
+                      {.workers = workers});
+        expect_hazard("remainder_by_zero", hazard_kind::division, at("% static_cast<std::int64_t>(one() - 1)"),
+                      {.workers = workers});
+        expect_hazard("divides_least_by_minus_one", hazard_kind::division, at("(INT_MIN + one() - 1) / -one()"),
+                      {.workers = workers});
+    }
+    expect_hazard("divides_by_zero", hazard_kind::division, at("return value / (blockDim.z - 1)"),
+                  {.every_block = false});
+}
+
+TEST(misbehaving, the_first_block_that_divides_by_zero_is_named) {
+    const tests::outcome found = tests::run_every_block(misbehaving("divides_by_zero"), {.rows = 64, .cols = 96});
+    EXPECT_NE(found.fault.find("block (0, 0, 0), thread (0, 0, 0) divides"), std::string::npos) << found.fault;
+}
+
+// The time is that of one block, and how much of it is left is not looked at.
+TEST(misbehaving, endless_loops) {
+    const auto after = [](const std::string& line) {
+        return "is still at " + line + " after 0\\.25 seconds in one block: .*--timeout.*";
+    };
+    const emulator::options quarter{.workers = 1, .block_seconds = 0.25};
+    expect_hazard("loops", hazard_kind::endless_loop, after(line_of("while (x != 0)")), quarter);
+    expect_hazard("loops_over_local", hazard_kind::endless_loop, after(line_of("while (here != 0)")), quarter);
+    expect_hazard("loops_over_barriers", hazard_kind::endless_loop, after(line_of("while (blockDim.z != 0)")), quarter);
+    emulator::options three = quarter;
+    three.workers = 3;
+    expect_hazard("loops", hazard_kind::endless_loop, after(line_of("while (x != 0)")), three);
+    expect_hazard("loops_in_last_block", hazard_kind::endless_loop, after(line_of("while (x != 0)")), three);
+    emulator::options classes = quarter;
+    classes.every_block = false;
+    expect_hazard("loops", hazard_kind::endless_loop, after(line_of("while (x != 0)")), classes);
+}
+
+// What such a loop accesses must be kept, so that the memory sets it a limit as well.
+TEST(misbehaving, endless_loops_over_memory) {
+    for (const char* deed : {"loops_over_shared", "loops_over_global"}) {
+        const std::string line = line_of(deed == std::string("loops_over_shared") ? "(&tile[0][tid]) != 0) continue;"
+                                                                                  : "(from) == value) continue;");
+        if (deed == std::string("loops_over_shared")) {
+            expect_hazard(deed, hazard_kind::endless_loop, "is still at " + line + " after \\d+ accesses since .*",
+                          {.workers = 1});
+        }
+        expect_hazard(deed, hazard_kind::endless_loop, "is still at " + line + " after (\\d+ accesses|0.05 seconds) .*",
+                      {.workers = 1, .block_seconds = 0.05});
+    }
+}
+
+TEST(misbehaving, a_long_loop_that_ends_is_sound) {
+    const tests::outcome found =
+        tests::run_every_block(misbehaving("long_loop"), {.rows = 32, .cols = 33}, {.block_seconds = 600});
+    EXPECT_EQ(found.fault, "");
+}
+
+TEST(misbehaving, arrays_of_known_size) {
+    const auto at = [](const char* text, const char* index, const std::string& type = "unsigned int") {
+        return "indexes an array '" + (type + (" \\[4\\]' with " + (index + (" at " + line_of(text))))) +
+               ", out of bounds";
+    };
+    expect_hazard("writes_behind_local", hazard_kind::out_of_bounds, at("local[3 + one()] = value", "4"));
+    expect_hazard("reads_behind_local", hazard_kind::out_of_bounds, at("return local[3 + one()]", "4"));
+    expect_hazard("reads_before_local", hazard_kind::out_of_bounds, at("return local[one() - 2]", "-1"));
+    expect_hazard("reads_far_from_local", hazard_kind::out_of_bounds, at("return local[one() << 20]", "1048576"));
+    expect_hazard("reads_behind_table", hazard_kind::out_of_bounds, at("kTable[3 + one()]", "4"));
+    expect_hazard("reads_behind_parameter", hazard_kind::out_of_bounds, at("values[at]", "4"));
+    expect_hazard("reads_behind_row", hazard_kind::out_of_bounds, at("rows[0][3 + one()]", "4"));
+    expect_sound("flat_shared");
+    expect_sound("flat_shared_in_function");
+}
+
+TEST(misbehaving, structs_without_the_alignment_of_one_access) {
+    const std::string line = line_of("*reinterpret_cast<T*>(to) =");
+    expect_hazard("copies_pairs", hazard_kind::unsupported_access,
+                  "copies 8 bytes at " + line + ": .*declare the struct alignas\\(8\\), or copy its members.*");
+    expect_hazard("copies_triples", hazard_kind::unsupported_access,
+                  "copies 12 bytes at " + line + ": .*copy 1, 2, 4, 8 or 16 bytes at a time, or copy its members.*");
+    EXPECT_EQ(tests::run_every_block(misbehaving("copies_aligned_pairs"), {.rows = 70, .cols = 90}).fault, "");
+}
+
+TEST(misbehaving, variables_of_the_device) {
+    expect_sound("reads_variable");
+    const tests::outcome found = tests::run_every_block(misbehaving("reads_variable"), {.rows = 32, .cols = 32});
+    EXPECT_EQ(found.report.counts.global_requests[emulator::kLoad], 2u * 32) << "it is global memory";
+    expect_hazard("reads_behind_variable", hazard_kind::out_of_bounds,
+                  "makes a 4-byte read at " + line_of("*(&added_to_all[7] + one())") + " out of bounds: .*");
+    expect_hazard("shares_in_function", hazard_kind::out_of_bounds,
+                  "makes a 4-byte write at " + line_of("passed_on[at] = value;") +
+                      " of the shared array 'passed_on' of by_way_of_shared\\(\\): declare it in the kernel, .*");
+}
+
+TEST(misbehaving, reads_of_a_destination_that_nothing_wrote) {
+    for (const bool every_block : {true, false}) {
+        const emulator::options options{.every_block = every_block};
+        expect_hazard("reads_destination", hazard_kind::uninitialised_read,
+                      "reads 4 bytes of 'destination' at " + line_of("tid == 33) return value") +
+                          " that held no input and that no thread has written",
+                      options);
+        expect_hazard("adds_to_destination", hazard_kind::uninitialised_read,
+                      "reads 4 bytes of 'destination' at " + line_of("*to += value;") + " .*", options);
+    }
+    expect_sound("reads_what_it_wrote");
+    expect_sound("reads_in_its_own_order");
+    // In place the destination holds the source.
+    const tests::outcome in_place =
+        tests::run_every_block(misbehaving("reads_destination"), {.rows = 64, .cols = 64, .in_place = true});
+    EXPECT_FALSE(in_place.hazard.has_value()) << in_place.fault;
+}
+
+TEST(misbehaving, reads_of_c_and_of_the_workspace) {
+    const auto run = [](const char* deed, float beta, bool every_block) {
+        const product_work work({.m = 40, .n = 30, .k = 20, .beta = beta, .values = gemm_values::integers});
+        return lab::emulate(find_kernel(std::string("fault/misbehaving_product@") + deed), work,
+                            {.every_block = every_block});
+    };
+    const std::string line = line_of("kReadsC ? *to", "misbehaving_product.cu");
+    for (const bool every_block : {true, false}) {
+        for (const auto& [deed, buffer] : {std::pair{"reads_c", "C"}, std::pair{"reads_workspace", "the workspace"}}) {
+            const lab::emulated found = run(deed, 0, every_block);
+            EXPECT_EQ(found.hazard, hazard_kind::uninitialised_read) << found.found.fault;
+            EXPECT_NE(found.found.fault.find(std::string("reads 4 bytes of '") + buffer + "' at " + line),
+                      std::string::npos)
+                << found.found.fault;
+        }
+    }
+    EXPECT_EQ(run("reads_c", 1, true).found.fault, "");
+}
+
+TEST(misbehaving, prints_to_standard_error_in_whole_lines) {
+    const auto printed = [](const char* deed, unsigned workers) {
+        testing::internal::CaptureStdout();
+        testing::internal::CaptureStderr();
+        const tests::outcome found =
+            tests::run_every_block(misbehaving(deed), {.rows = 64, .cols = 64}, {.workers = workers});
+        EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+        EXPECT_EQ(found.fault, "");
+        std::istringstream text(testing::internal::GetCapturedStderr());
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(text, line);) lines.push_back(line);
+        return lines;
+    };
+    const auto expect_each = [](const std::vector<std::string>& lines, const char* pattern) {
+        const std::regex whole(pattern);
+        for (const std::string& line : lines) EXPECT_TRUE(std::regex_match(line, whole)) << line;
+    };
+    const auto one = printed("prints", 1);
+    EXPECT_EQ(one.size(), 4096u);
+    expect_each(one, R"(thread \d+ has (0|0x[0-9a-f]+))");
+    const auto three = printed("prints_in_pieces", 3);
+    EXPECT_EQ(std::count_if(three.begin(), three.end(), [](const auto& l) { return l.find("has") != l.npos; }), 4096);
+    expect_each(three, R"((that is all)?(thread \d+ has an (even|odd) number(, 0)?)?)");
+    EXPECT_EQ(printed("prints_much", 1).size(), 4096u);
+}
+
+}  // namespace
