@@ -175,6 +175,12 @@ void worker::tally_anew(warp_instruction& instruction) {
     instruction.tally.restart({instruction.addresses, instruction.active, instruction.where->width},
                               counted_by(instruction));
     instruction.tally.add(instruction.addresses, instruction.active);
+    instruction.contiguous = true;
+    std::uint64_t expected = instruction.addresses[std::countr_zero(instruction.active)];
+    for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
+        instruction.contiguous = instruction.contiguous && instruction.addresses[std::countr_zero(rest)] == expected;
+        expected += instruction.where->width;
+    }
 }
 
 // What has been tallied of the instruction goes into its site's counters.
@@ -260,6 +266,14 @@ void worker::check_shared(const warp_instruction& instruction, touch by, std::ui
 void worker::check_written(const warp_instruction& instruction) {
     const site& where = *instruction.where;
     written_elements* written = instruction.memory->written;
+    if (where.op != kLoad && !instruction.scattered) [[likely]] {
+        const auto count = static_cast<unsigned>(std::popcount(instruction.active));
+        if (instruction.contiguous)
+            written->note_write(instruction.addresses[std::countr_zero(instruction.active)], count * where.width);
+        else
+            written->note_writes(instruction.addresses, instruction.active, where.width);
+        return;
+    }
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         const std::uintptr_t address = instruction.addresses[lane];

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 #include "cornerturn/error.hpp"
@@ -49,13 +50,16 @@ auto& instruction_of(ucontext_t& context) { return context.uc_mcontext.pc; }
 auto& stack_of(ucontext_t& context) { return context.uc_mcontext.sp; }
 constexpr std::uintptr_t kPushedByCall = 0;
 #else
-#error "how a signal handler tells where the interrupted code stands is not known for this processor"
+// Not known here: a division ends the program, and a time that is over the kernel at its next access.
+std::uintptr_t nowhere = 0;
+auto& instruction_of(ucontext_t&) { return nowhere; }
+auto& stack_of(ucontext_t&) { return nowhere; }
+constexpr std::uintptr_t kPushedByCall = 0;
 #endif
 
 void leave_kernel() { current_worker->leave_kernel(); }
 
-bool is_kernel(const ucontext_t& interrupted) {
-    auto context = interrupted;
+bool is_kernel(ucontext_t& context) {
     return current_worker != nullptr && current_worker->has_on_stack(static_cast<std::uintptr_t>(stack_of(context)));
 }
 

@@ -74,7 +74,8 @@ struct warp_instruction {
     site* where = nullptr;
     std::size_t pass = 0;  // of the site, by each of the lanes since their last barrier
     const region* memory = nullptr;
-    bool scattered = false;  // over memory with several shadows
+    bool scattered = false;   // over memory with several shadows
+    bool contiguous = false;  // each active lane's access begins where that of the one before ends
     std::uint32_t active = 0;
     std::uint64_t addresses[kWarpSize] = {};
     access_tally tally;

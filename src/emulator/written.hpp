@@ -1,8 +1,11 @@
 // What has been written of memory that held nothing before the run.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace cornerturn::emulator {
 
@@ -16,10 +19,20 @@ public:
     written_elements(const written_elements&) = delete;
     written_elements& operator=(const written_elements&) = delete;
 
-    void note_write(std::uintptr_t address, unsigned width) {
-        std::uint8_t* const first = &marks_[(address - begin_) >> element_log2_];
-        *first = 1;
-        for (unsigned i = 1; i < width >> element_log2_; ++i) first[i] = 1;
+    // Of so many bytes, at one address or at that of each active lane.
+    void note_write(std::uintptr_t address, std::size_t bytes) {
+        std::memset(&marks_[(address - begin_) >> element_log2_], 1, std::max<std::size_t>(bytes >> element_log2_, 1));
+    }
+    void note_writes(const std::uint64_t* addresses, std::uint32_t active, unsigned bytes) {
+        // Marks are bytes, which might be these members as far as the compiler knows.
+        std::uint8_t* const marks = marks_;
+        const std::uintptr_t begin = begin_;
+        const unsigned element_log2 = element_log2_, elements = bytes >> element_log2;
+        for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
+            std::uint8_t* const first = &marks[(addresses[std::countr_zero(rest)] - begin) >> element_log2];
+            *first = 1;
+            for (unsigned i = 1; i < elements; ++i) first[i] = 1;
+        }
     }
     bool is_written(std::uintptr_t address, unsigned width) const {
         const std::uint8_t* const first = &marks_[(address - begin_) >> element_log2_];
