@@ -70,8 +70,8 @@ EQUIVALENT = [
 
 
 def code_only(text):
-    """The text with comments, string literals and declarations of shared arrays blanked, so that positions stay."""
-    blanked = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|__shared__[^;]*;'
+    """The text with comments, texts, characters and declarations of shared arrays blanked, so that positions stay."""
+    blanked = r'''//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'|__shared__[^;]*;'''
     return re.sub(blanked, lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.S)
 
 

@@ -1,0 +1,262 @@
+"""Mutants of the library's own code: random edits of its kernels, of what chooses among them, of the host's engine and of
+the parser of .npy headers. The tests that lie nearest must catch each of them.
+
+    library_mutants_test.py           draws CORNERTURN_MUTANTS edits by CORNERTURN_SEED
+    library_mutants_test.py FILE      runs the edits in FILE, which looks as tests/mutants/equivalent_edits.txt does
+
+An edit is made in a copy of its file. What includes that file is compiled anew, as the build compiles it, and linked with
+the rest of the build, which stays as it is. An edit that does not compile, or that alters no object, does not count. A test
+that fails, crashes or does not end catches it. A survivor fails this test unless tests/mutants/equivalent_edits.txt lists
+it, or a rule below excuses it.
+
+Each edit has a rank by the seed and by its own lines; the first ones are drawn. So a change of one line leaves the others'
+draw as it was.
+
+What needs a GPU is not drawn: what only a build with CUDA compiles (CORNERTURN_WITH_CUDA, not CORNERTURN_EMULATED), and the
+files of kernels/ that allocate, plan and launch there. Nor are files that hand the kernels to the lab (rung_*).
+"""
+
+import hashlib
+import json
+import os
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+SOURCE = Path(os.environ["CORNERTURN_SOURCE_DIR"]).resolve()
+BUILD = Path(os.environ["CORNERTURN_BUILD_DIR"]).resolve()
+sys.path.insert(0, str(SOURCE / "tests/mutants"))
+import library_edits as edits  # noqa: E402
+
+SEED = int(os.environ.get("CORNERTURN_SEED", "1"))
+COUNT = int(os.environ.get("CORNERTURN_MUTANTS", "40"))
+LIST = SOURCE / "tests/mutants/equivalent_edits.txt"
+SECONDS = 300  # that a test may take: the longest takes 90
+
+# From a folder or file to the tests that lie nearest, the quickest first. A script is run with a program linked anew.
+NEAREST = [
+    ("src/files/npy.cpp", ["npy_test", "files_test.py"]),
+    ("src/host/", ["host_paths_test", "host_transpose_test", "host_copy_test"]),
+    ("src/ops/transpose/kernels/", ["production_memory_test", "production_test", "strided_test"]),
+    ("src/ops/copy/kernels/", ["production_memory_test", "strided_test", "permute_test", "production_test"]),
+    ("src/ops/permute/kernels/", ["strided_test", "permute_test"]),
+    ("src/ops/gemm/kernels/", ["gemm_production_test"]),
+]
+
+# (file, name of the function or table at the outermost level, reason): edits there can only change speed, or words.
+EXCUSED = []
+
+
+class build:
+    """What the build knows of its objects and programs."""
+
+    def __init__(self):
+        ask = lambda tool: subprocess.run(["ninja", "-C", BUILD, "-t", tool], check=True, capture_output=True, text=True).stdout
+        database = ask("compdb")
+        self.commands = {entry["output"]: entry for entry in json.loads(database[database.index("["):])}
+        self.dependents = {}
+        for line in ask("deps").split("\n"):
+            if line.startswith(" "):
+                path = os.path.normpath(BUILD / line.strip())
+                self.dependents.setdefault(path, []).append(output)
+            else:
+                output = line.split(":")[0]
+
+    def link_of(self, program):
+        """The words of the command that links it."""
+        return [word for word in shlex.split(self.commands[program]["command"]) if word not in (":", "&&")]
+
+    @cache
+    def objects_of(self, program):
+        """What it is linked from, and what the libraries are made of that it is linked with."""
+        found = []
+        for word in self.link_of(program):
+            if word.endswith(".a") and word in self.commands:
+                found += [part for part in shlex.split(self.commands[word]["command"]) if part.endswith(".o")]
+            elif word.endswith(".o"):
+                found.append(word)
+        return frozenset(found)
+
+    def compile(self, output, edited, changed, to):
+        """Compiles the object with the changed tree ahead of the sources. False where that fails."""
+        words = shlex.split(self.commands[output]["command"])
+        while not Path(words[0]).name.endswith(("++", "cc", "clang")):
+            words.pop(0)  # ccache has no use for mutants
+        result = [words[0], "-I", changed, "-I", changed / "src", f"-ffile-prefix-map={changed}=.", "-w", "-fmax-errors=1"]
+        skipped = 0
+        for word in words[1:]:
+            if word in ("-MT", "-MF", "-o"):
+                skipped = 1
+            elif skipped:
+                skipped = 0
+            elif word != "-MD":
+                result.append(changed / edited if Path(word) == SOURCE / edited else word)
+        return subprocess.run([*result, "-o", to], cwd=BUILD, capture_output=True).returncode == 0
+
+    def link(self, program, altered, to):
+        """Links the program with altered objects: {the build's: its substitute}."""
+        words, mine = self.link_of(program), set(altered) & self.objects_of(program)
+        result, direct = [], set(words)
+        for word in words:
+            if word.endswith(".a") and mine:
+                # The linker takes from libraries what is still missing: a substitute goes ahead of them all.
+                result += [altered[name] for name in sorted(mine - direct)]
+                mine = set()
+            result.append(altered.get(word, word))
+        result[result.index(program)] = to
+        subprocess.run(result, cwd=BUILD, check=True, capture_output=True)
+
+
+def code_of(object_file, scratch):
+    """What an object does, without its debug information."""
+    subprocess.run(["objcopy", "--strip-debug", object_file, scratch], check=True)
+    return scratch.read_bytes()
+
+
+def run_test(command, folder, environment):
+    """How it ended, or None where it passed."""
+    def prepare():
+        Path("/proc/self/oom_score_adj").write_text("1000")  # what takes all memory is a mutant
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
+
+    with subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=prepare) as running:
+        try:
+            status = running.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            status = None
+        try:
+            os.killpg(running.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return "did not end" if status is None else f"ended with {status}" if status != 0 else None
+
+
+class mutant:
+    def __init__(self, edit):
+        self.edit = edit
+        self.tests = next(tests for path, tests in NEAREST if edit.path.startswith(path))
+
+    def run(self, built, folder):
+        """(verdict, what happened)"""
+        folder.mkdir()
+        try:
+            return self.run_in(built, folder)
+        finally:
+            shutil.rmtree(folder)
+
+    def run_in(self, built, folder):
+        edit, changed = self.edit, folder / "changed"
+        text = (SOURCE / edit.path).read_text()
+        (changed / edit.path).parent.mkdir(parents=True)
+        (changed / edit.path).write_text(text[:edit.position] + edit.new + text[edit.position + len(edit.old):])
+        programs = {test: "bin/cornerturn" if test.endswith(".py") else f"tests/{test}" for test in self.tests}
+        needed = set().union(*map(built.objects_of, programs.values()))
+        of_file = [name for name in built.dependents.get(str(SOURCE / edit.path), []) if name in needed]
+        altered = {}
+        # Library first: most edits that do not compile fail there.
+        for number, name in enumerate(sorted(of_file, key=lambda name: (name.startswith("tests"), name))):
+            to = folder / f"{number}.o"
+            if not built.compile(name, edit.path, changed, to):
+                return "not compiled", ""
+            if code_of(to, folder / "mine") != code_of(BUILD / name, folder / "original"):
+                altered[name] = to
+        if not altered:
+            return "the same", ""
+        for test, program in programs.items():
+            linked = folder / test.removesuffix(".py")
+            built.link(program, altered, linked)
+            command = [linked, "--gtest_fail_fast", "--gtest_brief=1"]
+            if test.endswith(".py"):
+                command = [sys.executable, SOURCE / "tests" / test, "--failfast"]
+            failure = run_test(command, folder, {**os.environ, "CORNERTURN": str(linked)})
+            if failure:
+                return "caught", f"{test} {failure}"
+            linked.unlink()
+        return "survived", ", ".join(self.tests)
+
+
+def excuse_for(edit, listed):
+    text = (SOURCE / edit.path).read_text()
+    if edits.key_of(edit) in listed:
+        return listed[edits.key_of(edit)]
+    scope = edits.scope_of(text, edit.position)
+    return next((reason for path, name, reason in EXCUSED if re.fullmatch(path, edit.path) and re.fullmatch(name, scope)), None)
+
+
+def drawn(all_edits):
+    def rank(numbered):
+        edit, number = numbered
+        return hashlib.sha256(repr((SEED, edits.key_of(edit), number)).encode()).digest()
+
+    return [edit for edit, _ in sorted(edits.numbered(all_edits), key=rank)[:COUNT]]
+
+
+def check_build(built, folder):
+    """Edits are seen by what they change: without one, the build's objects must come out again."""
+    for name in ("src/ops/transpose/kernels/small.cu", "src/host/squares.cpp", "src/files/npy.cpp"):
+        (folder / "changed" / name).parent.mkdir(parents=True)
+        shutil.copy(SOURCE / name, folder / "changed" / name)
+        mine = built.objects_of("bin/cornerturn")
+        for output in [output for output in built.dependents[str(SOURCE / name)] if output in mine]:
+            assert built.compile(output, name, folder / "changed", folder / "again.o"), f"{output} does not compile"
+            if code_of(folder / "again.o", folder / "mine") != code_of(BUILD / output, folder / "original"):
+                sys.exit(f"FAILED: {output} is not what its source gives: build again, then run this test")
+        shutil.rmtree(folder / "changed")
+
+
+def main():
+    everything = edits.all_edits(SOURCE)
+    by_key = {edits.key_of(edit): edit for edit in everything}
+    listed = dict(edits.read_list(LIST.read_text()))
+    for key in listed:
+        if key not in by_key:
+            sys.exit(f"FAILED: no edit is like this any more; take it out of {LIST.name}:\n" + "\n".join(key))
+    if sys.argv[1:]:
+        chosen = [by_key[key] for key, _ in edits.read_list(Path(sys.argv[1]).read_text())]
+    else:
+        chosen = drawn(everything)
+        print(f"seed {SEED}: {len(chosen)} of {len(everything)} edits (CORNERTURN_SEED and CORNERTURN_MUTANTS draw others)")
+    counts, survivors, lock = Counter(), [], threading.Lock()
+    with tempfile.TemporaryDirectory() as name:
+        folder, built = Path(name), build()
+        check_build(built, folder)
+
+        def look_at(numbered):
+            number, edit = numbered
+            begin = time.monotonic()
+            verdict, what = mutant(edit).run(built, folder / str(number))
+            excuse = excuse_for(edit, listed) if verdict == "survived" else None
+            if excuse:
+                verdict, what = "excused", excuse
+            with lock:
+                counts[verdict] += 1
+                if verdict == "survived":
+                    survivors.append(edit)
+                print(f"{number:4} {verdict} ({time.monotonic() - begin:.0f} s) {what}\n{edits.shown(edit)}", flush=True)
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(look_at, enumerate(chosen, 1)))
+    different = counts["caught"] + counts["excused"] + counts["survived"]
+    print(f"{len(chosen)} edits: {counts['not compiled']} do not compile, {counts['the same']} alter no object, {different} count: "
+          f"{counts['caught']} caught, {counts['excused']} as right as the original, {counts['survived']} survived")
+    if survivors:
+        print(f"FAILED (seed {SEED}): no test sees these edits. Write one that does, or list them in {LIST.name} with the reason:")
+        print("\n".join(map(edits.shown, survivors)))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
