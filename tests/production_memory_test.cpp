@@ -200,12 +200,14 @@ std::vector<job> jobs_for(const production::tuning& t) {
         }
         case path::small: {
             std::vector<job> jobs;
-            for (auto [rows, cols] : {std::pair{12, 20}, {7, 5}, {e < 8 ? 100 : 50, 50}}) {
+            // The last ones are so small that a word of the destination has elements of two or three of them.
+            for (auto [rows, cols] : {std::pair{12, 20}, {7, 5}, {e < 8 ? 100 : 50, 50}, {2, 2}, {3, 1}, {1, 2}}) {
                 job batch{rows, cols, e};
                 batch.count = 60;
-                jobs.push_back(batch);
-                batch.source_offset = e, batch.destination_offset = 3 * e;
-                jobs.push_back(batch);
+                for (int past : {0, 1, 2, 3}) {
+                    batch.source_offset = past > 0 ? e : 0, batch.destination_offset = past * e;
+                    jobs.push_back(batch);
+                }
             }
             return jobs;
         }

@@ -317,6 +317,9 @@ TEST(production, choices_beside_limits) {
         {200, 25, 5000, 8, 0, 0, "ragged", 201},
         {9601, 127, 1, 1, 144, 0, "strided"},
         {9601, 129, 1, 1, 144, 0, "ragged"},
+        // Groups of a batch's rows are counted in 32 bits.
+        {64, 90, (std::int64_t{1} << 30) - 1, 1, 96, 0, "vector_stacked"},
+        {64, 90, std::int64_t{1} << 30, 1, 96, 0, "vector"},
     };
     for (const auto& c : kCases) {
         const problem_shape shape{.rows = c.rows,

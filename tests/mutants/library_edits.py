@@ -167,14 +167,21 @@ def numbered(edits):
 
 
 def scope_of(text, position):
-    """The name of the function, type or table at the outermost level that a position lies in."""
-    name = ""
+    """The name of the function, type or table that a position lies in, at the outermost level; of a member, "type::member"."""
+    name, member, member_ends = "", "", False
     for line in text[:text.find("\n", position)].split("\n"):
-        if re.match(r"[\w\[]", line) and not re.match(r"(?:namespace|template|using|#|public|private)\b", line):
-            found = (re.match(r"(?:struct|class|enum) (\w+)", line) or re.search(r"([\w:]+)\(", line) or
-                     re.search(r"(\w+)(?:\[[^\]]*\])* ?[={;]", line))
-            name = found[1] if found else name
-    return name
+        if member_ends:
+            member = ""
+        member_ends = line == "    }"
+        if re.match(r"[\w\[]", line) and not re.match(r"(?:namespace|template|using|public|private)\b", line):
+            found = (re.match(r"(?:struct|class|enum) (?:class )?(\w+)", line) or
+                     re.match(r"[^(=]*?(\w+)(?:\[[^\]]*\])* ?[={;]", line) or re.search(r"([\w:]+)\(", line))
+            name, member = found[1] if found else name, ""
+        elif re.match(r"    [\w\[~]", line):
+            found = re.match(r"    (?!(?:if|for|while|return|switch|else|case|const auto)\b)[^=;(]*?(\w+)\(", line)
+            if found and (line.endswith(("{", "}", ",")) or not line.endswith(";")):
+                member, member_ends = found[1], line.endswith("}")
+    return f"{name}::{member}" if member else name
 
 
 def shown(edit):
