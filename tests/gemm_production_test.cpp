@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <random>
+#include <regex>
 #include <vector>
 
 #include "emulator/session.hpp"
@@ -31,13 +33,15 @@ void expect_right(const kernel& k, const gemm_shape& shape) {
     ASSERT_TRUE(run.finished) << name(k, shape);
 }
 
-// Those that take so much of k.
+// Those that take so much of k. Where somebody asks for some kernels, by the names of their rows, only theirs.
 template <class F>
 void for_each_tuning(std::int64_t depth, F f) {
+    const char* const asked = std::getenv("CORNERTURN_TUNINGS");
     int tunings = 0;
     for (const kernel& k : kernels()) {
         if (!k.id.starts_with("tuned_gemm@")) continue;
         ++tunings;
+        if (asked != nullptr && !std::regex_match(tests::tuned_row(k).name, std::regex(asked))) continue;
         if (!tests::tuned_row(k).takes(depth)) continue;
         ASSERT_NO_FATAL_FAILURE(f(k));
         EXPECT_GT(runs[k.id], 0) << k.id;

@@ -57,8 +57,40 @@ NEAREST = [
     ("src/ops/gemm/kernels/", ["gemm_production_test"]),
 ]
 
-# (file, name of the function or table at the outermost level, reason): edits there can only change speed, or words.
-EXCUSED = []
+# gemm_production_test takes a minute and a half of a processor for all of its kernels: those that are enough for a file, by
+# the names of their rows in tunings.hpp.
+TUNINGS = [
+    ("narrow.cu", "dots of 4, sliced|columns of [12]"),
+    ("outer.cu", "outer of 8|outer of 16, small"),
+    ("tiles.hpp", "small|tiny, sliced|thin"),
+    ("tunings.hpp", ".*"),
+    ("", "tiny, sliced|thin|dots of 4|columns of 1|outer of 8"),
+]
+
+COST = "a prediction, which decides between ways that are all right: tests take each of them, whichever is predicted to be best"
+WORDS = "words about what is done"
+FETCHED = "what is fetched ahead: an address that nothing is read from by it"
+
+# (file, scope as library_edits.scope_of() has it, reason), as regular expressions. Only what cannot hide a wrong result: a
+# function that does no more than return a prediction, words, or the address of what is prefetched; and tables that choose
+# between ways that both take any work.
+EXCUSED = [
+    ("src/ops/copy/kernels/policy_tile_cost.cpp", ".*", COST),
+    ("src/ops/copy/kernels/(rows|units)_cut.hpp", r"\w+::cost", COST),
+    ("src/ops/copy/kernels/cuts.hpp", "bytes_per_us|norm|bytes_cut_by_gaps", COST),
+    ("src/ops/copy/kernels/tile_cut.hpp", "tile_cut::(conflicts_at|place_of)", COST),
+    ("src/ops/gemm/kernels/policy.cpp", "blocks_us|memory_bytes|chooser::(pack_us|slower_by)|kRounds|kFew|kLongK", COST),
+    ("src/ops/transpose/kernels/policy.cpp", "scaled|fill_of|rows_collide", COST),
+    ("src/ops/transpose/kernels/policy_copies.cpp", "(?!starts_of_).*",
+     "whether the copy between tensors takes a matrix instead of a kernel for matrices, which would take it, too"),
+    ("src/host/tiling.cpp", "root|together", COST),
+    ("src/host/tiling_plane.cpp", "gathered|left_over|far_lines", COST),
+    ("src/host/shuffle_order.cpp", "cycles_of_shuffle", COST),
+    ("src/host/job.hpp", "fetch_tile|own_tile", FETCHED),
+    ("src/host/strips.cpp", "ahead|strip_stream::(fetch|strips_are_contiguous)", FETCHED),
+    ("src/ops/.*/policy.cpp", r"explain(::\w+)?|name|name_of|operand_text|microseconds|predicted_text", WORDS),
+    ("src/host/tiling.cpp", "text", WORDS),
+]
 
 
 class build:
@@ -198,7 +230,8 @@ class mutant:
             command = [linked, "--gtest_fail_fast", "--gtest_brief=1"]
             if test.endswith(".py"):
                 command = [sys.executable, SOURCE / "tests" / test, "--failfast"]
-            failure = run_test(command, folder, {**os.environ, "CORNERTURN": str(linked)})
+            tunings = next(names for name, names in TUNINGS if edit.path.endswith(name))
+            failure = run_test(command, folder, {**os.environ, "CORNERTURN": str(linked), "CORNERTURN_TUNINGS": tunings})
             if failure:
                 return "caught", f"{test} {failure}"
             linked.unlink()
