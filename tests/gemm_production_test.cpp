@@ -322,6 +322,15 @@ TEST(gemm_policy, the_workspace_is_enough_wherever_matrices_lie) {
     }
 }
 
+TEST(gemm_policy, the_workspace_is_enough_for_random_products) {
+    tests::random_products random;
+    for (int round = 0; round < 100; ++round) {
+        const gemm_work work = random.next(3000, 3000, true).checked().work({}, {}, {}, {});
+        EXPECT_LE(production::plan_of(work, kH200, true).space.floats, production::most_workspace(work, kH200))
+            << work.m << " x " << work.n << " x " << work.k;
+    }
+}
+
 TEST(gemm_policy, explains_itself) {
     const std::string text = production::explain(work_of({.m = 8192, .n = 8192, .k = 8192}), kH200, true);
     for (const char* part : {"128 x 128", "A along k, transposed first", "B aligned, 16 bytes at a time", "workspace"})
@@ -344,7 +353,9 @@ TEST(gemm_policy, what_is_computed_is_beta_c_alone_where_there_is_nothing_to_add
     EXPECT_EQ(production::as_computed(work).alpha, 0);
     work.beta = 0;
     EXPECT_FALSE(std::signbit(production::as_computed(work).alpha));
-    work.alpha = 1, work.k = production::kMostK + 1;
+    work.alpha = 1, work.k = production::kMostK;
+    EXPECT_EQ(production::as_computed(work).k, production::kMostK);
+    work.k += 1;
     EXPECT_THROW(production::as_computed(work), unsupported);
 }
 

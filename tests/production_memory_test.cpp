@@ -355,6 +355,31 @@ TEST(production_memory, few_rows_whose_end_falls_just_behind_a_part) {
     }
 }
 
+// What is measured beside the choice could as well have been chosen: for low and tall matrices, packed and with gaps.
+TEST(production_memory, alternatives_are_right) {
+    const unsigned seed = std::random_device{}();
+    std::printf("seed %u\n", seed);
+    std::mt19937 random(seed);
+    int found = 0;
+    for (int size : {1, 4, 3}) {
+        for (std::int64_t few : {1, 3, 8}) {
+            for (const bool tall : {false, true}) {
+                for (const int gaps : {0, 1, 2, 3}) {  // a bit for each side
+                    job j{tall ? 4100 : few, tall ? few : 4100, size};
+                    j.source_ld += gaps & 1, j.destination_ld += gaps >> 1;
+                    j.source_stride = j.rows * j.source_ld, j.destination_stride = j.cols * j.destination_ld;
+                    for (const production::tuning& t : production::alternatives(alike(j), kH200)) {
+                        ++found;
+                        ASSERT_EQ(fault_of(j, random, t, kH200), "") << production::name(t) << "\n"
+                                                                     << j.text() << "\nseed " << seed;
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(found, 300);
+}
+
 TEST(production_memory, random_work) {
     const unsigned seed = std::random_device{}();
     std::printf("seed %u\n", seed);

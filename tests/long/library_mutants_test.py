@@ -47,9 +47,11 @@ SKIPPED = 77  # what a test ends with that had nothing to do
 # All sets of instructions take 40 s to compile: as in the build for sanitizers, some are left out.
 FLAGS = {"src/host/kernels.cpp": ["-DCORNERTURN_FEW_TARGETS"]}
 
-# From a folder or file to the tests that lie nearest, the quickest first. A script is run with a program linked anew.
+# From the beginning of a path, as a regular expression, to the tests that lie nearest, the quickest first. A script is run
+# with a program linked anew.
 NEAREST = [
     ("src/files/npy.cpp", ["npy_test", "files_test.py"]),
+    (r"src/host/(kernels\.cpp|.*-inl\.hpp)", ["host_transpose_test", "host_copy_test", "host_large_test"]),
     ("src/host/", ["host_paths_test", "host_transpose_test", "host_copy_test"]),
     ("src/ops/transpose/kernels/", ["production_memory_test", "production_test", "strided_test"]),
     ("src/ops/copy/kernels/", ["production_memory_test", "strided_test", "permute_test", "production_test"]),
@@ -64,7 +66,7 @@ TUNINGS = [
     ("outer.cu", "outer of 8|outer of 16, small"),
     ("tiles.hpp", "small|tiny, sliced|thin"),
     ("tunings.hpp", ".*"),
-    ("", "tiny, sliced|thin|dots of 4|columns of 1|outer of 8"),
+    ("", "large|thin|dots of 4|columns of 1|outer of 8"),
 ]
 
 COST = "a prediction, which decides between ways that are all right: tests take each of them, whichever is predicted to be best"
@@ -84,6 +86,7 @@ EXCUSED = [
     ("src/ops/transpose/kernels/policy_copies.cpp", "(?!starts_of_).*",
      "whether the copy between tensors takes a matrix instead of a kernel for matrices, which would take it, too"),
     ("src/host/tiling.cpp", "root|together", COST),
+    ("src/host/tiling.cpp", "longest_window", FETCHED),
     ("src/host/tiling_plane.cpp", "gathered|left_over|far_lines", COST),
     ("src/host/shuffle_order.cpp", "cycles_of_shuffle", COST),
     ("src/host/job.hpp", "fetch_tile|own_tile", FETCHED),
@@ -196,7 +199,7 @@ def run_test(command, folder, environment):
 class mutant:
     def __init__(self, edit):
         self.edit = edit
-        self.tests = next(tests for path, tests in NEAREST if edit.path.startswith(path))
+        self.tests = next(tests for path, tests in NEAREST if re.match(path, edit.path))
 
     def run(self, built, folder):
         """(verdict, what happened)"""
@@ -269,13 +272,15 @@ def check_build(built, folder):
 
 def main():
     everything = edits.all_edits(SOURCE)
-    by_key = {edits.key_of(edit): edit for edit in everything}
+    by_key = {}
+    for edit in everything:
+        by_key.setdefault(edits.key_of(edit), []).append(edit)
     listed = dict(edits.read_list(LIST.read_text()))
     for key in listed:
         if key not in by_key:
             sys.exit(f"FAILED: no edit is like this any more; take it out of {LIST.name}:\n" + "\n".join(key))
     if sys.argv[1:]:
-        chosen = [by_key[key] for key, _ in edits.read_list(Path(sys.argv[1]).read_text())]
+        chosen = [edit for key, _ in edits.read_list(Path(sys.argv[1]).read_text()) for edit in by_key[key]]
     else:
         chosen = drawn(everything)
         print(f"seed {SEED}: {len(chosen)} of {len(everything)} edits (CORNERTURN_SEED and CORNERTURN_MUTANTS draw others)")
