@@ -78,6 +78,39 @@ TEST(strided, random_matrices_as_the_library_moves_them) {
     }
 }
 
+// Where lines and spans of a tile begin: no kernel may count on more than is so.
+TEST(strided, lines_and_spans_begin_as_aligned_as_their_tile_says) {
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    int cut_short = 0;
+    for (int round = 0; round < 2000; ++round) {
+        const tests::strided_problem p = tests::draw_strided(random, 1 << 18);
+        tests::copier with(p, seed);
+        const strided_copy c = with.copy();
+        if (c.is_empty() || c.rank == 0) continue;
+        const strided::copy_of_units units(c);
+        for (const strided::choice& one : strided::choices(c, kH200)) {
+            if (one.by != strided::way::tiles) continue;
+            const strided::tile_cut t(units, one.wish, kH200);
+            std::uint64_t lines = c.destination, spans = c.source;
+            for (int i = 0; i < units.rank; ++i) {
+                // The next line, or span, lies a step further, or as many as the tile has of what is in it.
+                const std::int64_t step = t.step(i);
+                if (!t.line_has(i)) lines |= static_cast<std::uint64_t>(t.ax(i).destination);
+                if (!t.span_has(i)) spans |= static_cast<std::uint64_t>(t.ax(i).source);
+                if (step == t.ax(i).extent) continue;
+                if (t.line_has(i)) lines |= static_cast<std::uint64_t>(t.ax(i).destination * step), ++cut_short;
+                if (t.span_has(i)) spans |= static_cast<std::uint64_t>(t.ax(i).source * step);
+            }
+            const std::string about =
+                "seed " + std::to_string(seed) + ": " + p.text() + "\n" + strided::explain(one, c, kH200);
+            ASSERT_EQ(lines % static_cast<std::uint64_t>(t.line_alignment), 0u) << about;
+            ASSERT_EQ(spans % static_cast<std::uint64_t>(t.span_alignment), 0u) << about;
+        }
+    }
+    EXPECT_GT(cut_short, 100);
+}
+
 void run_every_choice(const tests::strided_problem& p) {
     tests::copier with(p, 1);
     const strided_copy c = with.copy();
