@@ -96,6 +96,15 @@ TEST(host_copy, random_extents_strides_and_element_sizes) {
     }
 }
 
+// Bytes backwards are moved in groups; what is left of the last tile may be anything from one byte on.
+TEST(host_copy, bytes_backwards_of_every_length_that_is_left) {
+    for (std::int64_t bytes = 42'490; bytes < 42'630; ++bytes) {
+        strided_problem p{{bytes}, {-1}, {1}, 1};
+        p.lay_out(64, 3, 5);
+        ASSERT_EQ(sides(p, 1).fault_of([&](const auto* from, auto* to) { copy_problem(p, from, to, 1); }), "");
+    }
+}
+
 // Few rows beside two axes of columns: what draws hardly have.
 strided_problem few_rows() {
     strided_problem p;

@@ -110,9 +110,11 @@ class build:
         for line in ask("deps").split("\n"):
             if line.startswith(" "):
                 path = os.path.normpath(BUILD / line.strip())
-                self.dependents.setdefault(path, []).append(output)
+                if for_processor:
+                    self.dependents.setdefault(path, []).append(output)
             else:
                 output = line.split(":")[0]
+                for_processor = not self.commands.get(output, {"file": ".cu"})["file"].endswith(".cu")
 
     def link_of(self, program):
         """The words of the command that links it."""
