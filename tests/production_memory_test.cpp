@@ -201,7 +201,8 @@ std::vector<job> jobs_for(const production::tuning& t) {
         case path::small: {
             std::vector<job> jobs;
             // The last ones are so small that a word of the destination has elements of two or three of them.
-            for (auto [rows, cols] : {std::pair{12, 20}, {7, 5}, {e < 8 ? 100 : 50, 50}, {2, 2}, {3, 1}, {1, 2}}) {
+            for (auto [rows, cols] :
+                 {std::pair{12, 20}, {7, 5}, {9, 5}, {e < 8 ? 100 : 50, 50}, {2, 2}, {3, 1}, {1, 2}}) {
                 job batch{rows, cols, e};
                 batch.count = 60;
                 for (int past : {0, 1, 2, 3}) {

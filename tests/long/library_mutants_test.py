@@ -7,8 +7,7 @@ the parser of .npy headers. The tests that lie nearest must catch each of them.
 An edit is made in a copy of its file. What includes that file is compiled anew, as the build compiles it, and linked with
 the rest of the build, which stays as it is. An edit that does not compile, or that alters no object, does not count. A test
 that fails, crashes or does not end catches it. A survivor, of two runs, fails this test unless
-tests/mutants/equivalent_edits.txt lists it, or a rule below excuses it. Lines that are the same in a file are listed once for
-all of them.
+tests/mutants/equivalent_edits.txt lists it, or a rule below excuses it.
 
 Each edit has a rank by the seed and by its own lines; the first ones are drawn. So a change of one line leaves the others'
 draw as it was.
@@ -248,9 +247,10 @@ class mutant:
 
 def excuse_for(edit, listed):
     text = (SOURCE / edit.path).read_text()
-    if edits.key_of(edit) in listed:
-        return listed[edits.key_of(edit)]
     scope = edits.scope_of(text, edit.position)
+    for key, wanted, reason in listed:
+        if key == edits.key_of(edit) and wanted in ("", scope):
+            return reason
     return next((reason for path, name, reason in EXCUSED if re.fullmatch(path, edit.path) and re.fullmatch(name, scope)), None)
 
 
@@ -283,12 +283,12 @@ def main():
     by_key = {}
     for edit in everything:
         by_key.setdefault(edits.key_of(edit), []).append(edit)
-    listed = dict(edits.read_list(LIST.read_text()))
-    for key in listed:
+    listed = edits.read_list(LIST.read_text())
+    for key, _, _ in listed:
         if key not in by_key:
             sys.exit(f"FAILED: no edit is like this any more; take it out of {LIST.name}:\n" + "\n".join(key))
     if sys.argv[1:]:
-        chosen = [edit for key, _ in edits.read_list(Path(sys.argv[1]).read_text()) for edit in by_key[key]]
+        chosen = [edit for key, _, _ in edits.read_list(Path(sys.argv[1]).read_text()) for edit in by_key[key]]
     else:
         chosen = drawn(everything)
         print(f"seed {SEED}: {len(chosen)} of {len(everything)} edits (CORNERTURN_SEED and CORNERTURN_MUTANTS draw others)")

@@ -191,13 +191,14 @@ def shown(edit):
 
 
 def read_list(text):
-    """[(key of an edit, reason)] of a text such as equivalent_edits.txt: "# a reason", which holds up to the next; the name
-    of a file; and the lines of each edit, as `diff` has them."""
-    found, reason, path, before, after = [], [], "", [], []
+    """[(key of an edit, scope, reason)] of a text such as equivalent_edits.txt: "# a reason", which holds up to the next; the
+    name of a file, and behind it that of a scope where the line stands elsewhere, too; and the lines of each edit, as
+    `diff` has them."""
+    found, reason, path, scope, before, after = [], [], "", "", [], []
 
     def finish():
         if before:
-            found.append(((path, "\n".join(before), "\n".join(after)), " ".join(reason)))
+            found.append(((path, "\n".join(before), "\n".join(after)), scope, " ".join(reason)))
         before.clear(), after.clear()
 
     ahead = ""
@@ -215,7 +216,7 @@ def read_list(text):
                     reason.clear()
                 reason.append(line[1:].strip())
             else:
-                path = line.strip()
+                path, scope = (line.split() + [""])[:2]
         ahead = line if line.strip() else ahead
     finish()
     return found
