@@ -23,6 +23,7 @@ class Products(Case):
             self.assertEqual([result[key] for key in ("m", "n", "k", "dtype")], [70, 45, 33, "f32"])
             self.assertNotIn("rows", result)
             self.assertIs(result["verified"], True)
+            self.assertEqual(result["trials"], {"right": 4, "declined": 0})
             self.assertEqual(result["checked"], {"elements": 70 * 45, "of": 70 * 45})
             self.assertEqual(set(result["metrics"]), set(METRICS))
 

@@ -78,7 +78,7 @@ class Case(unittest.TestCase):
             self.assert_one_line(ran.stderr, *parts)
 
     def assert_is_emulated_result(self, result, kernel, rows, cols, dtype):
-        self.assertEqual(list(result), ["kernel", "rows", "cols", "dtype", "device", "launch", "status", "verified", "checked", "metrics", "derived"])
+        self.assertEqual(list(result), ["kernel", "rows", "cols", "dtype", "device", "launch", "status", "verified", "checked", "trials", "metrics", "derived"])
         self.assertEqual([result[key] for key in ("kernel", "rows", "cols", "dtype")], [kernel, rows, cols, dtype])
         self.assertEqual(result["device"], {"kind": "emulator"})
         self.assertEqual(set(result["launch"]), {"grid", "block"})

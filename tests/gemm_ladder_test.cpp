@@ -180,6 +180,19 @@ TEST_F(gemm_verifier, passes_what_is_right) {
     }
 }
 
+// Denormal results lose bits in any precision; to cut A's mantissas loses them where k hides it in each element.
+TEST_F(gemm_verifier, tells_low_precision_from_denormal_results) {
+    for (float alpha : {1e-30f, 1e-40f, 1e-44f}) {
+        const gemm_shape s{.m = 40, .n = 30, .k = 16, .alpha = alpha, .values = gemm_values::symmetric};
+        EXPECT_EQ(fault_of(s, [](const gemm_work&) {}), "") << alpha;
+    }
+    gemm_shape s{.m = 40, .n = 30, .k = 9000, .alpha = 1e-30f, .values = gemm_values::symmetric};
+    const auto round = [](const gemm_work& w) {
+        for (std::int64_t i = 0; i < w.m * w.ldc; ++i) w.c[i] += w.c[i] * 0x1p-9f;
+    };
+    EXPECT_NE(fault_of(s, round).find("less than single precision"), std::string::npos) << fault_of(s, round);
+}
+
 // Matrices of C behind each other, with gaps and without, and side by side.
 std::vector<gemm_shape> batches_of_products() {
     const gemm_shape s{.m = 7, .n = 5, .k = 20, .c_offset = 3, .count = 4};

@@ -348,7 +348,6 @@ TEST(host_transpose, one_thread_does_without_onetbb) {
     }).join();
 }
 
-// Larger ones than the verifier fills.
 // In a process of its own, where oneTBB has no thread yet: a user who may start none.
 TEST(host_transpose, goes_on_without_threads) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
@@ -366,6 +365,7 @@ TEST(host_transpose, goes_on_without_threads) {
     EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
+// Larger ones than the verifier fills.
 TEST(host_transpose, large_elements) {
     constexpr std::int64_t kSize = 100'003, kRows = 9, kCols = 11;
     std::vector<unsigned char> in(kRows * kCols * kSize), out(in.size());

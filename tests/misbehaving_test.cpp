@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "emulator/written.hpp"
 #include "lab/run.hpp"
 #include "ladder_check.hpp"
 #include "work.hpp"
@@ -215,6 +216,14 @@ TEST(misbehaving, prints_to_standard_error_in_whole_lines) {
     EXPECT_EQ(std::count_if(three.begin(), three.end(), [](const auto& l) { return l.find("has") != l.npos; }), 4096);
     expect_each(three, R"((that is all)?(thread \d+ has an (even|odd) number(, 0)?)?)");
     EXPECT_EQ(printed("prints_much", 1).size(), 4096u);
+}
+
+// Words from the middle of one element of 8 bytes to the middle of another one.
+TEST(written_elements, a_range_marks_each_element_that_it_touches) {
+    constexpr std::uintptr_t kBegin = 1 << 20;
+    emulator::written_elements written(kBegin, 256, 3);
+    written.note_write(kBegin + 4, 31 * 4);
+    for (std::uintptr_t at = 0; at < 256; at += 8) EXPECT_EQ(written.is_written(kBegin + at, 8), at < 128) << at;
 }
 
 }  // namespace

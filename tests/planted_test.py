@@ -12,7 +12,8 @@ from cli_test import Case, run, run_program
 PLANTED = Path(os.environ["CORNERTURN_BUILD_DIR"], "tests", "cornerturn_with_faults")
 
 TRANSPOSES = {"cols_for_ld": r"destination \(row \d+, column \d+\)|out of bounds", "positive_zero": r"holds 0x00000000; it must hold 0x80000000",
-              "cleared_ones": r"holds 0x00000000(, as before the run)?; it must hold 0xffffffff"}
+              "cleared_ones": r"holds 0x00000000(, as before the run)?; it must hold 0xffffffff", "no_edges": r"out of bounds|overwritten|holds",
+              "rows_for_cols": r"out of bounds|overwritten|holds"}
 PRODUCTS = {"bfloat_inputs": r"C \(row \d+, column \d+\) holds", "three_bits": r"C \(row \d+, column \d+\) holds",
             "rounded_sum": r"C \(row \d+, column \d+\) holds|less than single precision", "no_factors": r"C \(row \d+, column \d+\) holds",
             "packed_operands": r"C \(row \d+, column \d+\) holds"}

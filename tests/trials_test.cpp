@@ -56,6 +56,9 @@ TEST(trials, of_transposes_have_gaps_offsets_and_all_special_values) {
             return has_any(t, {"source_offset", "destination_offset"});
         });
         expect_some(*work, "all special values", [](const workload& t) { return t.outputs() >= kAllSpecials; });
+        expect_some(*work, "sides that differ and fill no tile", [](const workload& t) {
+            return t.sizes()[0] != t.sizes()[1] && t.sizes()[0] % 32 != 0 && t.sizes()[1] % 32 != 0;
+        });
         for (const auto& t : work->trials()) EXPECT_LE(t->outputs(), kMostElements) << t->options();
     }
 }

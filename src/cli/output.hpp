@@ -7,7 +7,7 @@
 
 namespace cornerturn::cli {
 
-// To be called first. Files that are opened later do not become what was closed: standard input, output or error.
+// Call this first. It fills closed descriptors 0 to 2, so that no file opened later gets their number.
 void open_standard_files();
 
 // A line on standard error, after the program's name. Where it cannot be written, nothing is said.

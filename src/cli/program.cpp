@@ -106,7 +106,7 @@ int run(int argc, char** argv) {
                         fmt::join(names, ", ")));
     }
     try {
-        app.parse(argc, argv);
+        app.parse(about_all ? 2 : argc, argv);
     } catch (const CLI::ExtrasError&) {
         std::vector<std::string> unknown = app.remaining(true);
         std::sort(unknown.begin(), unknown.end(),
@@ -133,7 +133,7 @@ int run(int argc, char** argv) {
     return 0;
 }
 
-// What cannot be named is how much: whoever knows that tells it.
+// Says that memory ran out. How much was wanted is not known here.
 void say_out_of_memory() {
     char text[128] = "the system has not as much memory as this takes";
     rlimit limit;

@@ -22,7 +22,7 @@ std::vector<option> work_options_of(const operation& does);
 std::vector<option> work_options();
 std::vector<option> run_options();
 
-// Throws invalid_argument where something describes the work that this operation's is not described by.
+// Throws invalid_argument where an option of another operation's work is given.
 void check_work_options(const arguments& given, const operation& does);
 
 // Where kernels run when nobody says: the GPU if there is one.

@@ -11,9 +11,9 @@
 
 namespace cornerturn {
 
-// To be called before host kernels run on all cores, while so many other threads are still to be started. oneTBB starts
-// one for each other core; where the system gives fewer, it gets no more than those: one that was refused would end the
-// program.
+// Call this before host kernels run on all cores. `others`: threads that the caller has yet to start. Where the system
+// gives fewer threads than cores, oneTBB is limited to those. A thread that is refused to a worker of oneTBB's ends the
+// program; only one that is refused to the caller is an exception, which on_threads() (host/job.hpp) catches.
 inline void limit_host_threads(std::int64_t others = 0) {
     const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
     const std::int64_t given = available_threads(cores + others) - others;

@@ -11,7 +11,7 @@
 
 namespace cornerturn {
 
-// Starts so many threads, or as many as the system gives: limits of users and of containers are what it may lack.
+// Starts `count` threads, or fewer where a limit of the user or the container stops it.
 template <class Body>
 std::vector<std::jthread> start_threads(std::int64_t count, Body body) {
     std::vector<std::jthread> threads;

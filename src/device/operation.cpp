@@ -163,14 +163,21 @@ std::string layout_text(const nlohmann::ordered_json& layout) {
 }
 
 std::string workload::options() const {
+    const operation_facts& facts = does().facts();
     nlohmann::ordered_json members = sizes_json(does(), sizes());
     members.update(layout());
+    bool all_are_options = type().name[0] != 0;
+    for (const auto& [key, value] : members.items()) {
+        const auto is_it = [&, name = option_of_key(key)](const option& o) { return name == o.name; };
+        all_are_options = all_are_options && (std::any_of(facts.sizes.begin(), facts.sizes.end(), is_it) ||
+                                              std::any_of(facts.layout.begin(), facts.layout.end(), is_it));
+    }
+    if (!all_are_options)
+        return fmt::format("{}{} of {} bytes, seed {}", does().text_of(sizes()), layout_text(layout()), type().size,
+                           seed());
     std::string text;
-    for (const auto& [key, value] : members.items())
-        text += option_of_key(key) + (value.is_boolean() ? "" : " " + printed(value)) + " ";
-    text +=
-        type().name[0] == 0 ? fmt::format("--element-size {}", type().size) : fmt::format("--dtype {}", type().name);
-    return text + fmt::format(" --seed {}", seed());
+    for (const auto& [key, value] : members.items()) text += fmt::format("{} {} ", option_of_key(key), printed(value));
+    return text + fmt::format("--dtype {} --seed {}", type().name, seed());
 }
 
 nlohmann::ordered_json sizes_json(const operation& does, const std::vector<std::int64_t>& sizes) {

@@ -46,8 +46,7 @@ struct registration {
 
 }  // namespace CORNERTURN_KERNELS
 
-// What a file sees of the one that it registers, if it does not register one of its own: the build asks each file of a
-// ladder.
+// False in a file that registers no rung. The build checks this in each file of a ladder.
 namespace cornerturn {
 inline constexpr bool kRegistersRung = false;
 }

@@ -138,7 +138,10 @@ void worker::require_room(const site& where) {
     constexpr std::size_t kMost = 1 << 20, kSome = 1 << 16;
     constexpr std::int64_t kMemoryLeft = 1 << 29;
     const std::size_t held = trace_->owned.size();
-    if (held < kMost && (held % kSome != 0 || held == 0 || available_memory() > kMemoryLeft)) return;
+    if (held < kMost && (held % kSome != 0 || held == 0)) return;
+    bool has_memory = false;
+    on_large_stack([&] { has_memory = available_memory() > kMemoryLeft; });
+    if (held < kMost && has_memory) return;
     raise_from_fiber({hazard_kind::endless_loop, current_, 0, held, where.op, where.return_address});
 }
 

@@ -48,8 +48,8 @@ unsigned count_sectors(const warp_access& access);
 
 // The lanes that shared memory serves at a time, one group after the other: the warp; half-warps at 8 bytes; quarters
 // at 16. Of loads the warp at 8 bytes, or a half at 16, is one group where its lanes pair up (every active lane's
-// neighbour, or every one's second neighbour, is inactive or at its address) and no bank holds two of its words: measured
-// on an H200, results/shared/.
+// neighbour, or every one's second neighbour, is inactive or at its address) and no bank holds two of its words:
+// measured on an H200, results/shared/.
 struct lane_groups {
     std::array<std::uint32_t, 4> lanes{};  // a mask each
     int count = 0;

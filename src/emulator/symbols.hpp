@@ -21,7 +21,7 @@ struct shared_variable {
     std::size_t offset, bytes;
 };
 
-// A variable that is no function's.
+// A variable at namespace scope.
 struct global_variable {
     std::string name;
     std::uintptr_t begin;
@@ -46,8 +46,9 @@ std::vector<shared_variable> shared_variables_of(const void* kernel);
 // variable. Nothing where none is there.
 std::optional<global_variable> global_variable_at(std::uintptr_t address, std::uintptr_t return_address);
 
-// "'tile' of load_tile()": the `static thread_local` variable at that offset in the program's thread-local segment,
-// where its function makes the call that returns to `return_address`, and is not the kernel. Empty where it does not.
+// "'tile' of load_tile()": the `static thread_local` variable at that offset in the program's thread-local segment.
+// Empty if the call that returns to `return_address` is not in the variable's function, or if that function is the
+// kernel.
 std::string shared_variable_at(std::size_t offset, std::uintptr_t return_address, const void* kernel);
 
 // Whether an index of an array of this type, "'float [33]'", may be that of a row of a `static thread_local` array,

@@ -205,14 +205,14 @@ public:
 
     void* dynamic_shared() { return dynamic_shared_.get(); }
 
-    // For signal handlers, on this OS thread. How many blocks have begun, of all launches; whether a kernel runs there;
-    // and the end of it: what it did at `pc` is noted, and leave_kernel() must be called on the stack that ends at
-    // stack_top().
-    std::uint64_t blocks_begun() const { return blocks_begun_; }
-    void end_time() { time_over_ = true; }  // of the block
+    // For signal handlers, on this OS thread.
+    std::uint64_t blocks_begun() const { return blocks_begun_; }  // of all launches
+    void end_time() { time_over_ = true; }                        // of the block
+    // Whether a kernel has this address on its stack.
     bool has_on_stack(std::uintptr_t address) const {
         return address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes;
     }
+    // What the kernel did at `pc`; then leave_kernel() must be called on the stack that ends at stack_top().
     void note_fault(hazard_kind kind, std::uintptr_t pc) { fault_ = {kind, current_, 0, 0, kLoad, pc + 1}; }
     std::uintptr_t stack_top() const {
         return reinterpret_cast<std::uintptr_t>(bottom_of(stack_of_[current_])) + kStackBytes;

@@ -1,7 +1,6 @@
 // What has been written of memory that held nothing before the run.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +20,9 @@ public:
 
     // Of so many bytes, at one address or at that of each active lane.
     void note_write(std::uintptr_t address, std::size_t bytes) {
-        std::memset(&marks_[(address - begin_) >> element_log2_], 1, std::max<std::size_t>(bytes >> element_log2_, 1));
+        const std::size_t first = (address - begin_) >> element_log2_,
+                          last = (address - begin_ + bytes - 1) >> element_log2_;
+        std::memset(&marks_[first], 1, last - first + 1);
     }
     void note_writes(const std::uint64_t* addresses, std::uint32_t active, unsigned bytes) {
         // Marks are bytes, which might be these members as far as the compiler knows.

@@ -129,7 +129,7 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
 }
 
 bool contestant::try_it(backend on) {
-    entry_->fault = fault_in_trials(*k_, *work_, on, *problem_);
+    entry_->fault = run_trials(*k_, *work_, on, *problem_).fault;
     return entry_->timed();
 }
 

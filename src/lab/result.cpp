@@ -98,6 +98,7 @@ ordered_json to_json(const result& r) {
     }
     if (!r.fault.empty()) out["fault"] = r.fault;
     out["checked"] = {{"elements", r.checked_elements}, {"of", r.checked_of}};
+    if (r.trials) out["trials"] = {{"right", r.trials->right}, {"declined", r.trials->declined}};
     if (r.counts) {
         out["metrics"] = metrics_of(*r.counts);
         out["derived"] = derived_of(*r.counts);

@@ -54,6 +54,11 @@ struct measured_time {
 
 enum class verification { failed, sampled, passed };
 
+struct trials_outcome {
+    int right = 0, declined = 0;
+    std::string fault = {};  // empty, or what the kernel did wrong, and in which trial
+};
+
 struct result {
     std::string kernel, origin;
     workload_pointer work;
@@ -68,6 +73,7 @@ struct result {
     verification verified = verification::failed;
     std::string fault;  // what is wrong, where it failed
     std::int64_t checked_elements = 0, checked_of = 0;
+    std::optional<trials_outcome> trials;  // none where the work itself was wrong
 
     std::optional<emulator::counters> counts;  // by the emulator
     std::vector<emulator::line_counters> lines;

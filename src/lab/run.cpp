@@ -44,8 +44,8 @@ emulated run_on_emulator(const kernel& k, const request& what, bool every_block)
 }
 
 // These launches are not counted.
-std::string fault_in_emulated_trials(const kernel& k, const request& what) {
-    return fault_in_trials(*what.work, [&](const workload& trial) {
+trials_outcome run_emulated_trials(const kernel& k, const request& what) {
+    return run_trials(*what.work, [&](const workload& trial) {
         const emulated found = emulate(k, trial,
                                        {.every_block = trial.steps() <= kEveryBlockUpTo,
                                         .seed = trial.seed(),
@@ -57,9 +57,13 @@ std::string fault_in_emulated_trials(const kernel& k, const request& what) {
 }
 
 void fail(result& r, const std::string& fault) {
-    if (fault.empty()) return;
     r.verified = verification::failed;
     r.fault = fault;
+}
+
+void note(const trials_outcome& found, result& r) {
+    r.trials = found;
+    if (!found.fault.empty()) fail(r, found.fault);
 }
 
 class emulator_run : public runner {
@@ -74,7 +78,7 @@ public:
             r.skipped = found.found.fault;
         } else {
             note(found, r);
-            if (what.tried && !r.failed()) fail(r, fault_in_emulated_trials(k, what));
+            if (what.tried && !r.failed()) note(run_emulated_trials(k, what), r);
         }
         return r;
     }
@@ -97,7 +101,7 @@ public:
         r.fault = found.fault;
         r.checked_elements = found.elements;
         if (found.passed()) r.verified = verification::passed;
-        if (what.tried && !r.failed()) fail(r, fault_in_trials(k, *what.work, backend::host, *problem));
+        if (what.tried && !r.failed()) note(run_trials(k, *what.work, backend::host, *problem), r);
         return r;
     }
 };
@@ -172,19 +176,24 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
     return result;
 }
 
-std::string fault_in_trials(const workload& work, const std::function<verdict(const workload&)>& run) {
+trials_outcome run_trials(const workload& work, const std::function<verdict(const workload&)>& run) {
+    trials_outcome all;
     for (const workload_pointer& trial : work.trials()) {
         try {
-            if (const verdict found = run(*trial); !found.passed())
-                return fmt::format("in a trial ({}): {}", trial->options(), found.fault);
+            if (const verdict found = run(*trial); !found.passed()) {
+                all.fault = fmt::format("in a trial ({}): {}", trial->options(), found.fault);
+                return all;
+            }
+            ++all.right;
         } catch (const unsupported&) {
+            ++all.declined;
         }
     }
-    return {};
+    return all;
 }
 
-std::string fault_in_trials(const kernel& k, const workload& work, backend on, problem& in) {
-    return fault_in_trials(work, [&](const workload& trial) {
+trials_outcome run_trials(const kernel& k, const workload& work, backend on, problem& in) {
+    return run_trials(work, [&](const workload& trial) {
         std::unique_ptr<problem> own;
         if (!in.take(trial, k)) own = trial.does().make(on, {&trial}, {&k}, false);
         problem& its = own ? *own : in;

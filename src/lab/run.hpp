@@ -66,12 +66,12 @@ struct emulated {
 // does.
 emulated emulate(const kernel& k, const workload& work, const emulator::options& options);
 
-// Has `run` do each of the work's trials, which a kernel must do right besides the work itself. Empty, or what it did
-// wrong and in which one. A trial that the kernel declines, by unsupported, is none.
-std::string fault_in_trials(const workload& work, const std::function<verdict(const workload&)>& run);
+// Has `run` do each of the work's trials, which a kernel must do right besides the work itself, up to the first that it
+// does wrong. A trial that the kernel declines, by unsupported, is counted apart.
+trials_outcome run_trials(const workload& work, const std::function<verdict(const workload&)>& run);
 // The same of a kernel that is not emulated: in the memory of the work's problem where a trial has room there, else in
 // memory of its own.
-std::string fault_in_trials(const kernel& k, const workload& work, backend on, problem& in);
+trials_outcome run_trials(const kernel& k, const workload& work, backend on, problem& in);
 
 // Fills in the launch and the counters of a kernel that runs elsewhere, from one block of each class. Leaves `r` as it
 // is where the emulator cannot run the kernel, or not in a few seconds; a fault that it finds is a fault of `r`.

@@ -70,8 +70,8 @@ private:
         }
         settle(r, problem_->check());
         if (what.tried && !r.failed()) {
-            if (const std::string fault = fault_in_trials(k, *what.work, backend::cuda, *problem_); !fault.empty())
-                settle(r, {.elements = r.checked_elements, .fault = fault});
+            r.trials = run_trials(k, *what.work, backend::cuda, *problem_);
+            if (!r.trials->fault.empty()) settle(r, {.elements = r.checked_elements, .fault = r.trials->fault});
             problem_->take(*what.work, k);
         }
         if (what.counted) count_on_emulator(k, what, r);

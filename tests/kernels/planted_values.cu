@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kTile = 32, kRows = 8;
 
-enum class fault { cols_for_ld, positive_zero, cleared_ones };
+enum class fault { cols_for_ld, positive_zero, cleared_ones, no_edges, rows_for_cols };
 
 constexpr element4 kNegativeZero = 0x80000000u, kOnes = 0xffffffffu;
 
@@ -18,7 +18,9 @@ __global__ void planted_transpose(matrix_view<const element4> source, matrix_vie
     const std::int64_t ld = kFault == fault::cols_for_ld ? source.cols : source.ld;
     for (int i = 0; i < kTile; i += kRows) {
         const std::int64_t row = at.row * kTile + threadIdx.y + i;
-        if (row >= source.rows || col >= source.cols) continue;
+        const std::int64_t rows = kFault == fault::rows_for_cols ? source.cols : source.rows;
+        const std::int64_t cols = kFault == fault::rows_for_cols ? source.rows : source.cols;
+        if (kFault != fault::no_edges && (row >= rows || col >= cols)) continue;
         element4 value = source.data[row * ld + col];
         if (kFault == fault::positive_zero && value == kNegativeZero) value = 0;
         if (kFault == fault::cleared_ones && value == kOnes) value = 0;
@@ -48,6 +50,8 @@ constexpr rung_notes kPlanted{
 
 CORNERTURN_RUNG(kPlanted, transpose_operation(), only<planted<fault::cols_for_ld>, element4>("cols_for_ld", "-"),
                 only<planted<fault::positive_zero>, element4>("positive_zero", "-"),
-                only<planted<fault::cleared_ones>, element4>("cleared_ones", "-"))
+                only<planted<fault::cleared_ones>, element4>("cleared_ones", "-"),
+                only<planted<fault::no_edges>, element4>("no_edges", "-"),
+                only<planted<fault::rows_for_cols>, element4>("rows_for_cols", "-"))
 
 }  // namespace CORNERTURN_KERNELS

@@ -252,11 +252,12 @@ nlohmann::ordered_json movement_work::layout() const {
     return its;
 }
 
-// Two like the work itself, and two of any sizes that have all special values; one of each with rows that are as
-// aligned as those of a packed matrix or better, the other with odd gaps and off its boundaries: kernels may go
-// different ways then.
+// Two trials have sizes like the work's; two have any sizes, with enough elements for all special values. One of each
+// pair is aligned at least as well as a packed matrix; the other has odd gaps and offsets. Kernels may take different
+// paths for these.
 std::vector<workload_pointer> movement_work::trials() const {
-    constexpr std::int64_t kStep = 96, kLeastElements = 1 << 12, kMostElements = 1 << 15, kMostSide = 300, kVector = 16;
+    constexpr std::int64_t kStep = 128, kLeastElements = 1 << 12, kMostElements = 1 << 15, kMostSide = 300,
+                           kVector = 16, kTile = 32;
     random_bits random(seed());
     std::vector<workload_pointer> all;
     for (const bool like : {true, false}) {
@@ -267,9 +268,15 @@ std::vector<workload_pointer> movement_work::trials() const {
                             .element_size = shape_.element_size,
                             .seed = random() >> 1,
                             .in_place = shape_.in_place};
-            while (!like && (s.rows * s.cols < kLeastElements || s.rows * s.cols > kMostElements)) {
-                s.rows = draw_log_uniform(random, 1, kMostSide);
-                s.cols = s.in_place ? s.rows : draw_log_uniform(random, 1, kMostSide);
+            const auto is_plain = [&] {  // square, or of whole tiles
+                return (s.rows == s.cols && !s.in_place) || s.rows % kTile == 0 || s.cols % kTile == 0;
+            };
+            if (!like) {
+                do {
+                    s.rows = draw_log_uniform(random, 1, kMostSide);
+                    s.cols = s.in_place ? s.rows : draw_log_uniform(random, 1, kMostSide);
+                } while (s.rows * s.cols < kLeastElements || s.rows * s.cols > kMostElements ||
+                         (!aligned && is_plain()));
             }
             s.count = std::clamp<std::int64_t>(kMostElements / std::max<std::int64_t>(1, s.rows * s.cols), 1,
                                                std::max<std::int64_t>(1, shape_.count));

@@ -2,7 +2,6 @@
 
 #include "ops/gemm/cuda_problem.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include "device/cuda_check.hpp"
@@ -86,8 +85,8 @@ verdict cuda_gemm::check(gemm_errors* errors) const {
     CORNERTURN_CUDA(cudaFreeAsync(on_device, stream_));
     CORNERTURN_CUDA(cudaStreamSynchronize(stream_));
     const wrong_positions& wrong = found.wrong;
-    const gemm_errors its{found.largest, found.magnitudes == 0 ? 0 : std::sqrt(found.errors / found.magnitudes)};
-    if (errors != nullptr) *errors = its;
+    const gemm_squares sums{found.errors, found.magnitudes, shape_.elements()};
+    if (errors != nullptr) *errors = {found.largest, sums.frobenius()};
     const auto at = [&](unsigned long long position) {
         return shape_.placed(gemm_matrix::c).coordinates_at(static_cast<std::int64_t>(position));
     };
@@ -98,7 +97,7 @@ verdict cuda_gemm::check(gemm_errors* errors) const {
     } else if (wrong.gap != kNothingWrong) {
         result.fault = describe_wrong_product_gap(shape_, at(wrong.gap));
     }
-    if (result.passed()) result.fault = low_precision(shape_, its);
+    if (result.passed()) result.fault = low_precision(shape_, sums);
     if (result.passed() && shape_.c_offset > 0 && broken_guard(c_.data(), shape_.c_offset * kSize, stream_) >= 0)
         result.fault = "what lies before C was overwritten";
     for (const auto& [name, buffer] : {std::pair{"A", &a_}, {"B", &b_}, {"C", &c_}, {"the workspace", &workspace_}}) {

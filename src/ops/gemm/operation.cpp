@@ -27,8 +27,8 @@ public:
 
     bool take(const workload& work, const kernel& k) override {
         const auto* const product = dynamic_cast<const product_work*>(&work);
-        return product != nullptr && memory_.reshape(product->shape()) &&
-               memory_.use_workspace(product->workspace(on_, {&k}));
+        return product != nullptr && product->shape().lies_as(memory_.shape()) &&
+               memory_.use_workspace(product->workspace(on_, {&k})) && memory_.reshape(product->shape());
     }
     std::int64_t room() const override {
         std::int64_t bytes = 0;

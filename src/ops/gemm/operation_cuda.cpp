@@ -28,8 +28,8 @@ public:
 
     bool take(const workload& work, const kernel& k) override {
         const auto* const product = dynamic_cast<const product_work*>(&work);
-        return product != nullptr && memory_.reshape(product->shape()) &&
-               memory_.use_workspace(product->workspace(backend::cuda, {&k}));
+        return product != nullptr && product->shape().lies_as(memory_.shape()) &&
+               memory_.use_workspace(product->workspace(backend::cuda, {&k})) && memory_.reshape(product->shape());
     }
     std::int64_t room() const override { return (memory_.shape().spans() + workspace_) * kFloat; }
     void prepare() override { memory_.prepare(); }

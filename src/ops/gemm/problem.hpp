@@ -1,6 +1,7 @@
 // A product to be computed and checked: the verifier of multiplications, on host memory.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -58,10 +59,17 @@ struct gemm_shape {
 struct gemm_errors {
     double largest = 0, frobenius = 0;
 };
+// Sums over elements of C: of squared errors, and of the squares of what they are divided by.
+struct gemm_squares {
+    double errors = 0, magnitudes = 0;
+    std::int64_t elements = 0;
+
+    double frobenius() const { return magnitudes == 0 ? 0 : std::sqrt(errors / magnitudes); }
+};
 // Empty, or that C was computed in a lower precision. An element's own bound grows with k, but where positive and
 // negative values are drawn alike, errors of single precision cancel: by Frobenius norms they stay below half a unit
-// roundoff, in any order of the sums, whatever k. The verifier takes 4 of them.
-std::string low_precision(const gemm_shape& shape, const gemm_errors& errors);
+// roundoff, in any order of the sums, whatever k. The verifier takes 4 of them, and what denormal results may lose.
+std::string low_precision(const gemm_shape& shape, const gemm_squares& sums);
 
 const char* name_of(gemm_values values);
 // Throws invalid_argument that names `option` and all there are.
@@ -116,11 +124,7 @@ private:
     float* c() const { return reinterpret_cast<float*>(c_.data()) + shape_.c_offset; }
     void fill(const guarded_buffer& buffer, gemm_matrix which);
     std::vector<tile> whole() const;  // C of each product
-    // Sums of squares: of the errors, and of what they are divided by.
-    struct squares {
-        double errors = 0, magnitudes = 0;
-    };
-    std::string check_rows(const tile& part, squares& sums) const;
+    std::string check_rows(const tile& part, gemm_squares& sums) const;
 
     gemm_shape shape_;
     guarded_buffer a_, b_, c_, workspace_;

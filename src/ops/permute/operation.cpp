@@ -293,6 +293,10 @@ strided_shape permutation_work::plain_copy() const {
     copy.element_size = in_bench_ ? 16 : shape_.element_size;
     copy.extents = {in_bench_ ? sector_bytes() / 2 / 16 : shape_.elements()};
     copy.source_strides = copy.destination_strides = {1};
+    if (!in_bench_) {
+        copy.source_offset = shape_.source_offset;
+        copy.destination_offset = shape_.destination_offset;
+    }
     return copy;
 }
 
@@ -369,7 +373,7 @@ nlohmann::ordered_json permutation_work::layout() const {
 
 // No options give strides.
 std::string permutation_work::options() const {
-    return is_permutation_ ? workload::options() : fmt::format("{} of {} (seed {})", text(), type().name, seed());
+    return is_permutation_ ? workload::options() : fmt::format("{} of {} bytes, seed {}", text(), type().size, seed());
 }
 
 namespace {
@@ -406,8 +410,8 @@ strided_shape small_permutation(random_bits& random, numbers extents, const std:
 
 }  // namespace
 
-// The same permutation of a small tensor; and copies drawn as a bench draws them, with gaps, reversed axes and repeated
-// ones.
+// The same permutation of a small tensor; and copies drawn as a bench draws them, which may have gaps, reversed axes
+// and repeated ones.
 std::vector<workload_pointer> permutation_work::trials() const {
     constexpr std::int64_t kLeastBytes = 1 << 16, kMostBytes = 1 << 17;
     constexpr int kDraws = 3;

@@ -139,8 +139,8 @@ std::string describe_wrong_gap(const strided_shape& shape, const strided_pattern
 }
 
 matrix_work matrix_of(const strided_shape& shape, const void* source, void* destination) {
-    return {.source = source,
-            .destination = destination,
+    return {.source = static_cast<const unsigned char*>(source) + shape.source_offset * shape.element_size,
+            .destination = static_cast<unsigned char*>(destination) + shape.destination_offset * shape.element_size,
             .rows = 1,
             .cols = shape.elements(),
             .source_ld = shape.elements(),
