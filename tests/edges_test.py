@@ -144,8 +144,8 @@ class Names(Case):
 class Options(Case):
     def test_help_comes_before_mistakes_behind_it(self):
         for word in ("--help", "-h"):
-            self.assertIn("Subcommands:", self.succeed(word, "ladder", "--rows"))
-        self.assertRegex(self.succeed("--version", "ladder", "--rows"), r"\A\d+\.\d+\.\d+\n\Z")
+            self.assertIn(b"Subcommands:", self.succeed(word, "ladder", "--rows"))
+        self.assertRegex(self.succeed("--version", "ladder", "--rows"), br"\A\d+\.\d+\.\d+\n\Z")
 
     def test_the_option_at_fault_is_named(self):
         for what in ("transpose", "transpose/padded@32x8"):
