@@ -337,7 +337,11 @@ def check_refused(tree, build, text):
         altered, times = re.subn(pattern, new, text)
         require(times == 1, f"the example can be altered: {pattern}")
         write_if_changed(file, altered.encode())
-        done = docs_test.run(build_program(build), "cornerturn list")
+        built = subprocess.run(["cmake", "--build", build, "--target", "cornerturn"], capture_output=True, text=True)
+        if built.returncode != 0:  # nvcc's host compiler sees that a note is missing
+            require(REFUSED_FILE in built.stdout and said.split(".")[-1].split()[0] in built.stdout, f"{said}: the compiler names the file")
+            continue
+        done = docs_test.run(build / "bin" / "cornerturn", "cornerturn list")
         lines = done.stderr.strip().splitlines()
         require(done.returncode == 1 and len(lines) == 1 and REFUSED_FILE in lines[0] and said in lines[0],
                 f"{said} (exit code {done.returncode}): {done.stderr.strip()}")

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <sstream>
 
@@ -141,6 +143,21 @@ void say_out_of_memory() {
         std::snprintf(text, sizeof text, "this takes more than %llu bytes of memory, which is the limit (ulimit -v)",
                       static_cast<unsigned long long>(limit.rlim_cur));
     say(text);
+}
+
+// For what nobody can catch: an exception before main, or in a thread.
+[[gnu::constructor(101)]] void end_in_one_line() {
+    std::set_terminate([] {
+        try {
+            if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+        } catch (const std::bad_alloc&) {
+            say_out_of_memory();
+        } catch (const std::exception& failure) {
+            say(std::string("a mistake of cornerturn's own: ") + failure.what());
+        } catch (...) {
+        }
+        std::_Exit(kFailure);
+    });
 }
 
 }  // namespace
