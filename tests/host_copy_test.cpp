@@ -196,6 +196,17 @@ TEST(host_copy, tiles_by_every_set_of_instructions) {
     });
 }
 
+// Windows that overlap: where they step as far as tiles reach, a short tile and the whole one behind it begin at the
+// same element.
+TEST(host_copy, windows_that_overlap) {
+    for (std::int64_t step = 1; step <= 128; ++step) {
+        strided_problem p{{8, 127, 33}, {step, 1, 5}, {127 * 33, 33, 1}, 8};
+        p.lay_out(64, 0, 0);
+        const auto run = [&](const auto* from, auto* to) { host::run_tiles(p.canonical(from, to), true, 1); };
+        ASSERT_EQ(sides(p, 1).fault_of(run), "");
+    }
+}
+
 // Past the caches, with the set of instructions that a user's call chooses, as benches draw them.
 TEST(host_copy, past_the_caches) {
     const std::uint64_t seed = new_seed();
