@@ -15,8 +15,7 @@ namespace cornerturn {
 // A tensor without gaps whose axes are permuted, or any other copy between tensors.
 class permutation_work final : public workload {
 public:
-    // Axes as numpy.transpose has them. Throws invalid_argument.
-    // Offsets as strided_shape has them.
+    // Axes as numpy.transpose has them, offsets as strided_shape has them. Throws invalid_argument.
     permutation_work(const dtype& type, std::vector<std::int64_t> source_extents, std::vector<int> axes,
                      std::uint64_t seed, bool in_bench = false, std::int64_t source_offset = 0,
                      std::int64_t destination_offset = 0);
