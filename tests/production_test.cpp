@@ -317,6 +317,16 @@ TEST(production, choices_beside_limits) {
         {200, 25, 5000, 8, 0, 0, "ragged", 201},
         {9601, 127, 1, 1, 144, 0, "strided"},
         {9601, 129, 1, 1, 144, 0, "ragged"},
+        // Few rows or columns, and long ones.
+        {2, 4096, 1, 1, 0, 0, "wide"},
+        {2, 4095, 1, 1, 0, 0, "strided"},
+        {8, 4096, 1, 1, 0, 1, "wide"},
+        {9, 4096, 1, 1, 0, 1, "strided"},
+        {8, 4096, 1, 1, 4097, 0, "wide"},
+        {4096, 2, 1, 1, 0, 0, "tall"},
+        {4095, 2, 1, 1, 0, 0, "strided"},
+        {4096, 8, 1, 1, 0, 1, "tall"},
+        {4096, 9, 1, 1, 0, 1, "ragged"},
         // Groups of a batch's rows are counted in 32 bits.
         {64, 90, (std::int64_t{1} << 30) - 1, 1, 96, 0, "vector_stacked"},
         {64, 90, std::int64_t{1} << 30, 1, 96, 0, "vector"},

@@ -80,6 +80,7 @@ struct view_of_work {
     bool in_place;
     bool packed_source, packed_destination;  // no gap behind the rows
     bool packed_batch;                       // nor between the matrices, on either side
+    bool tall, wide;                         // a few long columns of a packed source, rows of a packed destination
     std::int64_t bytes;                      // of all matrices
 
     explicit view_of_work(const matrix_work& w) {
@@ -99,6 +100,8 @@ struct view_of_work {
         in_place = w.source == w.destination;
         packed_source = w.source_ld == w.cols || w.rows == 1;
         packed_destination = w.destination_ld == w.rows || w.cols == 1;
+        tall = w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && packed_source;
+        wide = w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && packed_destination;
         const std::int64_t size = w.rows * w.cols;
         packed_batch = packed_source && packed_destination &&
                        (w.count == 1 || (w.source_stride == size && w.destination_stride == size));
@@ -194,9 +197,8 @@ decision decide_for_matrices(const matrix_work& w, const gpu& on) {
     if (w.count > 1 && (w.rows <= kLow || w.rows * w.cols * w.element_size <= kSmallBytes)) {
         if (const decision d = decide_batch(w, v, on); d.use.by != path::nothing) return d;
     }
-    if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source)
-        return {row_for(kTall, v.unit, w.cols), "a few columns without gaps: the source is read as it lies"};
-    if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination)
+    if (v.tall) return {row_for(kTall, v.unit, w.cols), "a few columns without gaps: the source is read as it lies"};
+    if (v.wide)
         return {row_for(kWide, v.unit, w.rows), "a few rows without gaps: the destination is written as it lies"};
     if (w.count == 1) {
         if (const tuning t = direct_tile(w, v, on); t.by != path::nothing)
@@ -329,8 +331,8 @@ std::vector<tuning> alternatives(const matrix_work& w, const gpu& on) {
         if (t.use.unit == v.unit && fits_shared(t.use, on)) add(t.use);
     }
     if (w.count > 1 && v.packed_batch && w.rows * w.cols * w.element_size <= kSmallBytes) add(row_for(kSmall, v.unit));
-    if (w.cols >= 2 && w.cols <= kFew && w.rows >= kLong && v.packed_source) add(row_for(kTall, v.unit, w.cols));
-    if (w.rows >= 2 && w.rows <= kFew && w.cols >= kLong && v.packed_destination) add(row_for(kWide, v.unit, w.rows));
+    if (v.tall) add(row_for(kTall, v.unit, w.cols));
+    if (v.wide) add(row_for(kWide, v.unit, w.rows));
     if (!v.vectors) return all;
     for (const tile_tuning& t : kTiles) {
         const bool fits = t.use.unit == v.unit && (!t.large || roomy);
