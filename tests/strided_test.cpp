@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -109,6 +110,48 @@ TEST(strided, lines_and_spans_begin_as_aligned_as_their_tile_says) {
         }
     }
     EXPECT_GT(cut_short, 100);
+}
+
+// A kernel adds them up in 32 bits. So far apart that nobody has the memory: plans alone are looked at.
+TEST(strided, units_with_gaps_lie_near_the_beginning_of_their_line) {
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    int far = 0;
+    for (int round = 0; round < 5000; ++round) {
+        const int rank = 2 + static_cast<int>(random() % 4);
+        std::vector<strided_axis> axes(static_cast<std::size_t>(rank));
+        std::vector<int> order(axes.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), random);
+        const std::int64_t size = std::int64_t{1} << random() % 5;
+        std::int64_t from = size, to = 2 * size;
+        for (strided_axis& a : axes) a.extent = 2 + static_cast<std::int64_t>(random() % 60);
+        for (int i : order) {
+            strided_axis& a = axes[static_cast<std::size_t>(i)];
+            a.source = from;
+            from *= a.extent;
+        }
+        for (strided_axis& a : axes) {
+            a.destination = to;
+            to = (to * a.extent + size) << random() % 12;
+        }
+        if (to >> 46 != 0) continue;
+        const strided_copy c = canonical(std::uintptr_t{1} << 46, std::uintptr_t{1} << 47, size, axes.data(),
+                                         static_cast<int>(axes.size()));
+        const strided::copy_of_units units(c);
+        far += to >> 33 != 0;
+        for (const strided::choice& one : strided::choices(c, kH200)) {
+            if (one.by != strided::way::tiles || !units.gaps) continue;
+            const strided::tile_cut t(units, one.wish, kH200);
+            std::int64_t reach = 0;
+            for (int i = 0; i < units.rank; ++i) {
+                if (t.line_has(i)) reach += (t.step(i) - 1) * t.ax(i).destination;
+            }
+            ASSERT_EQ(reach >> 32, 0) << "seed " << seed << ", round " << round << "\n"
+                                      << strided::explain(one, c, kH200);
+        }
+    }
+    EXPECT_GT(far, 1000);
 }
 
 void run_every_choice(const tests::strided_problem& p) {
