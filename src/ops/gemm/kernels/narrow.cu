@@ -27,7 +27,7 @@ template <int kDown, int kCols>
 struct narrow_sums {
     float at[kDown][kCols] = {};
 
-    __device__ __forceinline__ void add(const float* of_a, const float* of_b) {
+    __device__ __forceinline__ void add(const float (&of_a)[kDown], const float (&of_b)[kCols]) {
         CORNERTURN_UNROLL
         for (int i = 0; i < kDown; ++i) {
             CORNERTURN_UNROLL
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(g
     std::int64_t cols[kCols];
     CORNERTURN_UNROLL
     for (int j = 0; j < kCols; ++j) cols[j] = at_most(col0 + j, w.n - 1) * (kB == gemm_path::along_k ? w.b.ld : 1);
-    const auto load_b = [&](std::int64_t k, float* of_b) {
+    const auto load_b = [&](std::int64_t k, float(&of_b)[kCols]) {
         const bool there = k < end;
         if constexpr (kB == gemm_path::vectors) {
             CORNERTURN_UNROLL
@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_column
     for (int i = 0; i < kDown; ++i) rows[i] = at_most(row0 + i * 32, w.m - 1);
     CORNERTURN_UNROLL
     for (int j = 0; j < kCols; ++j) cols[j] = at_most(col0 + j, w.n - 1) * (kBAlongK ? w.b.ld : 1);
-    const auto load = [&](std::int64_t at, float* of_a, float* of_b) {
+    const auto load = [&](std::int64_t at, float(&of_a)[kDown], float(&of_b)[kCols]) {
         CORNERTURN_UNROLL
         for (int i = 0; i < kDown; ++i) of_a[i] = a[at * w.a.ld + rows[i]];
         CORNERTURN_UNROLL
