@@ -178,7 +178,6 @@ unit_cut square_cut(const matrix_work& work, const gpu& on) {
     cut.per_element = reciprocal(static_cast<unsigned>(element / kUnit));
     cut.cols = Tiles::kPeriod;
     while (lanes_of(2 * cut.cols) * step <= kThreads && 4 * cut.cols * cut.cols * element <= tile_bytes) cut.cols *= 2;
-    cut.moved = cut.cols;
     cut.across = lanes_of(cut.cols);
     cut.per_across = reciprocal(static_cast<unsigned>(cut.across));
     cut.at_once = step;
