@@ -44,8 +44,10 @@ LIST = SOURCE / "tests/mutants/equivalent_edits.txt"
 PROCESSOR_SECONDS, SECONDS = 180, 400  # that a test may take, of all its threads and by the clock
 SKIPPED = 77  # what a test ends with that had nothing to do
 
-# All sets of instructions take 40 s to compile: as in the build for sanitizers, some are left out.
-FLAGS = {"src/host/kernels.cpp": ["-DCORNERTURN_FEW_TARGETS"]}
+# As in the build for sanitizers some sets of instructions are left out, since all take 40 s to compile; and kernels of the
+# emulator do not leave their arrays. By the end of a file's path.
+FLAGS = [(r"src/host/kernels\.cpp", ["-DCORNERTURN_FEW_TARGETS"]),
+         ("cornerturn_production_emulated/.*", ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"])]
 
 # From the beginning of a path, as a regular expression, to the tests that lie nearest, the quickest first. A script is run
 # with a program linked anew.
@@ -64,7 +66,7 @@ NEAREST = [
 TUNINGS = [
     ("narrow.cu", "dots of 4, sliced|columns of 1|columns of 2"),
     ("outer.cu", "outer of 8|outer of 16, small"),
-    ("tiles.hpp", "small|tiny, sliced|thin"),
+    ("tiles.hpp", "small|tiny, sliced|tall|thin"),
     ("tunings.hpp", ""),
     ("", "large|thin|dots of 4|columns of 1|outer of 8"),
 ]
@@ -80,13 +82,18 @@ EXCUSED = [
     ("src/ops/copy/kernels/policy_tile_cost.cpp", ".*", COST),
     ("src/ops/copy/kernels/(rows|units)_cut.hpp", r"\w+::cost", COST),
     ("src/ops/copy/kernels/cuts.hpp", "bytes_per_us|norm|bytes_cut_by_gaps", COST),
-    ("src/ops/copy/kernels/tile_cut.hpp", "tile_cut::(conflicts_at|place_of)", COST),
+    ("src/ops/copy/kernels/tile_cut.hpp", "tile_cut::(conflicts_at|count_conflicts|place_of)", COST),
+    ("src/ops/copy/kernels/policy.cpp", "kWishes", "what tiles are wished for: those that are possible are right, and strided_test moves each"),
     ("src/ops/copy/kernels/tile_cut.hpp", "reach_of|tile_cut::(ends_span|ends_well|could_be_groups|fetches_lines)",
      "whether a tile had better end there: all that are possible are right, and strided_test moves each"),
     ("src/ops/gemm/kernels/policy.cpp", "blocks_us|memory_bytes|chooser::(pack_us|slower_by)|kRounds|kFew|kLongK", COST),
     ("src/ops/transpose/kernels/policy.cpp", "scaled|fill_of|rows_collide", COST),
+    ("src/ops/transpose/kernels/tunings.hpp", "k(Tiles|Strips|Direct|Ragged)", "a row of a table: production_memory_test moves matrices by each"),
     ("src/ops/transpose/kernels/policy_copies.cpp", "(?!starts_of_).*",
      "whether the copy between tensors takes a matrix instead of a kernel for matrices, which would take it, too"),
+    ("src/host/(paths|tiling).cpp", r"k[A-Z]\w+", "how much makes another way better, or is moved at a time: any amount is moved right"),
+    ("src/host/job.hpp", "kTaskBytes", "how much a thread takes at a time"),
+    ("src/host/job.hpp", "job::packed_source", "which way is taken, and what is fetched ahead: all ways take a source with gaps"),
     ("src/host/tiling.cpp", "root|together", COST),
     ("src/host/tiling.cpp", "longest_window", FETCHED),
     ("src/host/tiling_plane.cpp", "gathered|left_over|far_lines", COST),
@@ -143,15 +150,17 @@ class build:
                 skipped = 0
             elif word != "-MD":
                 result.append(changed / edited if Path(word) == SOURCE / edited else word)
-        result += next((flags for path, flags in FLAGS.items() if self.commands[output]["file"] == str(SOURCE / path)), [])
+        result += self.flags_for(output)
         return subprocess.run([*result, "-o", to], cwd=BUILD, capture_output=True).returncode == 0
+
+    def flags_for(self, output):
+        return next((flags for path, flags in FLAGS if re.search(f"/{path}$", self.commands[output]["file"])), [])
 
     def original_code(self, output):
         """What the object does as the build has it; or, where flags differ, as it would."""
         with self.lock:
             if output not in self.codes:
-                path = Path(self.commands[output]["file"])
-                flags = path.is_relative_to(SOURCE) and path.relative_to(SOURCE).as_posix() in FLAGS
+                flags = self.flags_for(output)
                 with tempfile.TemporaryDirectory() as name:
                     folder = Path(name)
                     if flags and not self.compile(output, "", folder, folder / "original.o"):
