@@ -183,6 +183,9 @@ std::vector<job> jobs_for(const production::tuning& t) {
             job batch{t.tile_rows + 5, t.tile_cols + 1, e};
             batch.count = 3;
             jobs.push_back(batch);
+            // Its last row ends a tile: what lies behind that is nobody's.
+            const int rows = 2 * t.tile_rows, cols = 2 * t.tile_cols + 3;
+            jobs.push_back({rows, cols, e, cols + 1, rows});
             return jobs;
         }
         case path::tall: {
