@@ -116,6 +116,7 @@ TEST(strided, lines_and_spans_begin_as_aligned_as_their_tile_says) {
 TEST(strided, units_with_gaps_lie_near_the_beginning_of_their_line) {
     const std::uint64_t seed = std::random_device{}();
     std::mt19937_64 random(seed);
+    constexpr int kMostLog = 44;  // of bytes
     int far = 0;
     for (int round = 0; round < 5000; ++round) {
         const int rank = 2 + static_cast<int>(random() % 4);
@@ -133,9 +134,9 @@ TEST(strided, units_with_gaps_lie_near_the_beginning_of_their_line) {
         }
         for (strided_axis& a : axes) {
             a.destination = to;
-            to = (to * a.extent + size) << random() % 12;
+            if (to >> kMostLog == 0) to = (to * a.extent + size) << random() % 12;
         }
-        if (to >> 46 != 0) continue;
+        if (to >> kMostLog != 0) continue;
         const strided_copy c = canonical(std::uintptr_t{1} << 46, std::uintptr_t{1} << 47, size, axes.data(),
                                          static_cast<int>(axes.size()));
         const strided::copy_of_units units(c);
