@@ -8,6 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import script
+
 SOURCE_DIR = Path(os.environ["CORNERTURN_SOURCE_DIR"])
 # How CMake calls what these packages bring. The others hold programs and libraries that CMake does not look for.
 PACKAGES = {"libgtest-dev": "GTest", "python3": "Python3", "pkgconf": "PkgConfig", "libeigen3-dev": "Eigen3"}
@@ -43,4 +45,4 @@ class ByHand(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    script.main()

@@ -10,6 +10,7 @@ import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
+import script
 from cli_test import METRICS, SECTORS_LD, SHARED_LD, WAVEFRONTS_LD, Case
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -178,4 +179,4 @@ class Explain(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

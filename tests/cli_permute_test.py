@@ -5,6 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import script
 from cli_test import METRICS, REQUESTS_LD, REQUESTS_ST, SECTORS_LD, SECTORS_ST, Case
 
 RUNGS = ["permute/naive", "permute/merged", "permute/tiled", "permute/composite", "permute/vectors", "permute/production"]
@@ -83,4 +84,4 @@ class Permute(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

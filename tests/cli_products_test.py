@@ -3,6 +3,7 @@
 import json
 import unittest
 
+import script
 from cli_test import (METRICS, REQUESTS_LD, REQUESTS_ST, SECTORS_LD, SECTORS_ST, SHARED_LD, SHARED_ST, WAVEFRONTS_LD, WAVEFRONTS_ST, Case)
 
 
@@ -102,4 +103,4 @@ class Products(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

@@ -1,6 +1,5 @@
 """What the cornerturn program prints, writes and refuses."""
 
-import contextlib
 import csv
 import io
 import json
@@ -8,11 +7,13 @@ import os
 import random
 import re
 import resource
-import stat
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
+
+import script
 
 PROGRAM = os.environ["CORNERTURN"]
 SOURCE_DIR = Path(os.environ["CORNERTURN_SOURCE_DIR"])
@@ -383,29 +384,11 @@ class Output(Case):
         self.refuse(1, [str(self.directory)], *self.COMMAND, "--output", self.directory)
         self.assertEqual(list(self.directory.iterdir()), [], "no partial file left")
 
-    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
-    def test_a_directory_without_permission(self):
-        self.directory.chmod(0o555)
-        self.refuse(1, [str(self.directory)], *self.COMMAND, "--output", self.directory / "results.json")
-        self.assertEqual(list(self.directory.iterdir()), [])
-        self.directory.chmod(0o755)
-
     def test_a_bad_request_leaves_an_old_file_alone(self):
         target = self.directory / "results.json"
         target.write_text("what was here before")
         self.refuse(2, ["bogus"], "list", "--format", "bogus", "--output", target)
         self.assertEqual(target.read_text(), "what was here before")
-
-    def test_a_full_disk(self):
-        with contextlib.suppress(FileNotFoundError):
-            if stat.S_ISCHR(os.stat("/dev/full").st_mode):
-                for command in (("list",), ("show", "4x8"), self.COMMAND):
-                    with open("/dev/full", "w") as full:
-                        ran = subprocess.run([PROGRAM, *map(str, command)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-                    self.assertEqual(ran.returncode, 1, command)
-                    self.assert_one_line(ran.stderr, "standard output", "No space left")
-                return
-        self.skipTest("this system has no /dev/full")
 
 
 class Refusals(Case):
@@ -465,11 +448,10 @@ class Refusals(Case):
             self.refuse(2, ["bogus", "emulator", "cuda"], *command, "--on", "bogus")
 
     def test_no_gpu(self):
-        if run("profile", COPIES[0], "--on", "cuda", "--rows", 32, "--untimed").returncode == 0:
-            self.skipTest("there is a GPU")
-        for command in (("profile", COPIES[0], "--on", "cuda"), ("ladder", "transpose", "--on", "cuda"),
-                        ("bench", "transpose", "--subject", "transpose/padded@32x8")):
-            self.refuse(1, ["no GPU", ":"], *command)
+        with unittest.mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES=""):  # nor where there is one
+            for command in (("profile", COPIES[0], "--on", "cuda"), ("ladder", "transpose", "--on", "cuda"),
+                            ("bench", "transpose", "--subject", "transpose/padded@32x8")):
+                self.refuse(1, ["no GPU", ":"], *command)
 
     def test_shape(self):
         for shape in ("4", "4X8", "4,8", "", "x", "4x", "x4"):
@@ -513,4 +495,4 @@ class Refusals(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

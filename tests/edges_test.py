@@ -13,6 +13,8 @@ import time
 import unittest
 from pathlib import Path
 
+import script
+
 PROGRAM = os.environ["CORNERTURN"]
 SOURCE_DIR = Path(os.environ["CORNERTURN_SOURCE_DIR"])
 MiB = 1 << 20
@@ -104,7 +106,8 @@ class Streams(Case):
         self.succeed("transpose", path, path, "--output", self.folder / "said", **closing(1))
 
     def test_a_full_output(self):
-        for arguments in [("--help",), ("--version",), ("list", "--help"), ("list",)]:
+        for arguments in [("--help",), ("--version",), ("list", "--help"), ("list",), ("show", "4x8"),
+                          ("profile", "copy/global@32x8", "--on", "emulator", "--rows", 64)]:
             self.refuse(1, ["standard output", "No space left"], *arguments, stdout=self.full())
         path, out = self.save("in.npy", npy(30, 20)), self.folder / "out.npy"
         self.refuse(1, [f"{out} is written", "No space left"], "transpose", path, out, stdout=self.full())
@@ -312,4 +315,4 @@ class Elsewhere(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    script.main()

@@ -12,6 +12,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import script
+
 try:
     import numpy
 except ImportError:
@@ -446,4 +448,4 @@ class Targets(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    script.main()

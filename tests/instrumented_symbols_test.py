@@ -9,6 +9,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
+import script
+
 BUILD_DIR = Path(os.environ["CORNERTURN_BUILD_DIR"])
 
 # Definitions that the linker may merge with another object's: weak ones, and GNU's unique ones.
@@ -79,4 +81,4 @@ def demangled(name):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

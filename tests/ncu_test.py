@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+import script
+
 PROGRAM = os.environ["CORNERTURN"]
 RUNGS = "padded@32x32,shared@16x16,vectorized@8x32,production"
 
@@ -121,4 +123,4 @@ if __name__ == "__main__":
     if reason := why_not():
         print(f"skipped: {reason}")
         sys.exit(77)
-    unittest.main()
+    script.main()

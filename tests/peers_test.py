@@ -11,6 +11,8 @@ import sys
 import unittest
 from pathlib import Path
 
+import script
+
 SOURCE = Path(os.environ["CORNERTURN_SOURCE_DIR"])
 PEERS, RESULTS = SOURCE / "bench" / "peers.py", SOURCE / "results"
 
@@ -92,4 +94,4 @@ class Arguments(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

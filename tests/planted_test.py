@@ -3,10 +3,10 @@ everybody asks for."""
 
 import os
 import re
-import unittest
 from pathlib import Path
 
-from cli_test import Case, run, run_program
+import script
+from cli_test import Case, run_program
 
 # The program with the kernels of tests/kernels/ in it.
 PLANTED = Path(os.environ["CORNERTURN_BUILD_DIR"], "tests", "cornerturn_with_faults")
@@ -62,21 +62,5 @@ class Planted(Case):
             self.assertIn("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,128,", printed)
 
 
-@unittest.skipUnless(run("profile", "copy/global@32x8", "--on", "cuda", "--rows", 8).returncode == 0, "no GPU answers")
-class PlantedOnAGpu(Planted):
-    ON = "cuda"
-
-    def test_a_bench_catches_them_too(self):
-        for operation, family, faults in (("transpose", "fault/transpose", TRANSPOSES), ("gemm", "fault/product", PRODUCTS)):
-            for fault, wanted in faults.items():
-                sizes = ("--sizes", 4) if operation == "transpose" else ()
-                ran = run_program(PLANTED, "bench", operation, *sizes, "--shapes", "small" if operation == "gemm" else "squares",
-                                  "--subject", f"{family}@{fault}", "--seconds", 0.001)
-                with self.subTest(fault=fault, said=ran.stderr):
-                    self.assertEqual(ran.returncode, 1)
-                    self.assert_one_line(ran.stderr, f"{family}@{fault}: not verified: ")
-                    self.assertRegex(ran.stderr, wanted)
-
-
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

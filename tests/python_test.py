@@ -14,6 +14,8 @@ import tempfile
 import unittest
 import zipfile
 
+import script
+
 SOURCE_DIR = pathlib.Path(os.environ["CORNERTURN_SOURCE_DIR"])
 TESTS = SOURCE_DIR / "tests" / "python"
 
@@ -61,4 +63,4 @@ class Package(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

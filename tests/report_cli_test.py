@@ -9,6 +9,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import script
 from cli_test import Case
 
 RESULTS = Path(os.environ["CORNERTURN_SOURCE_DIR"], "results")
@@ -125,4 +126,4 @@ class Report(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

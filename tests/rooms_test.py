@@ -6,6 +6,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import script
+
 SOURCE_DIR = Path(os.environ["CORNERTURN_SOURCE_DIR"])
 SUFFIXES = {".hpp", ".h", ".cuh", ".inl", ".cpp", ".c", ".cu"}
 
@@ -210,4 +212,4 @@ class TheCheckItself(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    script.main()

@@ -13,6 +13,9 @@ import unittest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import script  # noqa: E402
+
 PROGRAM = os.environ["CORNERTURN"]
 RESULTS = Path(os.environ["CORNERTURN_SOURCE_DIR"], "results")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -149,4 +152,4 @@ if __name__ == "__main__":
     if BROWSER is None:
         print("skipped: there is no chromium (scripts/install.sh --all installs it)")
         sys.exit(77)
-    unittest.main()
+    script.main()

@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import files_test
+import script
 
 
 class Ended(files_test.Case):
@@ -79,4 +79,4 @@ class Ended(files_test.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    script.main()

@@ -159,7 +159,7 @@ def key_of(edit):
 
 
 def numbered(edits):
-    """(edit, the how manieth of its key it is): a line may stand in a file twice."""
+    """(edit, how many before it have the same key): a line may stand in a file twice."""
     seen = Counter()
     for edit in edits:
         yield edit, seen[key_of(edit)]

@@ -1,0 +1,30 @@
+"""What planted_test sees, on a GPU; and that a bench catches these kernels, too."""
+
+import sys
+
+import planted_test
+import script
+from cli_test import run, run_program
+
+
+class PlantedOnAGpu(planted_test.Planted):
+    ON = "cuda"
+
+    def test_a_bench_catches_them_too(self):
+        for operation, family, faults in (("transpose", "fault/transpose", planted_test.TRANSPOSES), ("gemm", "fault/product", planted_test.PRODUCTS)):
+            for fault, wanted in faults.items():
+                sizes = ("--sizes", 4) if operation == "transpose" else ()
+                ran = run_program(planted_test.PLANTED, "bench", operation, *sizes, "--shapes", "small" if operation == "gemm" else "squares",
+                                  "--subject", f"{family}@{fault}", "--seconds", 0.001)
+                with self.subTest(fault=fault, said=ran.stderr):
+                    self.assertEqual(ran.returncode, 1)
+                    self.assert_one_line(ran.stderr, f"{family}@{fault}: not verified: ")
+                    self.assertRegex(ran.stderr, wanted)
+
+
+if __name__ == "__main__":
+    tried = run("profile", "copy/global@32x8", "--on", "cuda", "--rows", 8)
+    if "no GPU to run on" in tried.stderr:
+        print(f"skipped: {tried.stderr.strip()}")
+        sys.exit(77)
+    script.main()
