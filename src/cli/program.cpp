@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/emulate.hpp"
 #include "cli/output.hpp"
 #include "core/words.hpp"
 #include "cornerturn/error.hpp"
@@ -100,6 +101,8 @@ int run(int argc, char** argv) {
         names.emplace_back(c.what.name);
     }
     const std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words[0] == "cc") return run_cc({words.begin() + 1, words.end()});
+    if (!words.empty() && words[0] == "emulate") return run_emulate({words.begin() + 1, words.end()});
     const bool about_all = !words.empty() && (words[0] == "-h" || words[0] == "--help" || words[0] == "--version");
     if (!about_all && (words.empty() || std::find(names.begin(), names.end(), words[0]) == names.end())) {
         throw invalid_argument(

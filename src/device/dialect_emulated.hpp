@@ -34,11 +34,6 @@
 extern "C" int printf(const char* format, ...) __asm__("cornerturn_kernel_printf")
     __attribute__((format(printf, 1, 2)));
 
-#define threadIdx (unpack(::cornerturn::emulator::built_in.thread_index))
-#define blockIdx (unpack(::cornerturn::emulator::built_in.block_index))
-#define blockDim (unpack(::cornerturn::emulator::built_in.block_dim))
-#define gridDim (unpack(::cornerturn::emulator::built_in.grid_dim))
-
 namespace CORNERTURN_KERNELS {
 
 struct uint3 {
@@ -52,10 +47,11 @@ struct dim3 {
 constexpr int warpSize = 32;
 inline constexpr bool kEmulated = true;
 
-__forceinline__ uint3 unpack(std::uint64_t packed) {
-    return {static_cast<unsigned>(packed), static_cast<unsigned>(packed >> 32 & 0xffff),
-            static_cast<unsigned>(packed >> 48)};
-}
+// The emulator's, by the names of CUDA.
+extern thread_local constinit const uint3 threadIdx asm("cornerturn_thread_index");
+extern thread_local constinit const uint3 blockIdx asm("cornerturn_block_index");
+extern thread_local constinit const uint3 blockDim asm("cornerturn_block_dim");
+extern thread_local constinit const uint3 gridDim asm("cornerturn_grid_dim");
 
 // CUDA's vector types. A copy of one is one access of its whole width: the build keeps g++ from splitting it.
 #define CORNERTURN_VECTORS(type, name)                                        \
@@ -192,30 +188,30 @@ __forceinline__ void __syncthreads() { emulator::switch_fibers(emulator::sync_th
 __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::switch_fibers(emulator::sync_warp(mask)); }
 
 template <class T>
-__forceinline__ T exchange(unsigned mask, T value, int operand, int width, emulator::shuffle_kind kind) {
+__forceinline__ T exchange(unsigned mask, T value, int operand, int width, emulator::exchange_kind kind) {
     static_assert(sizeof(T) <= 8, "shuffles move 4 or 8 bytes");
     std::uint64_t bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
-    emulator::switch_fibers(emulator::shuffle(mask, bits, operand, width, kind));
-    bits = emulator::shuffled();
+    emulator::switch_fibers(emulator::exchange(mask, bits, kind, operand, width));
+    bits = emulator::received();
     __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
 template <class T>
 __forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize) {
-    return exchange(mask, value, source, width, emulator::shuffle_kind::index);
+    return exchange(mask, value, source, width, emulator::exchange_kind::index);
 }
 template <class T>
 __forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
-    return exchange(mask, value, static_cast<int>(delta), width, emulator::shuffle_kind::up);
+    return exchange(mask, value, static_cast<int>(delta), width, emulator::exchange_kind::up);
 }
 template <class T>
 __forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
-    return exchange(mask, value, static_cast<int>(delta), width, emulator::shuffle_kind::down);
+    return exchange(mask, value, static_cast<int>(delta), width, emulator::exchange_kind::down);
 }
 template <class T>
 __forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = warpSize) {
-    return exchange(mask, value, lanes, width, emulator::shuffle_kind::exclusive_or);
+    return exchange(mask, value, lanes, width, emulator::exchange_kind::exclusive_or);
 }
 
 struct launch_shape {

@@ -35,23 +35,57 @@ const region& worker::find_region(site& where, std::uintptr_t address) {
     };
     if (where.where != nullptr && holds(*where.where)) return *where.where;
     const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
-    auto found =
-        std::find_if(regions_.begin(), regions_.end(), [&](const region& r) { return address - r.begin < r.bytes; });
-    if (found == regions_.end() && add_variable_at(address, where.return_address)) found = regions_.end() - 1;
-    if (found == regions_.end() || !holds(*found)) raise_from_fiber(stray);
+    const region* found = region_at(address);
+    if (found == nullptr && add_variable_at(address, where.return_address)) found = region_at(address);
+    if (found == nullptr || !holds(*found)) raise_from_fiber(stray);
     if (where.op != kLoad && !found->writable) {
         raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
     }
-    where.where = &*found;
+    where.where = found;
     return *found;
 }
 
-// A `__device__` variable is global memory from its first access on. False where none is there.
+const region* worker::region_at(std::uintptr_t address) const {
+    const auto behind = std::upper_bound(by_address_.begin(), by_address_.end(), address,
+                                         [](std::uintptr_t at, const region* r) { return at < r->begin; });
+    if (behind == by_address_.begin()) return nullptr;
+    const region* const found = behind[-1];
+    return address - found->begin < found->bytes ? found : nullptr;
+}
+
+void worker::add_region(region added) {
+    const region* const kept = &regions_.emplace_back(std::move(added));
+    const auto at = std::upper_bound(by_address_.begin(), by_address_.end(), kept,
+                                     [](const region* a, const region* b) { return a->begin < b->begin; });
+    by_address_.insert(at, kept);
+}
+
+// A `__device__` variable is global memory, and a shared array of a function that the kernel calls is shared memory, from
+// its first access on. False where none is there.
 bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_address) {
+    const byte_range segment = thread_local_segment();
+    if (const std::uintptr_t offset = address - segment.begin; offset < segment.bytes) {
+        std::optional<shared_variable> array;
+        on_large_stack([&] { array = shared_variable_at(offset); });
+        if (!array) return false;
+        const std::uintptr_t begin = segment.begin + array->offset;
+        static_shadow_.include(begin, array->bytes);
+        add_region({region::shared, true, begin, array->bytes, array->name, &static_shadow_, nullptr});
+        return true;
+    }
+    if (find_memory_ != nullptr) {
+        std::optional<found_memory> memory;
+        on_large_stack([&] { memory = find_memory_(address); });
+        if (memory) {
+            add_region({memory->constant ? region::constant : region::global, !memory->constant, memory->begin,
+                        memory->bytes, memory->name, nullptr, nullptr});
+            return true;
+        }
+    }
     std::optional<global_variable> found;
     on_large_stack([&] { found = global_variable_at(address, return_address); });
     if (!found) return false;
-    regions_.push_back({region::global, found->writable, found->begin, found->bytes, found->name, nullptr, nullptr});
+    add_region({region::global, found->writable, found->begin, found->bytes, found->name, nullptr, nullptr});
     return true;
 }
 
@@ -173,6 +207,10 @@ void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::
     raise_from_fiber({hazard_kind::unsupported_access, current_, address, bytes, kLoad, return_address});
 }
 
+void worker::refuse(const char* feature, std::uintptr_t return_address) {
+    raise_from_fiber({hazard_kind::unsupported_feature, current_, 0, 0, kLoad, return_address, feature});
+}
+
 // The lanes keep other distances than before.
 void worker::tally_anew(warp_instruction& instruction) {
     instruction.tally.restart({instruction.addresses, instruction.active, instruction.where->width},
@@ -194,8 +232,8 @@ void worker::count_tallied(warp_instruction& instruction) {
 void worker::count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
     const direction op = instruction.where->op;
     counters& counts = instruction.where->counts;
-    if (op == kCopied) {
-        // Its load counts, at a site of its own.
+    if (op == kCopied || instruction.memory->space == region::constant) {
+        // A copy's load counts, at a site of its own; constants come through another cache.
     } else if (instruction.memory->space == region::global) {
         counts.global_requests[op] += times;
         counts.global_sectors[op] += times * count_sectors(access);
@@ -282,8 +320,7 @@ void worker::check_written(const warp_instruction& instruction) {
         const std::uintptr_t address = instruction.addresses[lane];
         const region* memory = instruction.memory;
         if (instruction.scattered) [[unlikely]] {
-            memory = &*std::find_if(regions_.begin(), regions_.end(),
-                                    [&](const region& r) { return address - r.begin < r.bytes; });
+            memory = region_at(address);
             written = memory->written;
             if (written == nullptr) continue;
         }
@@ -292,9 +329,10 @@ void worker::check_written(const warp_instruction& instruction) {
         } else if (!written->is_written(address, where.width)) [[unlikely]] {
             // A lane that has its own order may have written it, where the trace has the write behind the read.
             if ((disordered_ >> lane & 1) != 0 && has_stored(lane, address, where.width)) continue;
-            raise(hazard_kind::uninitialised_read, first_ + lane,
-                  fmt::format("reads {} bytes of '{}' at {} that held no input and that no thread has written",
-                              where.width, memory->name, line_of_site(where.index)));
+            note(hazard_kind::uninitialised_read, first_ + lane, where.return_address, [&] {
+                return fmt::format("reads {} bytes of '{}' at {} that held no input and that no thread has written",
+                                   where.width, memory->name, line_of_site(where.index));
+            });
         }
     }
 }
@@ -320,7 +358,7 @@ void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, 
         if (cell.note_read(now)) rival.who = cell.write;
     }
     if (rival.who.serial() != 0) [[unlikely]] {
-        raise_race(instruction, now, rival);
+        note_race(instruction, now, rival);
     }
 }
 

@@ -3,18 +3,39 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
+#include <thread>
 
 #include "emulator/worker.hpp"
 
 namespace cornerturn::emulator {
 
+namespace {
+
+std::int32_t as_signed(std::uint64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
+
+std::uint64_t combine(exchange_kind kind, std::uint64_t a, std::uint64_t b) {
+    switch (kind) {
+        case exchange_kind::add: return static_cast<std::uint32_t>(a + b);
+        case exchange_kind::least: return std::min(a, b);
+        case exchange_kind::least_signed: return as_signed(a) < as_signed(b) ? a : b;
+        case exchange_kind::most: return std::max(a, b);
+        case exchange_kind::most_signed: return as_signed(a) > as_signed(b) ? a : b;
+        case exchange_kind::bit_and: return a & b;
+        case exchange_kind::bit_or: return a | b;
+        default: return a ^ b;
+    }
+}
+
+}  // namespace
+
 handover worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    waits_[running.lane].source = -1;
+    waits_[current_].what = warp_wait::barrier;
     return wait_for_warp(mask, return_address);
 }
 
 handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    waits_[running.lane].mask = mask & lanes_;  // no lanes that the block does not have
+    waits_[current_].mask = mask & lanes_;  // no lanes that the block does not have
     if ((mask >> running.lane & 1) == 0) {
         raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
     }
@@ -22,66 +43,196 @@ handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address
     return stop_lane(return_address);
 }
 
-handover worker::shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
-                         std::uintptr_t return_address) {
+handover worker::exchange(std::uint32_t mask, std::uint64_t value, exchange_kind kind, int operand, int width,
+                          std::uintptr_t return_address) {
     // PTX's shfl: segments of `width` lanes; a source outside the segment leaves the lane its own value.
     const int own = static_cast<int>(running.lane);
     const int segment = own & ~(width - 1);
     int source = own;
     switch (kind) {
-        case shuffle_kind::index: source = segment | (operand & (width - 1)); break;
-        case shuffle_kind::up: source = own - operand < segment ? own : own - operand; break;
-        case shuffle_kind::down: source = own + operand >= segment + width ? own : own + operand; break;
-        case shuffle_kind::exclusive_or: source = (own ^ operand) >= segment + width ? own : own ^ operand; break;
+        case exchange_kind::index: source = segment | (operand & (width - 1)); break;
+        case exchange_kind::up: source = own - operand < segment ? own : own - operand; break;
+        case exchange_kind::down: source = own + operand >= segment + width ? own : own + operand; break;
+        case exchange_kind::exclusive_or: source = (own ^ operand) >= segment + width ? own : own ^ operand; break;
+        default: break;
     }
-    warp_wait& wait = waits_[own];
+    warp_wait& wait = waits_[current_];
+    wait.what = warp_wait::exchange;
+    wait.kind = kind;
     wait.offered = value;
     wait.source = source;
     return wait_for_warp(mask, return_address);
 }
 
-// The lanes that may go on, whose masks' other lanes wait at a warp-level barrier too.
-std::uint32_t worker::release_warp_syncs() {
+handover worker::active_lanes(std::uintptr_t return_address) {
+    waits_[current_].what = warp_wait::active_lanes;
+    at_warp_sync_ |= running.bit;
+    return stop_lane(return_address);
+}
+
+handover worker::yield(std::uintptr_t return_address) {
+    waits_[current_].what = warp_wait::yield;
+    at_warp_sync_ |= running.bit;
+    return stop_lane(return_address);
+}
+
+handover worker::sync_threads_count(bool value, std::uintptr_t return_address) {
+    block_count_ += value;
+    counts_values_ = true;
+    return stop_lane(return_address);
+}
+
+// The lanes of waiting masks all of whose other lanes wait, too, or have ended.
+std::uint32_t worker::lanes_that_agree() const {
     const std::uint32_t waiting = at_warp_sync_;
-    std::uint32_t released = 0;
+    std::uint32_t all = 0;
     for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
         const int i = std::countr_zero(rest);
-        const std::uint32_t mask = waits_[i].mask;
-        bool agree = (mask & ~(waiting | finished_)) == 0;
-        for (std::uint32_t others = mask & waiting; others != 0; others &= others - 1) {
-            agree &= waits_[std::countr_zero(others)].mask == mask;
+        const warp_wait& own = waits_[first_ + static_cast<unsigned>(i)];
+        if (own.what > warp_wait::exchange) continue;
+        bool agree = (own.mask & ~(waiting | finished_)) == 0;
+        for (std::uint32_t others = own.mask & waiting; others != 0; others &= others - 1) {
+            const warp_wait& other = waits_[first_ + static_cast<unsigned>(std::countr_zero(others))];
+            agree &= other.what <= warp_wait::exchange && other.mask == own.mask;
         }
-        if (agree) released |= 1u << i;
+        if (agree) all |= 1u << i;
     }
-    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
+    return all;
+}
+
+// The lanes that ask which of them are active, at the site of the first that does.
+std::uint32_t worker::lanes_together() {
+    std::uintptr_t site = 0;
+    std::uint32_t all = 0;
+    for (std::uint32_t rest = at_warp_sync_; rest != 0; rest &= rest - 1) {
         const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
-        warp_wait& self = waits_[thread - first_];
-        if (self.source < 0) continue;
-        const bool takes_part = (self.mask >> self.source & released >> self.source & 1) != 0;
-        if (!takes_part || waits_[self.source].source < 0) {
-            raise(hazard_kind::divergent_barrier, thread,
-                  fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
-                              to_string(line_of(sync_sites_[thread]))));
-        }
-        self.received = waits_[self.source].offered;
+        if (waits_[thread].what != warp_wait::active_lanes) continue;
+        if (site == 0) site = sync_sites_[thread];
+        if (sync_sites_[thread] == site) all |= rest & -rest;
     }
+    for (std::uint32_t rest = all; rest != 0; rest &= rest - 1)
+        waits_[first_ + static_cast<unsigned>(std::countr_zero(rest))].received = all;
+    return all;
+}
+
+// What the thread receives of the lanes that are released with it.
+void worker::finish_exchange(unsigned thread, std::uint32_t released) {
+    warp_wait& self = waits_[thread];
+    const std::uint32_t all = self.mask & released;
+    const auto offered = [&](unsigned lane) { return waits_[first_ + lane].offered; };
+    const auto of_each = [&](auto f) {
+        for (std::uint32_t rest = all; rest != 0; rest &= rest - 1) f(static_cast<unsigned>(std::countr_zero(rest)));
+    };
+    self.received = 0;
+    switch (self.kind) {
+        case exchange_kind::index:
+        case exchange_kind::up:
+        case exchange_kind::down:
+        case exchange_kind::exclusive_or: {
+            const bool takes_part = (all >> self.source & 1) != 0;
+            if (!takes_part || waits_[first_ + static_cast<unsigned>(self.source)].what != warp_wait::exchange) {
+                raise(hazard_kind::divergent_barrier, thread,
+                      fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
+                                  to_string(line_of(sync_sites_[thread]))));
+            }
+            self.received = offered(static_cast<unsigned>(self.source));
+            break;
+        }
+        case exchange_kind::ballot:
+            of_each([&](unsigned lane) { self.received |= std::uint64_t{offered(lane) != 0} << lane; });
+            break;
+        case exchange_kind::match_any:
+            of_each([&](unsigned lane) { self.received |= std::uint64_t{offered(lane) == self.offered} << lane; });
+            break;
+        case exchange_kind::match_all: {
+            bool equal = true;
+            of_each([&](unsigned lane) { equal &= offered(lane) == self.offered; });
+            self.received = equal ? all : 0;
+            break;
+        }
+        default: {
+            const auto first = static_cast<unsigned>(std::countr_zero(all));
+            self.received = offered(first);
+            of_each([&](unsigned lane) {
+                if (lane != first) self.received = combine(self.kind, self.received, offered(lane));
+            });
+            break;
+        }
+    }
+}
+
+// The lanes that may go on; those that wait for others to reach a warp-level barrier may not. Lanes that yield go on
+// when no others can: 0 then, and run_yielded() is called when the other warps have had their turn.
+std::uint32_t worker::release_warp_syncs() {
+    std::uint32_t released = lanes_that_agree();
+    if (released == 0) released = lanes_together();
     if (released == 0) {
-        const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(waiting));
+        std::uint32_t yielded = 0;
+        for (std::uint32_t rest = at_warp_sync_; rest != 0; rest &= rest - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+            if (waits_[first_ + lane].what == warp_wait::yield) yielded |= 1u << lane;
+        }
+        if (yielded != 0) {
+            const unsigned warp = first_ / kWarpSize;
+            yielded_[warp] = yielded;
+            suspended_[warp] = at_warp_sync_ & ~yielded;
+            yielding_ |= 1u << warp;
+            at_warp_sync_ = 0;
+            return 0;
+        }
+        const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(at_warp_sync_));
         raise(hazard_kind::divergent_barrier, thread,
               fmt::format("waits at the warp-level barrier of {}, which not every lane of its mask reaches",
                           to_string(line_of(sync_sites_[thread]))));
     }
+    for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
+        const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
+        if (waits_[thread].what == warp_wait::exchange) finish_exchange(thread, released);
+    }
     at_warp_sync_ &= ~released;
     warp_synced_ = true;
     for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
-        touch& own = touches_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
-        if (own.warp_syncs() + 1 == touch::kMaxWarpSyncs) {
-            throw unsupported(fmt::format("{}: a warp with {} warp-level barriers in a block",
-                                          function_name(config_.kernel), touch::kMaxWarpSyncs));
-        }
-        own = touch::make(0, own.warp_syncs() + 1, 0, own.thread());
+        const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
+        if (waits_[thread].what == warp_wait::active_lanes) continue;  // which orders nothing
+        touch& own = touches_[thread];
+        own = touch::make(0, own.warp_syncs() % touch::kMaxWarpSyncs + 1, 0, own.thread());
     }
     return released;
+}
+
+// Lets the lanes that yielded go on, warp after warp, until none does: all wait at the block's barrier then, or have
+// ended.
+void worker::run_yielded() {
+    constexpr unsigned kPatience = 1 << 16;  // rounds in which nothing else happened
+    const auto begun = std::chrono::steady_clock::now();
+    for (unsigned rounds = 0; yielding_ != 0; ++rounds) {
+        const std::uint32_t warps = yielding_;
+        for (std::uint32_t rest = warps; rest != 0; rest &= rest - 1) {
+            const auto warp = static_cast<unsigned>(std::countr_zero(rest));
+            yielding_ &= ~(1u << warp);
+            resume_warp(warp);
+        }
+        if (yielding_ != warps) {
+            rounds = 0;
+        } else if (rounds > kPatience) {
+            const auto waited = std::chrono::steady_clock::now() - begun;
+            if (waited > std::chrono::duration<double>(kSpinSeconds)) raise_spinning();
+            std::this_thread::yield();
+        }
+    }
+    waiting_ = ended_ = 0;
+    for (unsigned warp = 0; warp < warps_; ++warp) {
+        ended_ |= ended_lanes_[warp] & ~gone_[warp];
+        waiting_ |= lanes_of(warp) & ~ended_lanes_[warp];
+    }
+}
+
+void worker::raise_spinning() {
+    const auto warp = static_cast<unsigned>(std::countr_zero(yielding_));
+    const unsigned thread = warp * kWarpSize + static_cast<unsigned>(std::countr_zero(yielded_[warp]));
+    raise(hazard_kind::endless_loop, thread,
+          fmt::format("waits at {} for what no thread does that can run: another block that has not begun, or nobody",
+                      to_string(line_of(sync_sites_[thread]))));
 }
 
 void worker::forget_warp_syncs() {
@@ -91,14 +242,25 @@ void worker::forget_warp_syncs() {
 
 // After all warps stopped, and not all threads have ended: opens the block's barrier.
 void worker::release_barrier() {
-    if (ended_ != 0) raise_ended_early();
-    const std::uintptr_t barrier = sync_sites_[0];
-    const auto end = sync_sites_.begin() + threads_;
-    const auto elsewhere = std::find_if(sync_sites_.begin(), end, [&](std::uintptr_t site) { return site != barrier; });
-    if (elsewhere != end) {
-        raise(hazard_kind::divergent_barrier, static_cast<unsigned>(elsewhere - sync_sites_.begin()),
-              fmt::format("waits at the barrier of {}, but thread {} at that of {}", to_string(line_of(*elsewhere)),
-                          name_of(0), to_string(line_of(barrier))));
+    if (ended_ != 0) [[unlikely]]
+        note_ended_early();
+    unsigned first = 0;
+    while (is_gone(first)) ++first;
+    const std::uintptr_t barrier = sync_sites_[first];
+    for (unsigned thread = first; thread < threads_; ++thread) {
+        const std::uintptr_t site = sync_sites_[thread];
+        if (site == barrier || is_gone(thread)) [[likely]]
+            continue;
+        note(hazard_kind::divergent_barrier, thread, site, [&] {
+            return fmt::format("waits at the barrier of {}, but thread {} at that of {}", to_string(line_of(site)),
+                               name_of(first), to_string(line_of(barrier)));
+        });
+        break;
+    }
+    if (counts_values_) {
+        for (unsigned thread = 0; thread < threads_; ++thread) waits_[thread].received = block_count_;
+        block_count_ = 0;
+        counts_values_ = false;
     }
     if (++serial_ == touch::kMaxSerial) {
         throw unsupported(fmt::format("{}: a block with more than {} barriers", function_name(config_.kernel),
@@ -107,7 +269,7 @@ void worker::release_barrier() {
     interval_ = touch::make(serial_, 0, 0, 0);
 }
 
-void worker::raise_ended_early() {
+void worker::note_ended_early() {
     const auto first = [&](auto lanes_in) {
         unsigned warp = 0;
         while (lanes_in(warp) == 0) ++warp;
@@ -115,9 +277,12 @@ void worker::raise_ended_early() {
     };
     const unsigned ended = first([&](unsigned warp) { return ended_lanes_[warp]; });
     const unsigned waiting = first([&](unsigned warp) { return lanes_of(warp) & ~ended_lanes_[warp]; });
-    raise(hazard_kind::divergent_barrier, ended,
-          fmt::format("ended without reaching the barrier of {}, where thread {} waits",
-                      to_string(line_of(sync_sites_[waiting])), name_of(waiting)));
+    note(hazard_kind::divergent_barrier, ended, sync_sites_[waiting], [&] {
+        return fmt::format("ended without reaching the barrier of {}, where thread {} waits",
+                           to_string(line_of(sync_sites_[waiting])), name_of(waiting));
+    });
+    gone_ = ended_lanes_;
+    some_gone_ = true;
 }
 
 }  // namespace cornerturn::emulator

@@ -87,16 +87,35 @@ bool end_lane() { return current_worker->end_lane(); }
 fiber& leave_fiber() { return current_worker->leave_fiber(); }
 handover sync_threads() { return current_worker->sync_threads(CORNERTURN_RETURN_ADDRESS); }
 handover sync_warp(unsigned mask) { return current_worker->sync_warp(mask, CORNERTURN_RETURN_ADDRESS); }
-handover shuffle(unsigned mask, std::uint64_t value, int operand, int width, shuffle_kind kind) {
-    return current_worker->shuffle(mask, value, operand, width, kind, CORNERTURN_RETURN_ADDRESS);
+handover sync_threads_count(bool value) {
+    return current_worker->sync_threads_count(value, CORNERTURN_RETURN_ADDRESS);
 }
-std::uint64_t shuffled() { return current_worker->shuffled(); }
+handover exchange(unsigned mask, std::uint64_t value, exchange_kind kind, int operand, int width) {
+    return current_worker->exchange(mask, value, kind, operand, width, CORNERTURN_RETURN_ADDRESS);
+}
+std::uint64_t received() { return current_worker->received(); }
+handover active_lanes() { return current_worker->active_lanes(CORNERTURN_RETURN_ADDRESS); }
+handover yield() { return current_worker->yield(CORNERTURN_RETURN_ADDRESS); }
 void store_copied(void* to, const void* value, unsigned bytes) {
     worker::access(reinterpret_cast<std::uintptr_t>(to), bytes, kCopied, CORNERTURN_RETURN_ADDRESS);
     current_worker->copies().hold(to, value, bytes);
 }
 void end_of_copies() { current_worker->copies().end_group(); }
 void wait_for_copies(unsigned later) { current_worker->copies().arrive(later); }
-void* dynamic_shared() { return current_worker->dynamic_shared(); }
+void* dynamic_shared() { return dynamic_shared_memory; }
+void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected) {
+    current_worker->atomic(kind, address, bytes, value, expected, CORNERTURN_RETURN_ADDRESS);
+}
+std::uint64_t atomic_old() { return current_worker->atomic_old(); }
+void fence() {}
+bool is_shared(const void* pointer) {
+    return current_worker->is_in(region::shared, reinterpret_cast<std::uintptr_t>(pointer));
+}
+bool is_global(const void* pointer) {
+    return current_worker->is_in(region::global, reinterpret_cast<std::uintptr_t>(pointer));
+}
+void unsupported_feature(const char* feature) {
+    current_worker->refuse(feature, CORNERTURN_RETURN_ADDRESS);
+}
 
 }  // namespace cornerturn::emulator

@@ -10,22 +10,24 @@ namespace cornerturn::emulator {
 inline constexpr int kWarpSize = 32;
 inline constexpr std::uint32_t kBankRowBytes = 128;
 
-// kCopied: a store by an asynchronous copy, which none of the counters below counts.
-enum direction : int { kLoad = 0, kStore = 1, kCopied = 2 };
+// kReduction: an atomic whose old value nobody uses, in global memory; kAtomic: another. kCopied: a store by an
+// asynchronous copy, which none of the counters below counts.
+enum direction : int { kLoad = 0, kStore = 1, kReduction = 2, kAtomic = 3, kCopied = 4 };
+inline constexpr int kDirections = 4;  // that are counted
 
-// Sums over warp instructions; index [kLoad] or [kStore].
+// Sums over warp instructions, by direction. In Nsight Compute's names {} is ld, st, red or atom.
 struct counters {
-    std::array<std::uint64_t, 2> global_requests{};  // l1tex__t_requests_pipe_lsu_mem_global_op_{ld,st}.sum
-    std::array<std::uint64_t, 2> global_sectors{};   // l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum
-    std::array<std::uint64_t, 2> shared_requests{};  // smsp__sass_inst_executed_op_shared_{ld,st}.sum
-    std::array<std::uint64_t, 2>
-        shared_wavefronts{};  // smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum
-    std::array<std::uint64_t, 2> shared_conflicts{};  // derived: wavefronts above the least that the request could cost
+    using by_direction = std::array<std::uint64_t, kDirections>;
+    by_direction global_requests{};    // l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum
+    by_direction global_sectors{};     // l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum
+    by_direction shared_requests{};    // smsp__sass_inst_executed_op_shared_{}.sum
+    by_direction shared_wavefronts{};  // smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum
+    by_direction shared_conflicts{};   // derived: wavefronts above the least that the request could cost
 
     bool operator==(const counters&) const = default;
     counters& operator+=(const counters& other) { return add(other, 1); }
     counters& add(const counters& other, std::uint64_t times) {
-        for (int d : {kLoad, kStore}) {
+        for (std::size_t d = 0; d < kDirections; ++d) {
             global_requests[d] += times * other.global_requests[d];
             global_sectors[d] += times * other.global_sectors[d];
             shared_requests[d] += times * other.shared_requests[d];

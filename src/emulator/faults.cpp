@@ -1,6 +1,7 @@
 // What a kernel did wrong, in words: a hazard names the kernel, the block, the thread and the line.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <limits>
@@ -25,27 +26,45 @@ std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}
 
 }  // namespace
 
-void worker::raise_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival) {
+void worker::note_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival) {
     const site& where = *instruction.where;
     // A cell remembers its last reader only: where that is this very thread, the rival read before it.
     const unsigned other = rival.who.thread();
-    raise(hazard_kind::race, now.thread(),
-          fmt::format("{}s shared memory '{}' at {} and {} {}s the same bytes at {} with no barrier between them",
-                      verb(where.op), instruction.memory->name, line_of_site(where.index),
-                      other == now.thread() ? "another thread" : "thread " + name_of(other),
-                      verb(rival.wrote ? kStore : kLoad), line_of_site(rival.who.site())));
+    note(hazard_kind::race, now.thread(), where.return_address, [&] {
+        return fmt::format("{}s shared memory '{}' at {} and {} {}s the same bytes at {} with no barrier between them",
+                           verb(where.op), instruction.memory->name, line_of_site(where.index),
+                           other == now.thread() ? "another thread" : "thread " + name_of(other),
+                           verb(rival.wrote ? kStore : kLoad), line_of_site(rival.who.site()));
+    });
 }
 
 std::string worker::name_of(unsigned thread) const {
-    const std::uint64_t packed = packed_thread_[thread];
-    return triple(packed & 0xffffffff, packed >> 32 & 0xffff, packed >> 48);
+    const index3 index = thread_index_[thread];
+    return triple(index.x, index.y, index.z);
 }
 
 std::string worker::line_of_site(unsigned index) const { return to_string(line_of(sites_[index].return_address)); }
 
+void worker::take_hazards(std::vector<found_hazard>& all) {
+    for (const auto& [where, found] : noted_) {
+        const auto same = std::find_if(all.begin(), all.end(), [&](const found_hazard& h) {
+            return h.kind == where.first && h.where == where.second;
+        });
+        if (same == all.end())
+            all.push_back({where.first, found.message, found.times, where.second});
+        else
+            same->times += found.times;
+    }
+    noted_.clear();
+}
+
+std::string worker::message_of(unsigned thread, const std::string& what) const {
+    return fmt::format("{}: block {}, thread {} {}", function_name(config_.kernel),
+                       triple(block_.x, block_.y, block_.z), name_of(thread), what);
+}
+
 void worker::raise(hazard_kind kind, unsigned thread, const std::string& what) {
-    throw hazard(kind, fmt::format("{}: block {}, thread {} {}", function_name(config_.kernel),
-                                   triple(block_.x, block_.y, block_.z), name_of(thread), what));
+    throw hazard(kind, message_of(thread, what));
 }
 
 // "makes a 4-byte write at file.cu:12 out of bounds: 4 bytes past the end of 'destination' (4096 bytes)"
@@ -63,12 +82,6 @@ std::string worker::describe_stray(const fault& what) const {
             before = below;
         }
     }
-    const byte_range segment = thread_local_segment();
-    if (const std::uintptr_t offset = what.address - segment.begin; offset < segment.bytes) {
-        const std::string other = shared_variable_at(offset, what.return_address, config_.kernel);
-        if (!other.empty())
-            return fmt::format("of the shared array {}: declare it in the kernel, and pass a pointer", other);
-    }
     if (nearest == nullptr) return "of memory, but was given none";
     if (what.kind == hazard_kind::read_only) return fmt::format("to '{}', which it may only read", nearest->name);
     return fmt::format("out of bounds: {} bytes {} '{}' ({} bytes)", distance, before ? "before" : "past the end of",
@@ -79,14 +92,15 @@ void worker::check_unwritten() {
     for (const unwritten_read& read : unwritten_) {
         const touch write = shadow_of(read.address).cells()[read.address].write;
         if (write.serial() == serial_ && write.thread() == read.thread) continue;
-        raise(hazard_kind::uninitialised_read, read.thread,
-              fmt::format("reads shared memory '{}' at {} that no thread of the block has written", read.memory->name,
-                          line_of_site(read.site)));
+        note(hazard_kind::uninitialised_read, read.thread, sites_[read.site].return_address, [&] {
+            return fmt::format("reads shared memory '{}' at {} that no thread of the block has written",
+                               read.memory->name, line_of_site(read.site));
+        });
     }
     unwritten_.clear();
 }
 
-// To standard error, in whole lines: standard output is the lab's.
+// In whole lines, since several blocks print at a time.
 int worker::print(const char* format, std::va_list& arguments) {
     int length = 0;
     on_large_stack([&] {
@@ -99,7 +113,7 @@ int worker::print(const char* format, std::va_list& arguments) {
             std::vsnprintf(printed_.data() + before, static_cast<std::size_t>(length) + 1, format, again);
             printed_.pop_back();
             const std::size_t lines = printed_.rfind('\n') + 1;
-            std::fwrite(printed_.data(), 1, lines, stderr);
+            std::fwrite(printed_.data(), 1, lines, output_);
             printed_.erase(0, lines);
         }
         va_end(again);
@@ -109,8 +123,8 @@ int worker::print(const char* format, std::va_list& arguments) {
 
 void worker::flush_printed() {
     if (printed_.empty()) return;
-    printed_ += '\n';
-    std::fwrite(printed_.data(), 1, printed_.size(), stderr);
+    if (output_ == stderr) printed_ += '\n';
+    std::fwrite(printed_.data(), 1, printed_.size(), output_);
     printed_.clear();
 }
 
@@ -135,6 +149,12 @@ void worker::raise(const fault& what) {
             text = what.width == 0 ? fmt::format("accesses shared and global memory with one instruction at {}", line)
                                    : describe_copy(what.width, line);
             break;
+        case hazard_kind::assertion:
+            text = fmt::format("fails its assertion at {}", line);
+            break;
+        case hazard_kind::unsupported_feature:
+            text = fmt::format("uses {} at {}, which the emulator lacks", what.type, line);
+            break;
         case hazard_kind::division:
             text = fmt::format("divides an integer by zero, or the most negative one by -1, at {}", line);
             break;
@@ -154,7 +174,7 @@ void worker::raise(const fault& what) {
             break;
         default:
             text = fmt::format("overflows the emulator's stack of {} KiB a thread with its local variables",
-                               kKernelStackBytes >> 10);
+                               (stack_bytes_ - kStackReserve) >> 10);
             break;
     }
     raise(what.kind, what.thread, text);

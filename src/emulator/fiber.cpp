@@ -1,5 +1,5 @@
 // The switch between fibers where fiber.hpp has none of our own: Boost.Context's.
-#include "emulator/fiber.hpp"
+#include "cornerturn/emulator/fiber.hpp"
 
 #if !CORNERTURN_OWN_FIBERS
 #include <boost/context/detail/fcontext.hpp>

@@ -240,6 +240,7 @@ private:
                     std::lock_guard lock(mutex);
                     add(nonzero_in_order(self->take_counts()), 1);
                     session_.report_.accesses += self->accesses();
+                    self->take_hazards(session_.report_.hazards);
                 }
                 worker_pool::instance().give_back(std::move(self));
             } catch (...) {  // no memory for a worker, say

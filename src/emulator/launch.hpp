@@ -1,14 +1,12 @@
-// What a kernel compiled for the emulator calls: the launch, the indices, the barriers, the shuffles.
+// A launch in the emulator.
 //
-// Instrumented files include this header, so it holds plain data and declarations only: an inline function or
-// a standard container here could be merged with an instrumented copy of itself and be traced, or trace itself. What is
-// always inlined and touches no variable in memory is safe.
+// Instrumented files include this header: see kernel_calls.hpp on what it may hold.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "emulator/fiber.hpp"
+#include "cornerturn/emulator/kernel_calls.hpp"
 
 namespace cornerturn::emulator {
 
@@ -83,31 +81,5 @@ public:
     step_scope(const step_scope&) = delete;
     step_scope& operator=(const step_scope&) = delete;
 };
-
-// The built-in indices of the thread that runs, packed x | y << 32 | z << 48 (CUDA's limits fit: x below 2^31, y and z
-// below 2^16). To kernels a constant, so that the compiler reads it as seldom as it likes, moves what depends on it
-// alone out of loops, as nvcc does, and does not report it as an access of the kernel's. The emulator knows the same
-// memory as worker.hpp's cornerturn_built_in, and sets it before a thread goes on.
-struct built_in_indices {
-    std::uint64_t thread_index, block_index, block_dim, grid_dim;
-};
-extern thread_local constinit const built_in_indices built_in asm("cornerturn_built_in");
-
-// Barriers: the caller then makes the handover, and goes on once the barrier has opened.
-handover sync_threads();
-handover sync_warp(unsigned mask);
-
-enum class shuffle_kind { index, up, down, exclusive_or };
-handover shuffle(unsigned mask, std::uint64_t value, int operand, int width, shuffle_kind kind);
-std::uint64_t shuffled();  // after the handover: the value received
-
-void* dynamic_shared();
-
-// An asynchronous copy of 4 or 16 bytes into shared memory, where they are when the thread has waited for their group;
-// until then all bits there are set. The thread's copies up to end_of_copies() are a group; wait_for_copies() waits for
-// all of its groups but the last `later`.
-void store_copied(void* to, const void* value, unsigned bytes);
-void end_of_copies();
-void wait_for_copies(unsigned later);
 
 }  // namespace cornerturn::emulator

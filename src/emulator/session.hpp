@@ -28,6 +28,8 @@ enum class hazard_kind {
     stack_overflow,      // local arrays larger than the emulated thread's stack
     unsupported_access,  // one that no single machine instruction makes, such as a copy of 12 bytes
     division,            // an integer by zero, or the most negative one by -1
+    unsupported_feature,  // of CUDA, that the emulator lacks
+    assertion,            // assert() or __trap()
     endless_loop         // a block that takes longer than the options allow, or fills the memory with its accesses
 };
 
@@ -70,6 +72,14 @@ struct watched_access {
     unsigned wavefronts = 0, least_wavefronts = 0;  // of shared memory
 };
 
+// A hazard that the kernel went on from.
+struct found_hazard {
+    hazard_kind kind;
+    std::string message;  // of the first
+    std::uint64_t times = 1;
+    std::uintptr_t where = 0;  // the return address of the access, or of the barrier
+};
+
 struct report {
     std::uint64_t launches = 0;
     extent3 grid{0, 0, 0}, block{0, 0, 0};  // of the first launch
@@ -79,10 +89,20 @@ struct report {
     std::uint64_t blocks_run = 0;         // simulated; fewer where classes stood for the rest
     std::uint64_t classes = 0;            // of blocks, where they did
     std::uint64_t accesses = 0;           // memory accesses simulated, a lane at a time
+    std::vector<found_hazard> hazards;    // where options::keep_going is set
     std::vector<watched_access> watched;  // in the order of execution; filled where options::watch is set
 };
 
-inline constexpr std::size_t kMaxShared = 227 << 10;  // bytes that a block can have on Hopper
+inline constexpr std::size_t kMaxShared = 227 << 10;        // bytes that a block can have on Hopper
+inline constexpr std::size_t kKernelStackBytes = 14 << 10;  // that a thread has for its local variables
+
+// Global memory, or constant memory, of a kernel's.
+struct found_memory {
+    std::string name;
+    std::uintptr_t begin;
+    std::size_t bytes;
+    bool constant = false;
+};
 
 struct options {
     bool every_block = true;                // false: one block of each class, and random witnesses
@@ -93,6 +113,13 @@ struct options {
     bool watch = false;                     // keep the accesses of warp 0 of the first launch's first tile
     std::size_t shared_bytes = kMaxShared;  // that a block can have: fewer, for a GPU that has less
     double block_seconds = 0;               // that a block may take; 0: as long as it likes
+    // Races, reads of what nobody has written and divergent barriers are kept in the report, and the kernel goes on as
+    // on the GPU. What the GPU has no single instruction for is taken apart.
+    bool keep_going = false;
+    bool prints_to_output = false;             // what kernels print goes to standard output, not error
+    std::size_t stack_bytes = kKernelStackBytes;  // of a thread's local variables
+    // Asked for memory that no buffer holds, when a kernel comes to it.
+    std::optional<found_memory> (*find_memory)(std::uintptr_t address) = nullptr;
 };
 
 // While a session is alive, launches made by the thread that created it run in it and add to its report.

@@ -1,6 +1,7 @@
 // Shadow of shared memory: who wrote and who read each cell last, to find races and reads of nothing.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -89,6 +90,18 @@ public:
         begin_ = begin >> granule_log2_ << granule_log2_;
         bytes_ = begin - begin_ + bytes;
         cells_.assign((bytes_ >> granule_log2_) + 1, shadow_cell{});
+    }
+    // Covers these as well, and keeps what it knows.
+    void include(std::uintptr_t begin, std::size_t bytes) {
+        if (bytes_ == 0) return cover(begin, bytes);
+        const unsigned granule_log2 = granule_log2_;
+        const std::uintptr_t old_begin = begin_, first = std::min(begin, begin_),
+                             end = std::max(begin + bytes, begin_ + bytes_);
+        const std::vector<shadow_cell> old = std::move(cells_);
+        cover(first, end - first);
+        if (granule_log2 != granule_log2_) refine(granule_log2);
+        std::copy(old.begin(), old.end(),
+                  cells_.begin() + static_cast<std::ptrdiff_t>((old_begin - begin_) >> granule_log2_));
     }
     void clear() { cells_.assign(cells_.size(), shadow_cell{}); }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -49,7 +50,13 @@ std::string short_name(std::string full) {
     return full.substr(begin, end - begin);
 }
 
-std::string without_arguments(const std::string& name) { return name.substr(0, name.find('<')); }
+
+// A symbol's name without what tells a program's files apart: "ct.<tag>.<name>" (src/emulate/objects.cpp).
+std::string own_name(const char* symbol) {
+    const std::string_view name = symbol;
+    if (!name.starts_with("ct.")) return symbol;
+    return std::string(name.substr(name.find('.', 3) + 1));
+}
 
 // libdw's view of this process. It is not thread-safe: every use holds the mutex.
 class program {
@@ -76,7 +83,17 @@ public:
         std::lock_guard lock(mutex_);
         const auto address = reinterpret_cast<GElf_Addr>(function);
         const char* name = module_ != nullptr ? dwfl_module_addrname(module_, address) : nullptr;
-        return name != nullptr ? name : "";
+        return name != nullptr ? own_name(name) : "";
+    }
+
+    std::vector<parameter> parameters_of(const void* function) {
+        std::lock_guard lock(mutex_);
+        Dwarf_Die* unit = nullptr;
+        std::vector<parameter> all;
+        for (Dwarf_Die& scope : scopes_at(reinterpret_cast<Dwarf_Addr>(function), unit)) {
+            if (dwarf_tag(&scope) == DW_TAG_subprogram) add_parameters(scope, all);
+        }
+        return all;
     }
 
     std::optional<global_variable> global_at(std::uintptr_t address, std::uintptr_t return_address) {
@@ -98,20 +115,14 @@ public:
         return global_variable{short_name(demangle(name)), address - offset, symbol.st_size, writable};
     }
 
-    std::string thread_local_at(std::size_t offset, std::uintptr_t return_address, const std::string& kernel) {
+    std::optional<shared_variable> thread_local_at(std::size_t offset) {
         std::lock_guard lock(mutex_);
-        const auto holds = [&](const shared_variable& v) { return offset - v.offset < v.bytes; };
-        const auto found = std::find_if(thread_locals_.begin(), thread_locals_.end(), holds);
+        const auto found = std::find_if(thread_locals_.begin(), thread_locals_.end(), [&](const shared_variable& v) {
+            return offset - v.offset < v.bytes && v.name.find("_ZZ") != std::string::npos;
+        });
         if (found == thread_locals_.end()) return {};
-        const std::string full = demangle(found->name.c_str()), function = short_name(full);
-        if (without_arguments(function) == without_arguments(kernel)) return {};
-        Dwarf_Die* unit = nullptr;
-        for (Dwarf_Die& scope : scopes_at(return_address - 1, unit)) {
-            const char* const name = dwarf_diename(&scope);
-            if (name != nullptr && without_arguments(name) == without_arguments(function))
-                return fmt::format("'{}' of {}()", full.substr(full.rfind(':') + 1), function);
-        }
-        return {};
+        const std::string full = demangle(found->name.c_str());
+        return shared_variable{full.substr(full.rfind(':') + 1), found->offset, found->bytes};
     }
 
     bool may_index_shared_rows(const std::string& type, std::uintptr_t return_address) {
@@ -167,6 +178,105 @@ public:
     }
 
 private:
+    static void add_parameters(Dwarf_Die& scope, std::vector<parameter>& all) {
+        Dwarf_Die inner;
+        if (dwarf_child(&scope, &inner) != 0) return;
+        do {
+            if (dwarf_tag(&inner) == DW_TAG_GNU_formal_parameter_pack) add_parameters(inner, all);
+            Dwarf_Attribute attribute;
+            Dwarf_Die type;
+            if (dwarf_tag(&inner) != DW_TAG_formal_parameter ||
+                dwarf_formref_die(dwarf_attr_integrate(&inner, DW_AT_type, &attribute), &type) == nullptr)
+                continue;
+            all.push_back(parameter_of(type));
+        } while (dwarf_siblingof(&inner, &inner) == 0);
+    }
+
+    static Dwarf_Word number(Dwarf_Die& die, unsigned name, Dwarf_Word otherwise) {
+        Dwarf_Attribute attribute;
+        Dwarf_Word value = 0;
+        return dwarf_formudata(dwarf_attr_integrate(&die, name, &attribute), &value) == 0 ? value : otherwise;
+    }
+
+    // What a type is called by typedefs and qualifiers.
+    static Dwarf_Die named(Dwarf_Die type) {
+        Dwarf_Die found = type;
+        dwarf_peel_type(&type, &found);
+        return found;
+    }
+
+    static parameter parameter_of(Dwarf_Die declared) {
+        constexpr std::size_t kMostInRegisters = 16;
+        Dwarf_Die type = named(declared);
+        parameter found;
+        Dwarf_Word bytes = 0;
+        if (dwarf_aggregate_size(&type, &bytes) == 0) found.bytes = bytes;
+        if (number(type, DW_AT_calling_convention, 0) == DW_CC_pass_by_reference) {
+            found.by_reference = true;
+            found.eightbytes = {parameter::integer};
+            return found;
+        }
+        found.alignment = std::max<std::size_t>(number(type, DW_AT_alignment, 8), 8);
+        const int tag = dwarf_tag(&type);
+        if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type) {
+            const bool is_float = tag == DW_TAG_base_type && number(type, DW_AT_encoding, 0) == DW_ATE_float;
+            if (is_float && found.bytes > 8) return found;  // long double
+            found.eightbytes.assign((std::max<std::size_t>(found.bytes, 1) + 7) / 8,
+                                    is_float ? parameter::vector : parameter::integer);
+            return found;
+        }
+        if (found.bytes > kMostInRegisters) return found;
+        std::array<int, 2> kinds{-1, -1};  // of the eightbytes: nothing, integer or vector
+        if (!classify(type, 0, kinds)) return found;
+        if (kinds[0] < 0 && kinds[1] < 0) {
+            found.nothing = true;
+            return found;
+        }
+        for (std::size_t i = 0; i < (found.bytes + 7) / 8; ++i)
+            found.eightbytes.push_back(kinds[i] == parameter::integer ? parameter::integer : parameter::vector);
+        return found;
+    }
+
+    // Notes what lies in the eightbytes of a type at this offset; false where it must lie in memory.
+    static bool classify(Dwarf_Die declared, std::size_t offset, std::array<int, 2>& kinds) {
+        Dwarf_Die type = named(declared), inner;
+        Dwarf_Word bytes = 0;
+        dwarf_aggregate_size(&type, &bytes);
+        const int tag = dwarf_tag(&type);
+        if (tag == DW_TAG_array_type) {
+            Dwarf_Attribute attribute;
+            Dwarf_Die element;
+            if (dwarf_formref_die(dwarf_attr_integrate(&type, DW_AT_type, &attribute), &element) == nullptr) return false;
+            Dwarf_Word each = 0;
+            if (dwarf_aggregate_size(&element, &each) != 0 || each == 0) return true;
+            for (std::size_t at = 0; at < bytes; at += each)
+                if (!classify(element, offset + at, kinds)) return false;
+            return true;
+        }
+        if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type) {
+            if (dwarf_child(&type, &inner) != 0) return true;
+            do {
+                if (dwarf_tag(&inner) != DW_TAG_member && dwarf_tag(&inner) != DW_TAG_inheritance) continue;
+                Dwarf_Attribute attribute;
+                Dwarf_Die member;
+                if (dwarf_hasattr(&inner, DW_AT_external) != 0 ||
+                    dwarf_formref_die(dwarf_attr_integrate(&inner, DW_AT_type, &attribute), &member) == nullptr)
+                    continue;
+                const Dwarf_Word bit = number(inner, DW_AT_data_bit_offset, 0);
+                const Dwarf_Word at = number(inner, DW_AT_data_member_location, bit / 8);
+                if (!classify(member, offset + at, kinds)) return false;
+            } while (dwarf_siblingof(&inner, &inner) == 0);
+            return true;
+        }
+        if (bytes == 0 || offset + bytes > 16) return bytes == 0;
+        if (offset % std::min<std::size_t>(bytes, 8) != 0 && dwarf_tag(&type) != DW_TAG_base_type) return false;
+        const bool is_float = tag == DW_TAG_base_type && number(type, DW_AT_encoding, 0) == DW_ATE_float;
+        for (std::size_t at = offset / 8; at <= (offset + bytes - 1) / 8; ++at) {
+            if (kinds[at] != parameter::integer) kinds[at] = is_float ? parameter::vector : parameter::integer;
+        }
+        return true;
+    }
+
     // "[33]", of an array of so many; "[32][33]". Of a type that is none, nothing.
     static std::string bounds_of(Dwarf_Die& type) {
         std::string bounds;
@@ -291,7 +401,7 @@ private:
             for (int i = 1; i < count && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
                 if (GELF_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
                 const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
-                if (name != nullptr) thread_locals_.push_back({name, symbol.st_value, symbol.st_size});
+                if (name != nullptr) thread_locals_.push_back({own_name(name), symbol.st_value, symbol.st_size});
             }
         }
     }
@@ -330,13 +440,15 @@ std::optional<global_variable> global_variable_at(std::uintptr_t address, std::u
     return program::self().global_at(address, return_address);
 }
 
-std::string shared_variable_at(std::size_t offset, std::uintptr_t return_address, const void* kernel) {
-    return program::self().thread_local_at(offset, return_address, function_name(kernel));
-}
+std::optional<shared_variable> shared_variable_at(std::size_t offset) { return program::self().thread_local_at(offset); }
 
 bool may_index_shared_rows(const char* type, std::uintptr_t return_address) {
     return program::self().may_index_shared_rows(type, return_address);
 }
+
+std::string data_name(const void* address) { return short_name(demangle(program::self().mangled_name(address).c_str())); }
+
+std::vector<parameter> parameters_of(const void* function) { return program::self().parameters_of(function); }
 
 bool have_symbols() { return program::self().has_symbols(); }
 

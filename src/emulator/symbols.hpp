@@ -39,6 +39,21 @@ std::string to_string(const source_line& line);
 // "kernel" where the program is stripped.
 std::string function_name(const void* function);
 
+// The name of the variable that begins at this address.
+std::string data_name(const void* address);
+
+// How a function's parameters are passed, by x86-64's rules, in their order.
+struct parameter {
+    std::size_t bytes = 0;
+    std::size_t alignment = 8;  // on the stack
+    // Of each of its one or two eightbytes: in an integer register or in a vector's. None: on the stack.
+    enum where : std::uint8_t { integer, vector };
+    std::vector<where> eightbytes;
+    bool nothing = false;       // an empty struct
+    bool by_reference = false;  // its address is passed
+};
+std::vector<parameter> parameters_of(const void* function);
+
 // The shared arrays that the kernel declares; empty where it declares none.
 std::vector<shared_variable> shared_variables_of(const void* kernel);
 
@@ -46,10 +61,8 @@ std::vector<shared_variable> shared_variables_of(const void* kernel);
 // variable. Nothing where none is there.
 std::optional<global_variable> global_variable_at(std::uintptr_t address, std::uintptr_t return_address);
 
-// "'tile' of load_tile()": the `static thread_local` variable at that offset in the program's thread-local segment.
-// Empty if the call that returns to `return_address` is not in the variable's function, or if that function is the
-// kernel.
-std::string shared_variable_at(std::size_t offset, std::uintptr_t return_address, const void* kernel);
+// The `static thread_local` variable of a function at that offset in the program's thread-local segment.
+std::optional<shared_variable> shared_variable_at(std::size_t offset);
 
 // Whether an index of an array of this type, "'float [33]'", may be that of a row of a `static thread_local` array,
 // "float [32][33]": whether the file that makes the call that returns to `return_address` has one.

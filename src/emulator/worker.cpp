@@ -1,5 +1,6 @@
 #include "emulator/worker.hpp"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -14,8 +15,6 @@
 
 namespace cornerturn::emulator {
 namespace {
-
-std::uint64_t pack(unsigned x, unsigned y, unsigned z) { return x | std::uint64_t{y} << 32 | std::uint64_t{z} << 48; }
 
 extent3 block_at(std::uint64_t index, extent3 grid) {
     return {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
@@ -38,23 +37,34 @@ constinit warp_instruction nothing;
 warp_instruction* const expects_nothing = &nothing;
 thread_local constinit running_lane running{&expects_nothing, 0, 0};
 thread_local constinit worker* current_worker = nullptr;
+alignas(1024) thread_local constinit std::byte dynamic_shared_memory[kMaxShared]{};
 extern "C" {
-thread_local constinit built_in_indices cornerturn_built_in{};
+thread_local constinit index3 cornerturn_thread_index{}, cornerturn_block_index{}, cornerturn_block_dim{},
+    cornerturn_grid_dim{};
 }
 
-worker::worker() {
-    void* memory =
-        mmap(nullptr, kStacksBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw error("the system has no memory for the emulator's stacks (17 MiB a core)");
-    madvise(memory, kStacksBytes, MADV_HUGEPAGE);
+worker::worker() { make_stacks(kKernelStackBytes); }
+
+worker::~worker() { munmap(stacks_, stack_bytes_ * kMaxThreads); }
+
+// Stacks on which a kernel has so many bytes.
+void worker::make_stacks(std::size_t kernel_bytes) {
+    const std::size_t bytes = kernel_bytes + kStackReserve + kLinesFilled * kLineBytes;
+    if (bytes == stack_bytes_) return;
+    const std::size_t all = bytes * kMaxThreads;
+    void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        throw error(fmt::format("the system has no memory for the emulator's stacks ({} MiB a core)", (all >> 20) + 1));
+    }
+    if (kernel_bytes == kKernelStackBytes) madvise(memory, all, MADV_HUGEPAGE);
+    if (stacks_ != nullptr) munmap(stacks_, stack_bytes_ * kMaxThreads);
     stacks_ = static_cast<char*>(memory);
+    stack_bytes_ = bytes;
     for (fiber& f : fibers_) f.stack_pointer = stacks_;  // something that can be fetched ahead
 #if CORNERTURN_OWN_FIBERS
-    for (fiber& f : beginnings_) make_fiber(f, bottom_of(&f), bottom_of(&f) + kStackBytes, &fiber_main);
+    for (fiber& f : beginnings_) make_fiber(f, bottom_of(&f), bottom_of(&f) + stack_bytes_, &fiber_main);
 #endif
 }
-
-worker::~worker() { munmap(stacks_, kStacksBytes); }
 
 // ---- Fibers -------------------------------------------------------------------------------------------------------
 
@@ -73,7 +83,7 @@ void worker::announce(const fiber& to) {
     announced& next = announced_[running_on_];
     if (&to != &outside_) {
         next.bottom = bottom_of(stack);
-        next.bytes = kStackBytes;
+        next.bytes = stack_bytes_;
     }
     __sanitizer_start_switch_fiber(&left.fake_stack, next.bottom, next.bytes);
     __sanitizer_finish_switch_fiber(next.fake_stack, &left.bottom, &left.bytes);
@@ -92,15 +102,19 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     config_ = config;
     entry_ = entry;
     block_seconds_ = session.options_.block_seconds;
+    keep_going_ = session.options_.keep_going;
+    find_memory_ = session.options_.find_memory;
+    output_ = session.options_.prints_to_output ? stdout : stderr;
+    make_stacks(session.options_.stack_bytes);
     arguments_ = arguments;
     threads_ = config.block.x * config.block.y * config.block.z;
     warps_ = (threads_ + kWarpSize - 1) / kWarpSize;
     last_lanes_ = lane_mask(threads_ - (warps_ - 1) * kWarpSize);
-    cornerturn_built_in.block_dim = pack(config.block.x, config.block.y, config.block.z);
-    cornerturn_built_in.grid_dim = pack(config.grid.x, config.grid.y, config.grid.z);
+    cornerturn_block_dim = {config.block.x, config.block.y, config.block.z};
+    cornerturn_grid_dim = {config.grid.x, config.grid.y, config.grid.z};
     for (unsigned i = 0; i < threads_; ++i) {
-        packed_thread_[i] =
-            pack(i % config.block.x, i / config.block.x % config.block.y, i / config.block.x / config.block.y);
+        thread_index_[i] = {i % config.block.x, i / config.block.x % config.block.y,
+                            i / config.block.x / config.block.y};
     }
     traces_.clear();
     trace_ = &traces_.emplace_back(0);
@@ -110,14 +124,15 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     accesses_ = 0;
 
     regions_.clear();
+    by_address_.clear();
     for (const session::buffer& buffer : session.buffers_) {
-        regions_.push_back(
+        add_region(
             {region::global, buffer.writable, buffer.begin, buffer.bytes, buffer.name, nullptr, buffer.written.get()});
     }
     const byte_range segment = thread_local_segment();
     const auto add_shared = [&](std::uintptr_t begin, std::size_t bytes, const std::string& name,
                                 shadow_memory& shadow) {
-        regions_.push_back({region::shared, true, begin, bytes, name, &shadow, nullptr});
+        add_region({region::shared, true, begin, bytes, name, &shadow, nullptr});
     };
     const std::vector<shared_variable> variables = shared_variables_of(config.kernel);
     std::uintptr_t low = std::numeric_limits<std::uintptr_t>::max(), high = 0;
@@ -135,8 +150,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     serial_ = 0;
     static_shadow_.cover(low, low < high ? high - low : 0);
     if (config.dynamic_shared_bytes > 0) {
-        if (dynamic_shared_ == nullptr) dynamic_shared_ = std::make_unique<bank_row[]>(kMaxShared / sizeof(bank_row));
-        const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_shared_.get());
+        const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_shared_memory);
         add_shared(begin, config.dynamic_shared_bytes, "dynamic shared memory", dynamic_shadow_);
         dynamic_shadow_.cover(begin, config.dynamic_shared_bytes);
     }
@@ -215,13 +229,8 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
     disordered_ = 0;
 }
 
-// Runs the warp, whose lanes have yet to begin or stand at the block's barrier, to the next.
-[[gnu::always_inline]] inline void worker::run_warp(unsigned warp, bool fresh) {
-    first_ = warp * kWarpSize;
-    lanes_ = lanes_of(warp);
-    finished_ = 0;
-    starting_ = fresh;
-    due_ = lanes_;
+// Runs the warp's lanes that are due, and what they release, until none can go on.
+[[gnu::always_inline]] inline void worker::run_due(unsigned warp) {
     do {
         const std::uintptr_t after =
             starting_ ? 0 : sync_sites_[first_ + static_cast<unsigned>(std::countr_zero(due_))];
@@ -239,8 +248,29 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
         due_ = at_warp_sync_ == 0 ? 0 : release_warp_syncs();
     } while (due_ != 0);
     ended_lanes_[warp] = finished_;
-    ended_ |= finished_;
+}
+
+// Runs the warp, whose lanes have yet to begin or stand at the block's barrier, to the next.
+[[gnu::always_inline]] inline void worker::run_warp(unsigned warp, bool fresh) {
+    first_ = warp * kWarpSize;
+    lanes_ = lanes_of(warp);
+    finished_ = gone_[warp];
+    starting_ = fresh;
+    due_ = lanes_ & ~finished_;
+    if (due_ != 0) run_due(warp);
+    ended_ |= finished_ & ~gone_[warp];
     waiting_ |= lanes_ & ~finished_;
+}
+
+// Goes on with a warp whose lanes yielded.
+void worker::resume_warp(unsigned warp) {
+    first_ = warp * kWarpSize;
+    lanes_ = lanes_of(warp);
+    finished_ = ended_lanes_[warp];
+    starting_ = false;
+    due_ = yielded_[warp];
+    at_warp_sync_ = suspended_[warp];
+    run_due(warp);
 }
 
 // One function, with run_warp in it: a switch to another fiber leaves the processor's predictions of returns with those
@@ -253,6 +283,8 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
             for (bool fresh = true;; fresh = false) {
                 waiting_ = ended_ = 0;
                 for (unsigned warp = 0; warp < warps_; ++warp) run_warp(warp, fresh);
+                if (yielding_ != 0) [[unlikely]]
+                    run_yielded();
                 if (!unwritten_.empty()) check_unwritten();
                 if (waiting_ == 0) break;
                 release_barrier();
@@ -262,10 +294,11 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
         fault_.reset();
 #if CORNERTURN_ANNOUNCE_FIBERS
         // The fibers are left in the middle of the kernel, with what they had marked out of bounds on their stacks.
-        __asan_unpoison_memory_region(stacks_, kStacksBytes);
+        __asan_unpoison_memory_region(stacks_, stack_bytes_ * kMaxThreads);
 #endif
         unwritten_.clear();
         at_warp_sync_ = 0;
+        yielding_ = 0;
         disordered_ = 0;
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
@@ -302,7 +335,7 @@ void copies_under_way::arrive(unsigned later) {
 void worker::begin_block() {
     ++blocks_begun_;
     time_over_ = false;
-    cornerturn_built_in.block_index = pack(block_.x, block_.y, block_.z);
+    cornerturn_block_index = {block_.x, block_.y, block_.z};
     if (serial_ > touch::kMaxSerial / 2) {  // leaves the other half to this block
         static_shadow_.clear();
         dynamic_shadow_.clear();
@@ -310,6 +343,8 @@ void worker::begin_block() {
     }
     interval_ = first_interval_ = touch::make(++serial_, 0, 0, 0);
     next_stack_ = beginnings_.data();
+    if (some_gone_) gone_.fill(0);
+    some_gone_ = false;
     if (warp_synced_) forget_warp_syncs();
     if (some_copies_) {
         for (copies_under_way& of_thread : copies_) of_thread.forget();

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <deque>
 #include <map>
 #include <memory>
@@ -23,7 +24,7 @@
 #endif
 
 #include "emulator/counters.hpp"
-#include "emulator/fiber.hpp"
+#include "cornerturn/emulator/fiber.hpp"
 #include "emulator/session.hpp"
 #include "emulator/shadow.hpp"
 #include "emulator/symbols.hpp"
@@ -35,16 +36,14 @@ inline constexpr unsigned kMaxThreads = 1024, kMaxWarps = kMaxThreads / kWarpSiz
 // those of all lanes into a few sets of the cache; these follow one another through all of its sets.
 inline constexpr std::size_t kLineBytes = 64, kLinesFilled = 5;
 inline constexpr unsigned kStacksInCache = 64;  // what waits on so many stacks stays in the nearest cache
-// What a kernel has, and what is kept for the emulator's own calls on the same stack: a sanitizer's are large.
-inline constexpr std::size_t kKernelStackBytes = 14 << 10,
-                             kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 << 10 : 2 << 10;
-inline constexpr std::size_t kStackBytes = kKernelStackBytes + kStackReserve + kLinesFilled * kLineBytes,
-                             kStacksBytes = kStackBytes * kMaxThreads;
+// What is kept on each stack for the emulator's own calls, beside what the kernel has: a sanitizer's are large.
+inline constexpr std::size_t kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 << 10 : 2 << 10;
+inline constexpr double kSpinSeconds = 5;  // that a thread may wait for others of which none does anything else
 inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // of a block's shared memory
 
 // What a memory access may touch.
 struct region {
-    enum kind : std::uint8_t { global, shared } space;
+    enum kind : std::uint8_t { global, shared, constant } space;
     bool writable;
     std::uintptr_t begin;
     std::size_t bytes;
@@ -106,8 +105,11 @@ struct running_lane {
 };
 extern warp_instruction* const expects_nothing;
 [[gnu::tls_model("local-exec")]] extern thread_local constinit running_lane running;
+// Of the block that runs: what all `extern __shared__` arrays are.
+extern thread_local constinit std::byte dynamic_shared_memory[kMaxShared] asm("cornerturn_dynamic_shared");
 extern "C" {
-[[gnu::tls_model("local-exec")]] extern thread_local constinit built_in_indices cornerturn_built_in;
+[[gnu::tls_model("local-exec")]] extern thread_local constinit index3 cornerturn_thread_index, cornerturn_block_index,
+    cornerturn_block_dim, cornerturn_grid_dim;
 }
 
 // A thread's asynchronous copies that it has yet to wait for. Until then all bits of what they copy to are set: whoever
@@ -195,35 +197,63 @@ public:
         return next;
     }
     handover sync_threads(std::uintptr_t return_address) { return stop_lane(return_address); }
+    handover sync_threads_count(bool value, std::uintptr_t return_address);
     handover sync_warp(std::uint32_t mask, std::uintptr_t return_address);
-    handover shuffle(std::uint32_t mask, std::uint64_t value, int operand, int width, shuffle_kind kind,
-                     std::uintptr_t return_address);
-    std::uint64_t shuffled() const { return waits_[running.lane].received; }
+    handover exchange(std::uint32_t mask, std::uint64_t value, exchange_kind kind, int operand, int width,
+                      std::uintptr_t return_address);
+    handover active_lanes(std::uintptr_t return_address);
+    handover yield(std::uintptr_t return_address);
+    std::uint64_t received() const { return waits_[current_].received; }
     void unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address);
     void index_outside(std::int64_t index, const char* type, std::uintptr_t return_address);
     int print(const char* format, std::va_list& arguments);
 
-    void* dynamic_shared() { return dynamic_shared_.get(); }
+    void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected,
+                std::uintptr_t return_address);
+    std::uint64_t atomic_old() {
+        if (last_atomic_->op == kReduction) last_atomic_->op = kAtomic;
+        return old_value_;
+    }
+    bool is_in(region::kind space, std::uintptr_t address) const {
+        const region* const found = region_at(address);
+        return found != nullptr && found->space == space;
+    }
+    // Calls f() where a whole stack is left, which a fiber has not.
+    template <class F>
+    void on_large_stack(F f) {
+        errand_ = {[](void* what) { (*static_cast<F*>(what))(); }, &f};
+        switch_fibers(hand_over(fibers_[current_], outside_));
+    }
+    [[noreturn]] void fail_assertion(std::uintptr_t return_address) {
+        raise_from_fiber({hazard_kind::assertion, current_, 0, 0, kLoad, return_address});
+    }
+    index3 running_thread() const { return thread_index_[current_]; }
+    extent3 running_block() const { return block_; }
+    [[noreturn]] void refuse(const char* feature, std::uintptr_t return_address);
+    // What was noted since the last call; then nothing.
+    void take_hazards(std::vector<found_hazard>& all);
 
     // For signal handlers, on this OS thread.
     std::uint64_t blocks_begun() const { return blocks_begun_; }  // of all launches
     void end_time() { time_over_ = true; }                        // of the block
     // Whether a kernel has this address on its stack.
     bool has_on_stack(std::uintptr_t address) const {
-        return address - reinterpret_cast<std::uintptr_t>(stacks_) < kStacksBytes;
+        return address - reinterpret_cast<std::uintptr_t>(stacks_) < stack_bytes_ * kMaxThreads;
     }
     // What the kernel did at `pc`; then leave_kernel() must be called on the stack that ends at stack_top().
     void note_fault(hazard_kind kind, std::uintptr_t pc) { fault_ = {kind, current_, 0, 0, kLoad, pc + 1}; }
     std::uintptr_t stack_top() const {
-        return reinterpret_cast<std::uintptr_t>(bottom_of(stack_of_[current_])) + kStackBytes;
+        return reinterpret_cast<std::uintptr_t>(bottom_of(stack_of_[current_])) + stack_bytes_;
     }
     [[noreturn]] void leave_kernel() { raise_from_fiber(*fault_); }
 
 private:
     // What a lane that waits at a warp-level barrier waits for.
     struct warp_wait {
+        enum : std::uint8_t { barrier, exchange, active_lanes, yield } what = barrier;
+        exchange_kind kind{};
         std::uint32_t mask = 0;
-        int source = -1;  // the lane that it shuffles from; -1: it only waits
+        int source = 0;  // of a shuffle: the lane that it is from
         std::uint64_t offered = 0, received = 0;
     };
 
@@ -235,7 +265,7 @@ private:
         std::size_t width;
         direction op;
         std::uintptr_t return_address;
-        const char* type = nullptr;  // of an array, whose index is `address`
+        const char* type = nullptr;  // of an array, whose index is `address`; or the feature that there is not
     };
 
     static void fiber_main();
@@ -247,7 +277,7 @@ private:
         running = {trace_begin_, lane, due_ ^ rest};
         due_ = rest;
         current_ = first_ + lane;
-        cornerturn_built_in.thread_index = packed_thread_[current_];
+        cornerturn_thread_index = thread_index_[current_];
     }
 
     // The next lane's fiber: at the kernel's beginning, on the next stack, or where it waits.
@@ -255,7 +285,7 @@ private:
         begin_lane();
         fiber& made = *next_stack_++;
 #if !CORNERTURN_OWN_FIBERS
-        make_fiber(made, bottom_of(&made), bottom_of(&made) + kStackBytes, &fiber_main);
+        make_fiber(made, bottom_of(&made), bottom_of(&made) + stack_bytes_, &fiber_main);
 #endif
         stack_of_[current_] = &made;
         return made;
@@ -269,7 +299,10 @@ private:
         }
         return fibers_[current_];
     }
-    char* bottom_of(const fiber* stack) const { return stacks_ + kStackBytes * (stack - beginnings_.data()); }
+    char* bottom_of(const fiber* stack) const {
+        return stacks_ + stack_bytes_ * static_cast<std::size_t>(stack - beginnings_.data());
+    }
+    void make_stacks(std::size_t kernel_bytes);
     fiber& next_fiber() { return due_ == 0 ? outside_ : starting_ ? new_fiber() : waiting_fiber(); }
 
     // The handover that the caller is about to make.
@@ -287,12 +320,6 @@ private:
     }
     [[noreturn]] void raise_from_fiber(const fault& what);
 
-    // Calls f() where a whole stack is left, which a fiber has not.
-    template <class F>
-    void on_large_stack(F f) {
-        errand_ = {[](void* what) { (*static_cast<F*>(what))(); }, &f};
-        switch_fibers(hand_over(fibers_[current_], outside_));
-    }
     void run_errand() {
         const errand todo = errand_;
         errand_ = {};
@@ -301,16 +328,26 @@ private:
 
     void begin_block();
     std::uint32_t lanes_of(unsigned warp) const { return warp + 1 < warps_ ? ~0u : last_lanes_; }
+    void run_due(unsigned warp);
     void run_warp(unsigned warp, bool fresh);
+    void resume_warp(unsigned warp);
     handover wait_for_warp(std::uint32_t mask, std::uintptr_t return_address);
     std::uint32_t release_warp_syncs();
+    std::uint32_t lanes_that_agree() const;
+    std::uint32_t lanes_together();
+    void finish_exchange(unsigned thread, std::uint32_t released);
+    void run_yielded();
+    [[noreturn]] void raise_spinning();
     void forget_warp_syncs();
     void release_barrier();
-    [[noreturn]] void raise_ended_early();
+    void note_ended_early();
+    bool is_gone(unsigned thread) const { return (gone_[thread / kWarpSize] >> thread % kWarpSize & 1) != 0; }
     [[gnu::noinline]] static void file_access(std::uintptr_t address, unsigned width, direction op,
                                               std::uintptr_t return_address);
     void file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
+    const region* region_at(std::uintptr_t address) const;
+    void add_region(region added);
     bool add_variable_at(std::uintptr_t address, std::uintptr_t return_address);
     const region& find_region(site& where, std::uintptr_t address);
     warp_instruction& find_instruction(site& where);
@@ -332,9 +369,18 @@ private:
     void flush_printed();
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
-    [[noreturn]] void raise_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
+    void note_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
+    // One that the kernel can go on from: raises, or keeps it where the session wants the rest as well. Of each kind and
+    // site the first is kept, and how many there were. `describe` gives the words.
+    template <class Describe>
+    void note(hazard_kind kind, unsigned thread, std::uintptr_t where, Describe describe) {
+        if (!keep_going_) raise(kind, thread, describe());
+        noted_hazard& found = noted_[{kind, where}];
+        if (found.times++ == 0) found.message = message_of(thread, describe());
+    }
+    std::string message_of(unsigned thread, const std::string& what) const;
     void check_unwritten();
     shadow_memory& shadow_of(std::uintptr_t address) {
         return static_shadow_.covers(address) ? static_shadow_ : dynamic_shadow_;
@@ -349,11 +395,13 @@ private:
     const void* arguments_ = nullptr;
     unsigned threads_ = 0, warps_ = 0;
     std::uint32_t last_lanes_ = 0;  // of the last warp
-    std::array<std::uint64_t, kMaxThreads> packed_thread_{};
+    std::array<index3, kMaxThreads> thread_index_{};
     std::deque<region> regions_;
+    std::vector<const region*> by_address_;
 
     // A lane that ends without waiting leaves its stack to the next, so kernels without barriers use one.
     char* stacks_ = nullptr;
+    std::size_t stack_bytes_ = 0;  // of each
     std::array<fiber, kMaxThreads> beginnings_{};  // of a fiber on each stack; our own stay as they were made
     fiber* next_stack_ = nullptr;                  // of beginnings_: that no thread of this block has used
     std::array<fiber*, kMaxThreads> stack_of_{};   // of beginnings_: that the thread runs on
@@ -372,18 +420,31 @@ private:
 
     // The block being run.
     extent3 block_;
-    std::array<std::uint32_t, kMaxWarps> ended_lanes_{};    // in this barrier interval, as the next two
+    std::array<std::uint32_t, kMaxWarps> ended_lanes_{};    // up to this barrier interval, as the next two
     std::uint32_t ended_ = 0, waiting_ = 0;                 // not 0: some thread has ended, or waits
+    std::array<std::uint32_t, kMaxWarps> gone_{};           // lanes that have ended in intervals before this one
+    bool some_gone_ = false;
+    unsigned block_count_ = 0;  // of values that are not 0, given at the block's barrier
+    bool counts_values_ = false;
     std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // of the barrier that the thread came to last
     std::array<touch, kMaxThreads> touches_{};  // of each thread: itself, and the warp-level barriers it has passed
     bool warp_synced_ = true;                   // some thread has, or they are not known yet
-    std::array<warp_wait, kWarpSize> waits_;    // of the warp being run
+    std::array<warp_wait, kMaxThreads> waits_;
+    std::array<std::uint32_t, kMaxWarps> yielded_{}, suspended_{};  // lanes of warps that yielded, and that wait for them
+    std::uint32_t yielding_ = 0;                                    // a bit for each warp that has yielded lanes
     std::uint64_t serial_ = 0;                  // barrier intervals, over all blocks
     touch interval_, first_interval_;           // this one, and the one in which this block began
     std::uint64_t blocks_begun_ = 0;            // of all launches
     std::optional<fault> fault_;
     volatile bool time_over_ = false;  // of the block; set by a signal handler
     errand errand_;
+    bool keep_going_ = false;
+    std::optional<found_memory> (*find_memory_)(std::uintptr_t address) = nullptr;
+    struct noted_hazard {
+        std::string message;
+        std::uint64_t times = 0;
+    };
+    std::map<std::pair<hazard_kind, std::uintptr_t>, noted_hazard> noted_;  // by the return address at which it was
     std::map<std::uintptr_t, bool> in_shared_rows_;  // what is known of uses of an index, by return address
     double block_seconds_ = 0;                       // that one may take
     std::string printed_;                            // by the kernel, and not written yet: a line that has not ended
@@ -421,10 +482,10 @@ private:
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 
-    struct alignas(128) bank_row {
-        std::byte bytes[128];
-    };
-    std::unique_ptr<bank_row[]> dynamic_shared_;
+    site* last_atomic_ = nullptr;
+    std::uint64_t old_value_ = 0;  // that it found
+    std::FILE* output_ = stderr;   // where kernels print
+
     shadow_memory static_shadow_, dynamic_shadow_;
 
     bool some_copies_ = false;  // asynchronous ones, in the block

@@ -60,7 +60,7 @@ std::string why_modelled(const result& r, const metric& m, std::uint64_t emulate
 // counts the same wavefronts without it.
 struct noisy_metric {
     const char* name;
-    std::array<std::uint64_t, 2> counters::*means;
+    counters::by_direction counters::*means;
     direction op;
     const char *with, *without;  // lost arbitration
 };
@@ -97,8 +97,8 @@ std::string why_noisy(const result& r, const noisy_metric& m, std::uint64_t emul
 // and one wavefront a cycle, and takes one memory instruction. Rough, and enough to tell which change weighs most.
 struct expense {
     const char *what, *unit;
-    std::array<std::uint64_t, 2> counters::*where;
-    std::array<std::uint64_t, 2> counters::*requests;  // that it is told by; null for themselves
+    counters::by_direction counters::*where;
+    counters::by_direction counters::*requests;  // that it is told by; null for themselves
     direction op;
     double cycles;
 };

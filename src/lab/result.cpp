@@ -9,23 +9,6 @@ namespace cornerturn::lab {
 
 using nlohmann::ordered_json;
 
-const std::vector<metric>& metrics() {
-    using emulator::counters;
-    using emulator::kLoad;
-    using emulator::kStore;
-    static const std::vector<metric> all = {
-        {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", &counters::global_requests, kLoad},
-        {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", &counters::global_requests, kStore},
-        {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", &counters::global_sectors, kLoad},
-        {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", &counters::global_sectors, kStore},
-        {"smsp__sass_inst_executed_op_shared_ld.sum", &counters::shared_requests, kLoad},
-        {"smsp__sass_inst_executed_op_shared_st.sum", &counters::shared_requests, kStore},
-        {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &counters::shared_wavefronts, kLoad},
-        {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &counters::shared_wavefronts, kStore},
-    };
-    return all;
-}
-
 namespace {
 
 ordered_json triple(const emulator::extent3& e) { return {e.x, e.y, e.z}; }

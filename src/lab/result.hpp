@@ -11,6 +11,7 @@
 
 #include "device/operation.hpp"
 #include "emulator/counters.hpp"
+#include "emulator/metrics.hpp"
 #include "emulator/session.hpp"
 #include "lab/hardware.hpp"
 
@@ -86,13 +87,8 @@ struct result {
     bool failed() const { return ran() && verified == verification::failed; }
 };
 
-// Nsight Compute's name of each counter, and where the emulator keeps it.
-struct metric {
-    const char* name;
-    std::array<std::uint64_t, 2> emulator::counters::*where;
-    emulator::direction op;
-};
-const std::vector<metric>& metrics();
+using emulator::metric;
+using emulator::metrics;
 
 nlohmann::ordered_json to_json(const device_info& device);
 nlohmann::ordered_json to_json(const timing& t);

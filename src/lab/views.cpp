@@ -25,8 +25,8 @@ std::string per(std::uint64_t a, std::uint64_t b) {
     return b == 0 ? "-" : number(static_cast<double>(a) / static_cast<double>(b));
 }
 
-std::string per_request(const counters& c, std::array<std::uint64_t, 2> counters::*what,
-                        std::array<std::uint64_t, 2> counters::*requests, emulator::direction op) {
+std::string per_request(const counters& c, counters::by_direction counters::*what,
+                        counters::by_direction counters::*requests, emulator::direction op) {
     return per((c.*what)[op], (c.*requests)[op]);
 }
 

@@ -1,0 +1,5 @@
+// CUDA's own name for the types of the runtime API.
+#pragma once
+
+#include "driver_types.h"
+#include "vector_types.h"

@@ -1,0 +1,4 @@
+// cudaCreateChannelDesc.
+#pragma once
+
+#include "cuda_runtime_api.h"

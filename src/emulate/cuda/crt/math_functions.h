@@ -1,0 +1,4 @@
+// CUDA's mathematical functions.
+#pragma once
+
+#include "../cornerturn_cuda/math.h"

@@ -1,0 +1,16 @@
+// CUDA's runtime API. What it does here: src/emulate/runtime/.
+#pragma once
+
+#define CUDART_VERSION 13000
+#define CUDART_CB
+#define __CUDART_API_VERSION CUDART_VERSION
+
+#include <stddef.h>
+
+#include "cornerturn_cuda/api_device.h"
+#include "cornerturn_cuda/api_functions.h"
+#include "cornerturn_cuda/api_graphs.h"
+#include "cornerturn_cuda/api_memory.h"
+#include "cornerturn_cuda/api_streams.h"
+#include "driver_types.h"
+#include "vector_types.h"

@@ -1,0 +1,4 @@
+// make_cudaPitchedPtr, make_cudaExtent and make_cudaPos.
+#pragma once
+
+#include "cuda_runtime_api.h"

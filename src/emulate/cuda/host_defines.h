@@ -1,0 +1,4 @@
+// What marks functions of CUDA's interface.
+#pragma once
+
+#include "crt/host_defines.h"

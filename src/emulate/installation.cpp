@@ -1,0 +1,43 @@
+#include <filesystem>
+#include <sstream>
+
+#include "cornerturn/error.hpp"
+#include "emulate/compile.hpp"
+
+namespace cornerturn::emulate {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> split(const std::string& list) {
+    std::vector<std::string> all;
+    std::stringstream stream(list);
+    for (std::string part; stream >> part;) all.push_back(part);
+    return all;
+}
+
+}  // namespace
+
+// Beside the program where it is installed; in the source and the build folder where it is not.
+installation find_installation() {
+    std::error_code none;
+    const fs::path prefix = fs::read_symlink("/proc/self/exe", none).parent_path().parent_path();
+    const fs::path headers = prefix / "share/cornerturn/cuda";
+    installation found;
+    fs::path library;
+    if (fs::exists(headers / "cuda_runtime.h", none)) {
+        found.headers = headers.string();
+        found.include = (prefix / "include").string();
+        library = prefix / CORNERTURN_LIBRARY_FOLDER / "cornerturn/libcornerturn_emulate.a";
+    } else {
+        found.headers = CORNERTURN_SOURCE_DIR "/src/emulate/cuda";
+        found.include = CORNERTURN_SOURCE_DIR "/include";
+        library = CORNERTURN_EMULATE_LIBRARY;
+    }
+    if (!fs::exists(library, none)) throw error(library.string() + " is missing: build or install cornerturn whole");
+    found.libraries = split(CORNERTURN_EMULATE_LINKS);
+    found.libraries.insert(found.libraries.begin(), library.string());
+    return found;
+}
+
+}  // namespace cornerturn::emulate

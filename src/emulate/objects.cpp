@@ -1,0 +1,194 @@
+#include "emulate/objects.hpp"
+
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gelf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "cornerturn/error.hpp"
+#include "emulate/process.hpp"
+
+namespace cornerturn::emulate {
+namespace {
+
+struct symbol {
+    std::string name;
+    int type, binding, visibility;
+    bool defined;
+    std::uint64_t bytes;
+};
+
+std::vector<symbol> symbols_of(const std::string& object) {
+    elf_version(EV_CURRENT);
+    const int file = open(object.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) throw error(object + " cannot be read");
+    Elf* const elf = elf_begin(file, ELF_C_READ, nullptr);
+    std::vector<symbol> all;
+    for (Elf_Scn* section = nullptr; elf != nullptr && (section = elf_nextscn(elf, section)) != nullptr;) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_SYMTAB) continue;
+        Elf_Data* const data = elf_getdata(section, nullptr);
+        const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
+        GElf_Sym s;
+        for (int i = 1; i < count && gelf_getsym(data, i, &s) != nullptr; ++i) {
+            const char* const name = elf_strptr(elf, header.sh_link, s.st_name);
+            if (name == nullptr || *name == 0) continue;
+            all.push_back({name, GELF_ST_TYPE(s.st_info), GELF_ST_BIND(s.st_info), GELF_ST_VISIBILITY(s.st_other),
+                           s.st_shndx != SHN_UNDEF, s.st_size});
+        }
+    }
+    elf_end(elf);
+    close(file);
+    return all;
+}
+
+// What C's library and C++'s have for the host is another thing in device code.
+const std::map<std::string, std::string>& device_words() {
+    static const std::map<std::string, std::string> all{
+        {"printf", "cornerturn_kernel_printf"},     {"malloc", "cornerturn_kernel_malloc"},
+        {"free", "cornerturn_kernel_free"},         {"_Znwm", "cornerturn_kernel_malloc"},
+        {"_Znam", "cornerturn_kernel_malloc"},      {"_ZdlPv", "cornerturn_kernel_free"},
+        {"_ZdlPvm", "cornerturn_kernel_free"},      {"_ZdaPv", "cornerturn_kernel_free"},
+        {"_ZdaPvm", "cornerturn_kernel_free"},      {"__assert_fail", "cornerturn_kernel_assert_fail"},
+        {"memcpy", "cornerturn_kernel_memcpy"},     {"memmove", "cornerturn_kernel_memcpy"},
+        {"memset", "cornerturn_kernel_memset"},     {"abort", "cornerturn_kernel_abort"},
+    };
+    return all;
+}
+
+std::string demangle(const std::string& name) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                      std::free);
+    return status == 0 ? text.get() : name;
+}
+
+// "table" of "_ZN2ns5tableE", and of "table".
+std::string last_name(const std::string& mangled) {
+    std::string full = demangle(mangled);
+    const std::size_t colon = full.rfind("::");
+    return colon == full.npos ? full : full.substr(colon + 2);
+}
+
+// The kernel that a mark of its body, "_ZZ1kPiE14ct_kernel_mark", belongs to; "" of another symbol.
+std::string marked_kernel(const std::string& name) {
+    const std::string end = fmt::format("E{}{}", std::string(kKernelMark).size(), kKernelMark);
+    const std::size_t at = name.rfind(end);
+    if (!name.starts_with("_ZZ") || at == name.npos) return "";
+    return name.substr(3, at - 3);
+}
+
+void write_file(const std::string& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    if (!file.flush()) throw error(path + " cannot be written");
+}
+
+void run_tool(const std::vector<std::string>& words) {
+    std::string errors;
+    const int status = run_program(words, &errors);
+    if (status != 0) throw error(fmt::format("{} failed ({}): {}", fmt::join(words, " "), status, errors));
+}
+
+}  // namespace
+
+void join_objects(const std::string& host, const std::string& device, const rewritten& names, const std::string& tag,
+                  const std::string& joined) {
+    const std::vector<symbol> of_device = symbols_of(device), of_host = symbols_of(host);
+    std::map<std::string, const symbol*> in_host, in_device;
+    for (const symbol& s : of_host)
+        if (s.defined) in_host.try_emplace(s.name, &s);
+    for (const symbol& s : of_device)
+        if (s.defined) in_device.try_emplace(s.name, &s);
+
+    std::string host_changes, device_renames, device_globals, host_globals, table;
+    const auto device_name = [&](const std::string& name) { return fmt::format("ct.{}.{}", tag, name); };
+    // A name by which other objects can call the host's symbol.
+    const auto host_name = [&](const symbol& s) {
+        if (s.binding != STB_LOCAL) return s.name;
+        const std::string fresh = fmt::format("ct.host.{}.{}", tag, s.name);
+        host_globals += s.name + "\n" + fresh + "\n";  // objcopy looks for the new one
+        host_changes += s.name + " " + fresh + "\n";
+        return fresh;
+    };
+    const auto share = [&](const symbol& s) {
+        if (s.binding != STB_LOCAL) return;
+        device_globals += s.name + "\n" + device_name(s.name) + "\n";
+        device_renames += s.name + " " + device_name(s.name) + "\n";
+    };
+    for (const symbol& s : of_device) {
+        if (s.defined && s.binding != STB_LOCAL) device_renames += s.name + " " + device_name(s.name) + "\n";
+        if (!s.defined) {
+            const auto word = device_words().find(s.name);
+            if (word != device_words().end())
+                device_renames += s.name + " " + word->second + "\n";
+            else if (s.visibility == STV_HIDDEN)
+                device_renames += s.name + " " + device_name(s.name) + "\n";
+        }
+        if (const std::string inside = marked_kernel(s.name); !inside.empty()) {
+            std::string kernel = "_Z" + inside;
+            if (in_device.count(kernel) == 0) kernel = inside.substr(inside.find_first_not_of("0123456789"));
+            const auto theirs = in_host.find(kernel);
+            const auto ours = in_device.find(kernel);
+            if (theirs == in_host.end() || ours == in_device.end()) continue;
+            share(*ours->second);
+            table += fmt::format("\t.section ct_kernels,\"aw\",@progbits\n\t.quad \"{}\", \"{}\"\n",
+                                 host_name(*theirs->second), device_name(kernel));
+        }
+        if (s.defined && s.type == STT_OBJECT) {
+            const std::string name = last_name(s.name);
+            const bool constant = names.constant_variables.count(name) != 0;
+            if (!constant && names.device_variables.count(name) == 0) continue;
+            share(s);
+            const auto theirs = in_host.find(s.name);
+            const std::string in_host_code =
+                theirs == in_host.end() ? "0" : fmt::format("\"{}\"", host_name(*theirs->second));
+            table += fmt::format("\t.section ct_variables,\"aw\",@progbits\n\t.quad {}, \"{}\", {}, {}\n", in_host_code,
+                                 device_name(s.name), s.bytes, constant ? 1 : 0);
+        }
+    }
+    for (const symbol& s : of_host) {
+        if (s.defined && s.type == STT_OBJECT && names.managed_variables.count(last_name(s.name)) != 0) {
+            table += fmt::format("\t.section ct_variables,\"aw\",@progbits\n\t.quad \"{0}\", \"{0}\", {1}, 2\n",
+                                 host_name(s), s.bytes);
+        }
+    }
+    // Device functions of the host's pass, of which each file of a program may have its own.
+    std::string weak;
+    for (const symbol& s : of_host) {
+        if (s.defined && s.binding == STB_GLOBAL && s.visibility == STV_HIDDEN && s.type == STT_FUNC)
+            weak += s.name + "\n";
+    }
+
+    const std::string stem = joined + ".parts";
+    const auto write = [&](const std::string& what, const std::string& text) {
+        const std::string path = stem + "." + what;
+        write_file(path, text);
+        return path;
+    };
+    const auto change = [&](const std::string& object, const std::vector<std::pair<std::string, std::string>>& lists,
+                            std::vector<std::string> words) {
+        words.insert(words.begin(), "objcopy");
+        for (const auto& [option, text] : lists)
+            if (!text.empty()) words.push_back("--" + option + "=" + write(option, text));  // objcopy wants a name at least
+        words.push_back(object);
+        run_tool(words);
+    };
+    // The device's objects of the host's classes never live.
+    change(device, {{"globalize-symbols", device_globals}, {"redefine-syms", device_renames}},
+           {"-R", ".init_array", "-R", ".init_array.*", "-R", ".fini_array", "-R", ".ctors", "-R", ".dtors"});
+    change(host, {{"globalize-symbols", host_globals}, {"weaken-symbols", weak}, {"redefine-syms", host_changes}}, {});
+    run_tool({"as", "-o", stem + ".table.o", write("s", table + "\t.section .note.GNU-stack,\"\",@progbits\n")});
+    run_tool({"ld", "-r", "-o", joined, host, device, stem + ".table.o"});
+}
+
+}  // namespace cornerturn::emulate

@@ -1,0 +1,366 @@
+// Works on preprocessed text, so that macros hide nothing, and knows of C++ only what CUDA's words need: brackets, the
+// arguments of templates, and where a declaration's name ends. All else is left to g++.
+#include "emulate/rewrite.hpp"
+
+#include <fmt/format.h>
+
+#include "cornerturn/error.hpp"
+#include "emulate/tokens.hpp"
+
+namespace cornerturn::emulate {
+namespace {
+
+// Words that are nothing to g++; some with arguments.
+const std::set<std::string_view> kDropped{"__host__", "__grid_constant__", "__nv_pure__", "__tile_global__"};
+const std::set<std::string_view> kDroppedWithArguments{"__launch_bounds__", "__cluster_dims__", "__maxnreg__",
+                                                       "__block_size__"};
+// After these an expression begins: a bracket behind them is no call's.
+const std::set<std::string_view> kBeforeExpression{"return", "else", "do",  "case", "co_return", "throw",
+                                                   "and",    "or",   "not", "in",   "goto",      "co_yield"};
+
+class rewriter {
+public:
+    rewriter(std::string_view text, pass wanted) : tokens_(text), pass_(wanted) {}
+
+    rewritten operator()() {
+        for (std::size_t at = 0; at < tokens_.size(); ++at) {
+            if (tokens_[at].what == token::word)
+                word(at);
+            else if (tokens_[at].is("<"))
+                launch(at);
+        }
+        for (const std::string& name : result_.managed_variables) result_.device_variables.erase(name);
+        result_.text = tokens_.text();
+        return std::move(result_);
+    }
+
+private:
+    void word(std::size_t at) {
+        const std::string& text = tokens_[at].text;
+        if (text.size() < 3 || (text[0] != '_' && text != "asm")) return;
+        if (text == "__attribute__" || text == "__declspec") {
+            keep_attribute(at);
+        } else if (text == "__global__") {
+            kernel(at);
+        } else if (text == "__device__") {
+            device(at);
+        } else if (text == "__constant__") {
+            variable(at, result_.constant_variables);
+        } else if (text == "__managed__") {
+            managed(at);
+        } else if (text == "__shared__") {
+            shared(at);
+        } else if (kDropped.count(text) != 0) {
+            tokens_.blank(at, at + 1);
+        } else if (kDroppedWithArguments.count(text) != 0) {
+            const std::size_t bracket = tokens_.next(at);
+            tokens_.blank(at, tokens_.is(bracket, "(") ? tokens_.partner(bracket) + 1 : at + 1);
+        } else if (text == "__align__") {
+            const std::size_t bracket = tokens_.next(at);
+            if (!tokens_.is(bracket, "(")) return;
+            tokens_[at].text = "__attribute__((__aligned__";
+            tokens_[tokens_.partner(bracket)].text = ")))";
+        } else if (text == "__forceinline__") {
+            tokens_[at].text = "inline __attribute__((__always_inline__))";
+        } else if (text == "__noinline__") {
+            const std::size_t last = tokens_.before(at);  // g++'s own attribute is called so, too
+            if (!tokens_.is(last, "(") && !tokens_.is(last, ",")) tokens_[at].text = "__attribute__((__noinline__))";
+        } else if (text == "asm" || text == "__asm__" || text == "__asm") {
+            assembly(at);
+        }
+    }
+
+    // What stands in g++'s own attributes is its own.
+    void keep_attribute(std::size_t& at) {
+        const std::size_t bracket = tokens_.next(at);
+        if (tokens_.is(bracket, "(")) at = std::min(tokens_.partner(bracket), tokens_.size() - 1);
+    }
+
+    [[noreturn]] void refuse(std::size_t at, const std::string& what) const {
+        const token& t = tokens_[at];
+        throw error(fmt::format("{}:{}: {}", t.file != nullptr ? *t.file : "", t.line, what));
+    }
+
+    // A word that may stand, with its arguments, before the name of what is declared.
+    static bool takes_arguments_before_name(const token& t) {
+        static const std::set<std::string_view> all{"__attribute__", "alignas",  "__align__",     "__launch_bounds__",
+                                                    "decltype",      "__typeof__", "__cluster_dims__", "noexcept",
+                                                    "__maxnreg__",   "explicit", "__block_size__"};
+        return t.what == token::word && all.count(t.text) != 0;
+    }
+
+    // What a declaration whose specifiers begin or go on at `at` declares.
+    struct declaration {
+        bool is_function = false;
+        std::size_t name = 0;    // its last word
+        std::size_t behind = 0;  // the token behind the name: a bracket, = or ;
+    };
+    declaration declared_at(std::size_t at) const {
+        declaration found;
+        for (; at < tokens_.size(); at = tokens_.next(at)) {
+            const token& t = tokens_[at];
+            if (takes_arguments_before_name(t)) {
+                const std::size_t bracket = tokens_.next(at);
+                if (tokens_.is(bracket, "(")) at = tokens_.partner(bracket);
+            } else if (t.is("operator")) {  // whose name may be a bracket or an angle
+                found.name = at;
+                at = tokens_.next(at);
+                if (tokens_.is(at, "(")) at = tokens_.next(at);
+                while (!tokens_.is(tokens_.next(at), "(") && tokens_.next(at) < tokens_.size()) at = tokens_.next(at);
+            } else if (t.what == token::word) {
+                found.name = at;
+            } else if (t.is("<")) {
+                at = tokens_.end_of_arguments(at);
+            } else if (t.is("[") && tokens_.is(tokens_.next(at), "[")) {
+                at = tokens_.partner(at);
+            } else if (t.is("(")) {
+                const std::size_t inside = tokens_.next(at);
+                if (tokens_.is(inside, "*")) {  // a pointer to a function
+                    found.name = tokens_.next(inside);
+                    found.behind = tokens_.next(tokens_.partner(tokens_.next(tokens_.partner(at))));
+                    return found;
+                }
+                found.is_function = true;
+                found.behind = at;
+                return found;
+            } else if (t.is("=") || t.is(";") || t.is("[") || t.is("{") || t.is(",") || t.is(":") || t.is(")")) {
+                found.behind = at;
+                return found;
+            }
+        }
+        found.behind = tokens_.size();
+        return found;
+    }
+
+    // The end of a declaration's list of declarators: its ; at this depth.
+    std::size_t end_of_declaration(std::size_t at) const {
+        for (; at < tokens_.size(); at = tokens_.next(at)) {
+            if (tokens_.is(at, "(") || tokens_.is(at, "[") || tokens_.is(at, "{")) at = tokens_.partner(at);
+            if (tokens_.is(at, ";")) break;
+        }
+        return at;
+    }
+
+    // A word among the specifiers before `at`, back to where the declaration begins; size() where it is not there.
+    std::size_t specifier_before(std::size_t at, std::string_view wanted) const {
+        for (at = tokens_.before(at); at < tokens_.size(); at = tokens_.before(at)) {
+            if (tokens_.is(at, wanted)) return at;
+            if (tokens_.is(at, ")")) at = tokens_.partner_before(at);
+            if (at >= tokens_.size() || tokens_.is(at, ";") || tokens_.is(at, "{") || tokens_.is(at, "}") ||
+                tokens_.is(at, ":"))
+                break;
+        }
+        return tokens_.size();
+    }
+    std::size_t specifier_behind(std::size_t at, std::size_t end, std::string_view wanted) const {
+        for (at = tokens_.next(at); at < end; at = tokens_.next(at))
+            if (tokens_.is(at, wanted)) return at;
+        return tokens_.size();
+    }
+    bool blank_specifier(std::size_t at, std::size_t end, std::string_view wanted) {
+        bool found = false;
+        for (const std::size_t there : {specifier_before(at, wanted), specifier_behind(at, end, wanted)}) {
+            if (there == tokens_.size()) continue;
+            tokens_.blank(there, there + 1);
+            found = true;
+        }
+        return found;
+    }
+
+    void kernel(std::size_t at) {
+        const declaration found = declared_at(tokens_.next(at));
+        if (!found.is_function) refuse(at, "__global__ before what is no function");
+        std::size_t body = tokens_.partner(found.behind);
+        while (body < tokens_.size() && !tokens_.is(body, "{") && !tokens_.is(body, ";")) {
+            body = tokens_.next(body);
+            if (tokens_.is(body, "(")) body = tokens_.partner(body);
+        }
+        if (pass_ == pass::device) {
+            tokens_[at].text = "__attribute__((__noipa__, __flatten__))";
+            if (tokens_.is(body, "{"))
+                tokens_[body].text = fmt::format("{{ static const char {} __attribute__((__used__)) = 0;", kKernelMark);
+            return;
+        }
+        // The emulator knows the kernel by the address of its first instruction.
+        tokens_[at].text = "__attribute__((__naked__, __noipa__, __used__))";
+        const std::size_t start = specifier_before(at, "template");
+        if (start < tokens_.size() && !tokens_.is(tokens_.next(start), "<")) return;  // an explicit instantiation
+        if (!tokens_.is(body, "{")) {
+            tokens_[at].text = "__attribute__((__noipa__))";
+            return;
+        }
+        const std::size_t end = tokens_.partner(body);
+        tokens_.blank(body + 1, end);
+        tokens_[body].text =
+            "{ __asm__ volatile(\"1: leaq 1b(%rip), %r11\\n\\tjmp cornerturn_launch_from_host\"); ";
+    }
+
+    void device(std::size_t at) {
+        const std::size_t last = tokens_.before(at);
+        if (tokens_.is(last, "]")) {  // a lambda's
+            tokens_.blank(at, at + 1);
+            return;
+        }
+        const declaration found = declared_at(tokens_.next(at));
+        if (!found.is_function && found.name != 0)
+            variable(at, result_.device_variables);
+        else if (found.is_function)
+            tokens_[at].text = "__attribute__((__visibility__(\"hidden\")))";  // see objects.cpp
+        else
+            tokens_.blank(at, at + 1);
+    }
+
+    void variable(std::size_t at, std::set<std::string>& names) {
+        const declaration found = declared_at(tokens_.next(at));
+        if (tokens_[found.name].what == token::word) names.insert(tokens_[found.name].text);
+        const bool defines = specifier_before(at, "extern") == tokens_.size() &&
+                             specifier_behind(at, found.name, "extern") == tokens_.size();
+        // g++ would else drop one that nobody in the file uses, or take one that nobody in it writes for a constant.
+        tokens_[at].text = defines ? "__attribute__((__used__))" : "";
+    }
+
+    // The host's and the device's are one.
+    void managed(std::size_t at) {
+        const declaration found = declared_at(tokens_.next(at));
+        if (tokens_[found.name].what == token::word) result_.managed_variables.insert(tokens_[found.name].text);
+        blank_specifier(at, found.name, "static");
+        const bool is_extern = specifier_before(at, "extern") < tokens_.size();
+        const std::size_t device = specifier_before(at, "__device__");
+        if (device < tokens_.size()) tokens_.blank(device, device + 1);
+        tokens_[at].text = pass_ == pass::device && !is_extern ? "extern" : "";
+        if (pass_ == pass::device) {
+            const std::size_t end = end_of_declaration(found.behind);
+            std::size_t begin = found.behind;
+            while (tokens_.is(begin, "[")) begin = tokens_.next(tokens_.partner(begin));
+            if (tokens_.is(begin, "=") || tokens_.is(begin, "{")) tokens_.blank(begin, end);
+        }
+    }
+
+    void shared(std::size_t at) {
+        const declaration found = declared_at(tokens_.next(at));
+        const bool is_extern = blank_specifier(at, found.name, "extern");
+        blank_specifier(at, found.name, "static");
+        if (is_extern) {
+            tokens_[at].text = "extern __thread";
+            for (std::size_t end = found.behind;; end = tokens_.next(end)) {
+                if (end >= tokens_.size()) break;
+                if (tokens_.is(end, "[")) {
+                    end = tokens_.partner(end);
+                } else if (tokens_.is(end, ",") || tokens_.is(end, ";")) {
+                    const bool last = tokens_.is(end, ";");
+                    tokens_[end].text = " __asm__(\"cornerturn_dynamic_shared\")" + tokens_[end].text;
+                    if (last) break;
+                }
+            }
+        } else {
+            // Aligned to a row of banks, as the first shared array of a kernel is on the GPU.
+            tokens_[at].text = pass_ == pass::device ? "static thread_local __attribute__((__aligned__(128)))" : "static";
+        }
+    }
+
+    // name<<<grid, block, ...>>>(arguments): the configuration is kept for the kernel, which then is called.
+    void launch(std::size_t at) {
+        if (!tokens_.are(at, "<<<")) return;
+        const std::size_t last = tokens_.before(at);
+        if (last == tokens_.size() || tokens_.is(last, "operator")) return;
+        std::size_t end = at + 3;
+        while (end < tokens_.size() && !tokens_.are(end, ">>>")) {
+            if (tokens_.is(end, "(") || tokens_.is(end, "[") || tokens_.is(end, "{")) end = tokens_.partner(end);
+            if (end >= tokens_.size() || tokens_.is(end, ";")) return;  // shifts
+            ++end;
+        }
+        const std::size_t open = end < tokens_.size() ? tokens_.next(end + 2) : end;
+        if (!tokens_.is(open, "(")) refuse(at, "a launch <<<...>>> without its arguments in brackets");
+        const std::size_t begin = beginning_of_callee(last);
+        std::string configuration;
+        for (std::size_t i = at + 3; i < end; ++i)
+            if (tokens_[i].what != token::line_marker && tokens_[i].what != token::pragma)
+                configuration += tokens_[i].text == "\n" ? " " : tokens_[i].text;
+        tokens_.blank(at, end + 3);
+        tokens_[begin].text = fmt::format("(::ct_push_launch({}) ? (void)0 : {}", configuration, tokens_[begin].text);
+        const std::size_t close = tokens_.partner(open);
+        if (close < tokens_.size()) tokens_[close].text = "))";
+    }
+
+    // Of the expression that ends at `last` and is launched.
+    std::size_t beginning_of_callee(std::size_t last) const {
+        std::size_t at = last;
+        for (;;) {
+            if (tokens_.is(at, ">")) {
+                at = tokens_.beginning_of_arguments(at);
+                if (at == tokens_.size()) refuse(last, "a launch <<<...>>> of what is no kernel's name");
+                at = tokens_.before(at);
+                continue;
+            }
+            if (tokens_.is(at, ")") || tokens_.is(at, "]")) {
+                const std::size_t opening = tokens_.partner_before(at);
+                if (opening == tokens_.size()) refuse(last, "a launch <<<...>>> of what is no kernel's name");
+                const std::size_t left = tokens_.before(opening);
+                const bool is_postfix = left < tokens_.size() &&
+                                        ((tokens_[left].what == token::word &&
+                                          kBeforeExpression.count(tokens_[left].text) == 0) ||
+                                         tokens_.is(left, ")") || tokens_.is(left, "]"));
+                if (!is_postfix || tokens_.is(left, "if") || tokens_.is(left, "while") || tokens_.is(left, "for"))
+                    return opening;
+                // if (...) (kernel)<<<...>>>: the first bracket ends a condition.
+                if (tokens_.is(left, ")") && is_condition(left)) return opening;
+                at = left;
+                continue;
+            }
+            const std::size_t left = tokens_.before(at);
+            if (tokens_.is(left, "::") || tokens_.is(left, ".") || tokens_.is(left, "->")) {
+                const std::size_t owner = tokens_.before(left);
+                const bool has_owner = owner < tokens_.size() &&
+                                       ((tokens_[owner].what == token::word &&
+                                         kBeforeExpression.count(tokens_[owner].text) == 0) ||
+                                        tokens_.is(owner, ">") || tokens_.is(owner, ")") || tokens_.is(owner, "]"));
+                if (!has_owner) return left;
+                at = owner;
+                continue;
+            }
+            if (tokens_.is(left, "template")) {
+                at = left;
+                continue;
+            }
+            return at;
+        }
+    }
+    bool is_condition(std::size_t closing) const {
+        const std::size_t opening = tokens_.partner_before(closing);
+        const std::size_t left = opening < tokens_.size() ? tokens_.before(opening) : opening;
+        return tokens_.is(left, "if") || tokens_.is(left, "while") || tokens_.is(left, "for") ||
+               tokens_.is(left, "constexpr") || tokens_.is(left, "switch");
+    }
+
+    // PTX in a user's file. A system's headers have the host's assembly, and names of symbols.
+    void assembly(std::size_t& at) {
+        if (tokens_[at].of_system) return;
+        std::size_t open = tokens_.next(at);
+        while (tokens_.is(open, "volatile") || tokens_.is(open, "__volatile__")) open = tokens_.next(open);
+        if (!tokens_.is(open, "(")) return;
+        const std::size_t close = tokens_.partner(open);
+        const std::size_t last = tokens_.before(at);
+        if (!tokens_.is(last, ";") && !tokens_.is(last, "{") && !tokens_.is(last, "}") && !tokens_.is(last, ")") &&
+            !tokens_.is(last, "else") && !tokens_.is(last, ":"))
+            return;  // the name of a symbol
+        const std::string text = tokens_[tokens_.next(open)].text;
+        tokens_.blank(at, close + 1);
+        std::string quoted;
+        for (const char c : text) {
+            if (c == '"' || c == '\\') quoted += '\\';
+            quoted += c;
+        }
+        tokens_[at].text = fmt::format("::ct_unsupported(\"inline PTX: asm({})\")", quoted);
+        at = close;
+    }
+
+    token_list tokens_;
+    pass pass_;
+    rewritten result_;
+};
+
+}  // namespace
+
+rewritten rewrite(std::string_view preprocessed, pass wanted) { return rewriter(preprocessed, wanted)(); }
+
+}  // namespace cornerturn::emulate

@@ -1,0 +1,284 @@
+// Copies and memsets. Each is done when its call returns, the asynchronous ones too.
+#include <cstring>
+
+#include "errors.hpp"
+#include "kernels.hpp"
+#include "memory.hpp"
+#include "streams.hpp"
+
+namespace cornerturn::emulator {
+namespace {
+
+// A box of bytes in pitched memory.
+struct box {
+    char* at = nullptr;
+    std::size_t pitch = 0;
+    std::size_t slice = 0;  // bytes from one slice to the next
+
+    std::size_t span(const cudaExtent& extent) const {
+        return (extent.depth - 1) * slice + (extent.height - 1) * pitch + extent.width;
+    }
+    char* row(std::size_t y, std::size_t z) const { return at + z * slice + y * pitch; }
+};
+
+bool empty(const cudaExtent& extent) { return !extent.width || !extent.height || !extent.depth; }
+
+cudaError_t copy_box(const box& to, const box& from, const cudaExtent& extent, cudaMemcpyKind kind) {
+    if (empty(extent)) return cudaSuccess;
+    if (const cudaError_t error = check_copy(to.at, to.span(extent), from.at, from.span(extent), kind)) return error;
+    for (std::size_t z = 0; z < extent.depth; ++z) {
+        for (std::size_t y = 0; y < extent.height; ++y) {
+            std::memmove(to.row(y, z), from.row(y, z), extent.width);
+            wrote(to.row(y, z), extent.width);
+        }
+    }
+    return cudaSuccess;
+}
+
+cudaError_t set_box(const box& to, int value, const cudaExtent& extent) {
+    if (empty(extent)) return cudaSuccess;
+    if (!device_range(to.at, to.span(extent))) return cudaErrorInvalidValue;
+    for (std::size_t z = 0; z < extent.depth; ++z) {
+        for (std::size_t y = 0; y < extent.height; ++y) {
+            std::memset(to.row(y, z), value, extent.width);
+            wrote(to.row(y, z), extent.width);
+        }
+    }
+    return cudaSuccess;
+}
+
+box flat(const void* at, std::size_t pitch = 0) { return {static_cast<char*>(const_cast<void*>(at)), pitch, 0}; }
+
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    return copy_box(flat(to), flat(from), {bytes, 1, 1}, kind);
+}
+
+cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                      std::size_t height, cudaMemcpyKind kind) {
+    if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
+    return copy_box(flat(to, to_pitch), flat(from, from_pitch), {width, height, 1}, kind);
+}
+
+box box_of(const cudaPitchedPtr& memory, const cudaPos& position = {0, 0, 0}) {
+    const std::size_t slice = memory.pitch * memory.ysize;
+    return {static_cast<char*>(memory.ptr) + position.z * slice + position.y * memory.pitch + position.x, memory.pitch,
+            slice};
+}
+
+cudaError_t copy_3d(const cudaMemcpy3DParms* what) {
+    if (!what) return cudaErrorInvalidValue;
+    if (what->srcArray || what->dstArray) return cudaErrorNotSupported;
+    if (empty(what->extent)) return cudaSuccess;
+    if (!what->srcPtr.ptr || !what->dstPtr.ptr) return cudaErrorInvalidValue;
+    for (const auto& [memory, position] : {std::pair(what->dstPtr, what->dstPos), {what->srcPtr, what->srcPos}}) {
+        if (position.x + what->extent.width > memory.pitch) return cudaErrorInvalidPitchValue;
+        if (what->extent.depth > 1 && position.y + what->extent.height > memory.ysize) return cudaErrorInvalidValue;
+    }
+    return copy_box(box_of(what->dstPtr, what->dstPos), box_of(what->srcPtr, what->srcPos), what->extent, what->kind);
+}
+
+cudaError_t set_3d(const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
+    if (empty(extent)) return cudaSuccess;
+    if (!memory.ptr || extent.width > memory.pitch) return cudaErrorInvalidValue;
+    return set_box(box_of(memory), value, extent);
+}
+
+// The variable's byte at `offset`, from which `bytes` are asked.
+cudaError_t find_symbol(const void* symbol, std::size_t offset, std::size_t bytes, char** at) {
+    const device_symbol* const found = symbol ? symbol_of(symbol) : nullptr;
+    if (!found) return cudaErrorInvalidSymbol;
+    if (offset > found->bytes || bytes > found->bytes - offset) return cudaErrorInvalidValue;
+    note_symbol(found->address, found->bytes);
+    *at = static_cast<char*>(found->address) + offset;
+    return cudaSuccess;
+}
+
+cudaError_t copy_to_symbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+                           cudaMemcpyKind kind) {
+    char* at = nullptr;
+    if (const cudaError_t error = find_symbol(symbol, offset, bytes, &at)) return error;
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+        return cudaErrorInvalidMemcpyDirection;
+    }
+    return copy(at, from, bytes, kind);
+}
+
+cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                             cudaMemcpyKind kind) {
+    char* at = nullptr;
+    if (const cudaError_t error = find_symbol(symbol, offset, bytes, &at)) return error;
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+        return cudaErrorInvalidMemcpyDirection;
+    }
+    return copy(to, at, bytes, kind);
+}
+
+template <class Body>
+cudaError_t in_stream(cudaStream_t stream, Body&& body) {
+    return api_call([&] { return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle; });
+}
+
+// Prefetches and advice move nothing here; their arguments are checked.
+cudaError_t check_managed(const void* at, std::size_t bytes, const cudaMemLocation& location) {
+    const auto one = allocation_at(at);
+    if (!bytes || !one || one->what != allocation::managed || !any_range(at, bytes)) return cudaErrorInvalidValue;
+    if (location.type < cudaMemLocationTypeInvalid || location.type > cudaMemLocationTypeHostNumaCurrent) {
+        return cudaErrorInvalidValue;
+    }
+    const bool absent = location.type == cudaMemLocationTypeDevice && location.id != 0;
+    return absent ? cudaErrorInvalidDevice : cudaSuccess;
+}
+
+}  // namespace
+}  // namespace cornerturn::emulator
+
+using namespace cornerturn::emulator;
+
+extern "C" {
+
+cudaError_t cudaMemcpy(void* dst, const void* src, size_t count, enum cudaMemcpyKind kind) {
+    return api_call([&] { return copy(dst, src, count, kind); });
+}
+
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t count, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    return in_stream(stream, [&] { return copy(dst, src, count, kind); });
+}
+
+cudaError_t cudaMemcpy2D(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                         enum cudaMemcpyKind kind) {
+    return api_call([&] { return copy_rows(dst, dpitch, src, spitch, width, height, kind); });
+}
+
+cudaError_t cudaMemcpy2DAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                              enum cudaMemcpyKind kind, cudaStream_t stream) {
+    return in_stream(stream, [&] { return copy_rows(dst, dpitch, src, spitch, width, height, kind); });
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms* p) {
+    return api_call([&] { return copy_3d(p); });
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms* p, cudaStream_t stream) {
+    return in_stream(stream, [&] { return copy_3d(p); });
+}
+
+cudaError_t cudaMemcpyPeer(void* dst, int dstDevice, const void* src, int srcDevice, size_t count) {
+    return cudaMemcpyPeerAsync(dst, dstDevice, src, srcDevice, count, nullptr);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* dst, int dstDevice, const void* src, int srcDevice, size_t count,
+                                cudaStream_t stream) {
+    return in_stream(stream, [&] {
+        if (dstDevice || srcDevice) return cudaErrorInvalidDevice;
+        return copy(dst, src, count, cudaMemcpyDeviceToDevice);
+    });
+}
+
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count, size_t offset,
+                               enum cudaMemcpyKind kind) {
+    return api_call([&] { return copy_to_symbol(symbol, src, count, offset, kind); });
+}
+
+cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, size_t offset,
+                                 enum cudaMemcpyKind kind) {
+    return api_call([&] { return copy_from_symbol(dst, symbol, count, offset, kind); });
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t count, size_t offset,
+                                    enum cudaMemcpyKind kind, cudaStream_t stream) {
+    return in_stream(stream, [&] { return copy_to_symbol(symbol, src, count, offset, kind); });
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t count, size_t offset,
+                                      enum cudaMemcpyKind kind, cudaStream_t stream) {
+    return in_stream(stream, [&] { return copy_from_symbol(dst, symbol, count, offset, kind); });
+}
+
+cudaError_t cudaGetSymbolAddress(void** devPtr, const void* symbol) {
+    return api_call([&] {
+        char* at = nullptr;
+        if (!devPtr) return cudaErrorInvalidValue;
+        const cudaError_t error = find_symbol(symbol, 0, 0, &at);
+        if (error == cudaSuccess) *devPtr = at;
+        return error;
+    });
+}
+
+cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
+    return api_call([&] {
+        const device_symbol* const found = symbol ? symbol_of(symbol) : nullptr;
+        if (!size) return cudaErrorInvalidValue;
+        if (!found) return cudaErrorInvalidSymbol;
+        *size = found->bytes;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaMemset(void* devPtr, int value, size_t count) {
+    return api_call([&] { return set_box(flat(devPtr), value, {count, 1, 1}); });
+}
+
+cudaError_t cudaMemsetAsync(void* devPtr, int value, size_t count, cudaStream_t stream) {
+    return in_stream(stream, [&] { return set_box(flat(devPtr), value, {count, 1, 1}); });
+}
+
+cudaError_t cudaMemset2D(void* devPtr, size_t pitch, int value, size_t width, size_t height) {
+    return cudaMemset2DAsync(devPtr, pitch, value, width, height, nullptr);
+}
+
+cudaError_t cudaMemset2DAsync(void* devPtr, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+    return in_stream(stream, [&] {
+        if (height > 1 && width > pitch) return cudaErrorInvalidValue;
+        return set_box(flat(devPtr, pitch), value, {width, height, 1});
+    });
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent) {
+    return api_call([&] { return set_3d(pitchedDevPtr, value, extent); });
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
+                              cudaStream_t stream) {
+    return in_stream(stream, [&] { return set_3d(pitchedDevPtr, value, extent); });
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* devPtr, size_t count, struct cudaMemLocation location, unsigned int flags,
+                                 cudaStream_t stream) {
+    return in_stream(stream,
+                     [&] { return flags ? cudaErrorInvalidValue : check_managed(devPtr, count, location); });
+}
+
+cudaError_t cudaMemAdvise(const void* devPtr, size_t count, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location) {
+    return api_call([&] {
+        if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) return cudaErrorInvalidValue;
+        return check_managed(devPtr, count, location);
+    });
+}
+
+cudaError_t cudaMemRangeGetAttribute(void*, size_t, enum cudaMemRangeAttribute, const void*, size_t) {
+    return ct_not_supported();
+}
+
+// Arrays are for textures, which the emulator has not.
+cudaError_t cudaMallocArray(cudaArray_t*, const struct cudaChannelFormatDesc*, size_t, size_t, unsigned int) {
+    return ct_not_supported();
+}
+cudaError_t cudaMalloc3DArray(cudaArray_t*, const struct cudaChannelFormatDesc*, struct cudaExtent, unsigned int) {
+    return ct_not_supported();
+}
+cudaError_t cudaFreeArray(cudaArray_t array) { return array ? ct_not_supported() : cudaSuccess; }
+cudaError_t cudaMemcpy2DToArray(cudaArray_t, size_t, size_t, const void*, size_t, size_t, size_t,
+                                enum cudaMemcpyKind) {
+    return ct_not_supported();
+}
+cudaError_t cudaMemcpy2DFromArray(void*, size_t, cudaArray_const_t, size_t, size_t, size_t, size_t,
+                                  enum cudaMemcpyKind) {
+    return ct_not_supported();
+}
+cudaError_t cudaMemcpyToArray(cudaArray_t, size_t, size_t, const void*, size_t, enum cudaMemcpyKind) {
+    return ct_not_supported();
+}
+
+}  // extern "C"

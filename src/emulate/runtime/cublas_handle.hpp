@@ -1,0 +1,42 @@
+// A cuBLAS handle, and what each of cuBLAS's functions does first.
+#pragma once
+
+#include <cstdint>
+#include <new>
+
+#include "cublas_api.h"
+#include "errors.hpp"
+#include "handles.hpp"
+#include "memory.hpp"
+
+struct cublasContext {
+    cudaStream_t stream = nullptr;
+    cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
+    cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
+    cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;  // kept, without effect: products are computed in full precision
+};
+
+namespace cornerturn::emulator {
+
+handles<cublasContext>& cublas_handles();
+
+template <class Body>
+cublasStatus_t cublas_call(cublasHandle_t handle, Body&& body) noexcept {
+    if (!cublas_handles().has(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (sticky_error()) return CUBLAS_STATUS_EXECUTION_FAILED;
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return CUBLAS_STATUS_ALLOC_FAILED;
+    } catch (...) {
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    }
+}
+
+// Host memory given for the device's, or a matrix that leaves its allocation: the kernel of a real GPU would fault.
+inline cublasStatus_t illegal_address() {
+    set_sticky_error(cudaErrorIllegalAddress);
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+}  // namespace cornerturn::emulator

@@ -1,0 +1,199 @@
+// Kernels' attributes, occupancy, and launches by function.
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "device.hpp"
+#include "errors.hpp"
+#include "kernels.hpp"
+#include "streams.hpp"
+
+namespace cornerturn::emulator {
+namespace {
+
+struct chosen {
+    std::size_t dynamic_shared = 0;
+    int carveout = cudaSharedmemCarveoutDefault;
+};
+
+std::mutex mutex;
+std::map<const void*, chosen>& choices() {
+    static auto* const one = new std::map<const void*, chosen>;
+    return *one;
+}
+
+chosen choice_of(const void* function) {
+    const std::lock_guard lock(mutex);
+    const auto found = choices().find(function);
+    return found == choices().end() ? chosen{} : found->second;
+}
+
+template <class Body>
+cudaError_t with_kernel(const void* function, Body&& body) {
+    return api_call([&] {
+        const kernel_facts* const facts = facts_of(function);
+        return facts ? body(*facts) : cudaErrorInvalidDeviceFunction;
+    });
+}
+
+std::size_t rounded_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
+
+// Shared memory is given in pieces of 128 bytes, each block's with the system's own 1 KiB.
+std::size_t shared_of_block(const kernel_facts& facts, std::size_t dynamic) {
+    return rounded_up(facts.static_shared_bytes + dynamic, 128) + kReservedShared;
+}
+
+// Resident blocks of a multiprocessor: threads by whole warps, shared memory, and 32 blocks. Registers are not known
+// here and are taken not to limit, so a real GPU may hold fewer.
+int resident_blocks(const void* function, const kernel_facts& facts, int threads, std::size_t dynamic) {
+    if (threads > kMaxBlockThreads || dynamic > dynamic_shared_limit(function)) return 0;
+    const int block_threads = static_cast<int>(rounded_up(static_cast<std::size_t>(threads), kWarpThreads));
+    const auto by_shared = static_cast<int>(kMultiprocessorShared / shared_of_block(facts, dynamic));
+    return std::min({kMultiprocessorThreads / block_threads, by_shared, kMultiprocessorBlocks});
+}
+
+cudaError_t available_shared(std::size_t* result, const kernel_facts& facts, const void* function, int blocks,
+                             int threads) {
+    if (!result || blocks <= 0 || threads <= 0 || blocks > resident_blocks(function, facts, threads, 0)) {
+        return cudaErrorInvalidValue;
+    }
+    const std::size_t each = kMultiprocessorShared / static_cast<std::size_t>(blocks) / 128 * 128 - kReservedShared;
+    *result = std::min(each - std::min(each, facts.static_shared_bytes), dynamic_shared_limit(function));
+    return cudaSuccess;
+}
+
+}  // namespace
+
+std::size_t dynamic_shared_limit(const void* function) {
+    const kernel_facts* const facts = facts_of(function);
+    const std::size_t unasked = kBlockShared - std::min(kBlockShared, facts ? facts->static_shared_bytes : 0);
+    return std::max(unasked, choice_of(function).dynamic_shared);  // asking for less takes none of it away
+}
+
+}  // namespace cornerturn::emulator
+
+using namespace cornerturn::emulator;
+
+extern "C" {
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attr, const void* func) {
+    return with_kernel(func, [&](const kernel_facts& facts) {
+        if (!attr) return cudaErrorInvalidValue;
+        *attr = {};
+        attr->sharedSizeBytes = facts.static_shared_bytes;
+        attr->constSizeBytes = facts.constant_bytes;
+        attr->localSizeBytes = facts.local_bytes;
+        attr->maxThreadsPerBlock = kMaxBlockThreads;
+        attr->numRegs = 32;  // not known: the most that never limits the occupancy
+        attr->ptxVersion = 90;
+        attr->binaryVersion = 90;
+        attr->maxDynamicSharedSizeBytes = static_cast<int>(dynamic_shared_limit(func));
+        attr->preferredShmemCarveout = choice_of(func).carveout;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* func, enum cudaFuncAttribute attr, int value) {
+    return with_kernel(func, [&](const kernel_facts& facts) {
+        switch (attr) {
+            case cudaFuncAttributeMaxDynamicSharedMemorySize: {
+                if (value < 0) return cudaErrorInvalidValue;
+                const auto bytes = static_cast<std::size_t>(value);
+                if (bytes > kBlockSharedOptin - std::min(kBlockSharedOptin, facts.static_shared_bytes)) {
+                    return cudaErrorInvalidValue;
+                }
+                const std::lock_guard lock(mutex);
+                choices()[func].dynamic_shared = bytes;
+                return cudaSuccess;
+            }
+            case cudaFuncAttributePreferredSharedMemoryCarveout: {
+                if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared) {
+                    return cudaErrorInvalidValue;
+                }
+                const std::lock_guard lock(mutex);
+                choices()[func].carveout = value;
+                return cudaSuccess;
+            }
+            case cudaFuncAttributeNonPortableClusterSizeAllowed:
+            case cudaFuncAttributeClusterSchedulingPolicyPreference: return cudaSuccess;
+            case cudaFuncAttributeClusterDimMustBeSet:
+            case cudaFuncAttributeRequiredClusterWidth:
+            case cudaFuncAttributeRequiredClusterHeight:
+            case cudaFuncAttributeRequiredClusterDepth: return cudaErrorNotSupported;
+            default: return cudaErrorInvalidValue;
+        }
+    });
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void* func, enum cudaFuncCache cacheConfig) {
+    return with_kernel(func, [&](const kernel_facts&) {
+        const bool known = cacheConfig >= cudaFuncCachePreferNone && cacheConfig <= cudaFuncCachePreferEqual;
+        return known ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void* func, enum cudaSharedMemConfig) {
+    return with_kernel(func, [](const kernel_facts&) { return cudaSuccess; });
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* func) {
+    return with_kernel(func, [&](const kernel_facts& facts) {
+        if (!name) return cudaErrorInvalidValue;
+        *name = facts.name.c_str();
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, const void* func, int blockSize,
+                                                          size_t dynamicSMemSize) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize, dynamicSMemSize,
+                                                                  cudaOccupancyDefault);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, const void* func, int blockSize,
+                                                                   size_t dynamicSMemSize, unsigned int flags) {
+    return with_kernel(func, [&](const kernel_facts& facts) {
+        if (!numBlocks || blockSize <= 0 || flags > cudaOccupancyDisableCachingOverride) return cudaErrorInvalidValue;
+        *numBlocks = resident_blocks(func, facts, blockSize, dynamicSMemSize);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, const void* func, int numBlocks,
+                                                      int blockSize) {
+    return with_kernel(func, [&](const kernel_facts& facts) {
+        return available_shared(dynamicSmemSize, facts, func, numBlocks, blockSize);
+    });
+}
+
+// There are no clusters here.
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int*, const void*, const cudaLaunchConfig_t*) {
+    return ct_not_supported();
+}
+cudaError_t cudaOccupancyMaxActiveClusters(int*, const void*, const cudaLaunchConfig_t*) { return ct_not_supported(); }
+
+cudaError_t cudaLaunchKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem,
+                             cudaStream_t stream) {
+    return with_kernel(func, [&](const kernel_facts&) {
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        return ct_launch_kernel(func, gridDim, blockDim, args, sharedMem, stream);
+    });
+}
+
+// Attributes about speed change nothing; a cluster or a grid that synchronises is not supported.
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
+    if (!config || (config->numAttrs && !config->attrs)) return fail(cudaErrorInvalidValue);
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+        const cudaLaunchAttribute& one = config->attrs[i];
+        const auto& cluster = one.val.clusterDim;
+        const bool clustered = one.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1;
+        if (clustered || (one.id == cudaLaunchAttributeCooperative && one.val.cooperative)) return ct_not_supported();
+    }
+    return cudaLaunchKernel(func, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t) {
+    return ct_not_supported();
+}
+
+}  // extern "C"

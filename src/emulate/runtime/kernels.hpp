@@ -1,0 +1,36 @@
+// What the runtime asks of the part that knows the program's kernels and device variables.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "cuda_runtime_api.h"
+
+namespace cornerturn::emulator {
+
+struct kernel_facts {
+    std::string name;
+    std::size_t static_shared_bytes = 0;
+    std::size_t local_bytes = 0;
+    std::size_t constant_bytes = 0;
+};
+const kernel_facts* facts_of(const void* host_function);  // null: not a kernel
+
+// A __device__, __constant__ or __managed__ variable.
+struct device_symbol {
+    void* address = nullptr;
+    std::size_t bytes = 0;
+};
+const device_symbol* symbol_of(const void* host_address);  // null: no device variable
+
+// functions.cpp: the most dynamic shared memory that a launch of the kernel may ask for.
+std::size_t dynamic_shared_limit(const void* function);
+
+// device.cpp: cudaLimitStackSize.
+std::size_t stack_limit();
+
+}  // namespace cornerturn::emulator
+
+// Runs the kernel to its end.
+extern "C" cudaError_t ct_launch_kernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                        std::size_t shared, cudaStream_t stream);

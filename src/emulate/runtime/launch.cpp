@@ -1,0 +1,348 @@
+// From a launch in the program's own code to the emulator: which kernel it is, with which arguments, and what came of it.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "cornerturn/emulator/fiber.hpp"
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/kernels.hpp"
+#include "emulate/runtime/memory.hpp"
+#include "emulate/runtime/record.hpp"
+#include "emulator/launch.hpp"
+#include "emulator/session.hpp"
+#include "emulator/symbols.hpp"
+
+// What the objects' tables say (src/emulate/objects.cpp).
+struct ct_kernel_row {
+    const void* host;
+    const void* device;
+};
+struct ct_variable_row {
+    const void* host;  // null: the host's code has none
+    void* device;
+    std::uint64_t bytes, kind;  // 0: __device__, 1: __constant__, 2: __managed__
+};
+extern "C" {
+[[gnu::weak]] extern const ct_kernel_row __start_ct_kernels[], __stop_ct_kernels[];
+[[gnu::weak]] extern const ct_variable_row __start_ct_variables[], __stop_ct_variables[];
+}
+
+// A kernel in the host's code is a jump to cornerturn_launch_from_host, with its own address in r11: the arguments lie
+// in the registers and on the stack as for any function. cornerturn_call_kernel calls the device's function with the
+// same, on a fiber.
+#if defined(__x86_64__)
+asm(R"(
+    .text
+    .globl cornerturn_launch_from_host
+    .type cornerturn_launch_from_host, @function
+cornerturn_launch_from_host:
+    .cfi_startproc
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbp, -16
+    movq %rsp, %rbp
+    .cfi_def_cfa_register %rbp
+    subq $176, %rsp
+    movq %rdi, 0(%rsp)
+    movq %rsi, 8(%rsp)
+    movq %rdx, 16(%rsp)
+    movq %rcx, 24(%rsp)
+    movq %r8, 32(%rsp)
+    movq %r9, 40(%rsp)
+    movups %xmm0, 48(%rsp)
+    movups %xmm1, 64(%rsp)
+    movups %xmm2, 80(%rsp)
+    movups %xmm3, 96(%rsp)
+    movups %xmm4, 112(%rsp)
+    movups %xmm5, 128(%rsp)
+    movups %xmm6, 144(%rsp)
+    movups %xmm7, 160(%rsp)
+    movq %rsp, %rdi
+    leaq 16(%rbp), %rsi
+    movq %r11, %rdx
+    call cornerturn_launch
+    leave
+    .cfi_def_cfa %rsp, 8
+    ret
+    .cfi_endproc
+    .size cornerturn_launch_from_host, .-cornerturn_launch_from_host
+
+    .globl cornerturn_call_kernel
+    .type cornerturn_call_kernel, @function
+cornerturn_call_kernel:
+    pushq %rbp
+    movq %rsp, %rbp
+    movq %rdi, %r10
+    movq %rcx, %r11
+    movq %rdx, %rcx
+    subq %rdx, %rsp
+    movq %rsp, %rdi
+    rep movsb
+    movq 0(%r10), %rdi
+    movq 8(%r10), %rsi
+    movq 16(%r10), %rdx
+    movq 24(%r10), %rcx
+    movq 32(%r10), %r8
+    movq 40(%r10), %r9
+    movups 48(%r10), %xmm0
+    movups 64(%r10), %xmm1
+    movups 80(%r10), %xmm2
+    movups 96(%r10), %xmm3
+    movups 112(%r10), %xmm4
+    movups 128(%r10), %xmm5
+    movups 144(%r10), %xmm6
+    movups 160(%r10), %xmm7
+    call *%r11
+    leave
+    ret
+    .size cornerturn_call_kernel, .-cornerturn_call_kernel
+)");
+#else
+#error "the emulator runs foreign programs on x86-64 alone"
+#endif
+
+namespace cornerturn::emulator {
+namespace {
+
+struct saved_registers {
+    std::array<std::uint64_t, 6> integers;
+    std::array<std::array<std::uint64_t, 2>, 8> vectors;
+};
+static_assert(sizeof(saved_registers) == 176);
+
+}  // namespace
+}  // namespace cornerturn::emulator
+
+// `stack_bytes`: a multiple of 16.
+extern "C" void cornerturn_call_kernel(const cornerturn::emulator::saved_registers* registers, const void* stack,
+                                       std::size_t stack_bytes, const void* function);
+
+namespace cornerturn::emulator {
+namespace {
+
+struct kernel {
+    kernel_facts facts;
+    const void* device = nullptr;
+    std::vector<parameter> parameters;
+    std::size_t stack_bytes = 0;  // of the arguments that do not fit the registers
+};
+
+// Where each argument goes.
+struct place {
+    std::array<int, 2> registers{-1, -1};  // 0 to 5: an integer's; 6 to 13: a vector's; -1: on the stack
+    std::size_t offset = 0;                // there
+};
+std::vector<place> places_of(const std::vector<parameter>& parameters, std::size_t& stack_bytes) {
+    int integers = 0, vectors = 0;
+    stack_bytes = 0;
+    std::vector<place> all;
+    for (const parameter& p : parameters) {
+        place& here = all.emplace_back();
+        if (p.nothing) continue;
+        const auto wanted = [&](parameter::where kind) {
+            return static_cast<int>(std::count(p.eightbytes.begin(), p.eightbytes.end(), kind));
+        };
+        const int more_integers = wanted(parameter::integer), more_vectors = wanted(parameter::vector);
+        if (p.eightbytes.empty() || integers + more_integers > 6 || vectors + more_vectors > 8) {
+            stack_bytes = (stack_bytes + p.alignment - 1) / p.alignment * p.alignment;
+            here.offset = stack_bytes;
+            stack_bytes += (p.bytes + 7) / 8 * 8;
+            continue;
+        }
+        for (std::size_t i = 0; i < p.eightbytes.size(); ++i)
+            here.registers[i] = p.eightbytes[i] == parameter::integer ? integers++ : 6 + vectors++;
+    }
+    stack_bytes = (stack_bytes + 15) / 16 * 16;
+    return all;
+}
+
+const kernel* find_kernel(const void* host) {
+    static std::mutex mutex;
+    static std::unordered_map<const void*, std::unique_ptr<kernel>> known;
+    std::lock_guard lock(mutex);
+    const auto found = known.find(host);
+    if (found != known.end()) return found->second.get();
+    const ct_kernel_row* row = __start_ct_kernels;
+    while (row < __stop_ct_kernels && row->host != host) ++row;
+    if (row == __stop_ct_kernels) return nullptr;
+    auto made = std::make_unique<kernel>();
+    made->device = row->device;
+    made->facts.name = function_name(row->device);
+    for (const shared_variable& array : shared_variables_of(row->device)) made->facts.static_shared_bytes += array.bytes;
+    made->parameters = parameters_of(row->device);
+    places_of(made->parameters, made->stack_bytes);
+    return (known[host] = std::move(made)).get();
+}
+
+struct configuration {
+    dim3 grid, block;
+    std::size_t shared_bytes;
+    cudaStream_t stream;
+};
+thread_local std::vector<configuration> pushed;
+
+struct call {
+    const saved_registers* registers;
+    const void* stack;
+    std::size_t stack_bytes;
+    const void* device;
+};
+
+[[noreturn]] void leave() {
+    resume(leave_fiber());
+    __builtin_unreachable();
+}
+
+void run_lanes(const void* what) {
+    const call& c = *static_cast<const call*>(what);
+    for (const void* step = c.device;;) {
+        cornerturn_call_kernel(c.registers, c.stack, c.stack_bytes, step);
+        step = end_lane() ? c.device : reinterpret_cast<const void*>(&leave);
+    }
+}
+
+std::optional<found_memory> find_memory(std::uintptr_t address) {
+    for (const ct_variable_row* v = __start_ct_variables; v < __stop_ct_variables; ++v) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(v->device);
+        if (address - begin < v->bytes)
+            return found_memory{fmt::format("{} ({} bytes)", data_name(v->device), v->bytes), begin, v->bytes,
+                                v->kind == 1};
+    }
+    const std::optional<allocation> found = allocation_at(reinterpret_cast<const void*>(address));
+    if (!found) return {};
+    return found_memory{found->name(), found->begin, found->bytes, false};
+}
+
+cudaError_t error_of(hazard_kind kind) {
+    switch (kind) {
+        case hazard_kind::misaligned: return cudaErrorMisalignedAddress;
+        case hazard_kind::out_of_bounds:
+        case hazard_kind::read_only:
+        case hazard_kind::stack_overflow: return cudaErrorIllegalAddress;
+        case hazard_kind::assertion: return cudaErrorAssert;
+        case hazard_kind::endless_loop: return cudaErrorLaunchTimeout;
+        case hazard_kind::unsupported_feature: return cudaErrorNotSupported;
+        default: return cudaErrorLaunchFailure;
+    }
+}
+
+cudaError_t run(const kernel& which, const void* host, const configuration& shape, const saved_registers* registers,
+                const void* stack) {
+    static std::mutex one_at_a_time;
+    std::lock_guard lock(one_at_a_time);
+    if (shape.shared_bytes > dynamic_shared_limit(host)) return cudaErrorInvalidValue;
+    options how;
+    how.keep_going = true;
+    how.prints_to_output = true;
+    how.find_memory = &find_memory;
+    const run_options& wanted = run_options::given();
+    how.lines = wanted.lines;
+    how.workers = wanted.workers;
+    how.block_seconds = wanted.block_seconds;
+    how.stack_bytes = std::max<std::size_t>(wanted.stack_bytes, stack_limit()) + which.stack_bytes;
+    session emulated(how);
+    const call made{registers, stack, which.stack_bytes, which.device};
+    cudaError_t result = cudaSuccess;
+    found_hazard last{};
+    try {
+        launch({{shape.grid.x, shape.grid.y, shape.grid.z},
+                {shape.block.x, shape.block.y, shape.block.z},
+                shape.shared_bytes,
+                which.device},
+               &run_lanes, &made);
+    } catch (const hazard& found) {
+        result = error_of(found.kind());
+        last = {found.kind(), found.what()};
+        set_sticky_error(result);
+    } catch (const invalid_argument& wrong) {
+        std::fprintf(stderr, "cornerturn: %s\n", wrong.what());
+        return cudaErrorInvalidConfiguration;
+    } catch (const error& wrong) {
+        last = {hazard_kind::unsupported_feature, which.facts.name + ": " + wrong.what()};
+        result = cudaErrorNotSupported;
+        set_sticky_error(result);
+    }
+    record::add(which.facts.name, emulated.report(), result == cudaSuccess ? nullptr : &last);
+    return result;
+}
+
+}  // namespace
+
+const kernel_facts* facts_of(const void* host_function) {
+    const kernel* const found = find_kernel(host_function);
+    return found != nullptr ? &found->facts : nullptr;
+}
+
+const device_symbol* symbol_of(const void* host_address) {
+    static const std::map<const void*, device_symbol> all = [] {
+        std::map<const void*, device_symbol> known;
+        for (const ct_variable_row* v = __start_ct_variables; v < __stop_ct_variables; ++v)
+            if (v->host != nullptr) known[v->host] = {v->device, v->bytes};
+        return known;
+    }();
+    const auto found = all.find(host_address);
+    return found != all.end() ? &found->second : nullptr;
+}
+
+}  // namespace cornerturn::emulator
+
+using namespace cornerturn::emulator;
+
+bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
+    if (const cudaError_t error = sticky_error(); error != cudaSuccess) {
+        fail(error);
+        return true;
+    }
+    pushed.push_back({grid, block, shared_bytes, stream});
+    return false;
+}
+
+extern "C" void cornerturn_launch(const saved_registers* registers, const void* stack, const void* host) {
+    const kernel* const which = find_kernel(host);
+    if (which == nullptr || pushed.empty()) {
+        std::fprintf(stderr, "cornerturn: a kernel was called without <<<...>>>\n");
+        std::abort();
+    }
+    const configuration shape = pushed.back();
+    pushed.pop_back();
+    fail(run(*which, host, shape, registers, stack));
+}
+
+extern "C" cudaError_t ct_launch_kernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                        std::size_t shared, cudaStream_t stream) {
+    const kernel* const which = find_kernel(function);
+    if (which == nullptr) return cudaErrorInvalidDeviceFunction;
+    saved_registers registers{};
+    std::size_t stack_bytes = 0;
+    const std::vector<place> places = places_of(which->parameters, stack_bytes);
+    std::vector<std::byte> stack(stack_bytes);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const parameter& p = which->parameters[i];
+        if (p.nothing) continue;
+        if (p.by_reference) {
+            registers.integers[static_cast<std::size_t>(places[i].registers[0])] =
+                reinterpret_cast<std::uint64_t>(arguments[i]);
+            continue;
+        }
+        if (places[i].registers[0] < 0) {
+            std::memcpy(stack.data() + places[i].offset, arguments[i], p.bytes);
+            continue;
+        }
+        for (std::size_t part = 0; part < p.eightbytes.size(); ++part) {
+            const int where = places[i].registers[part];
+            std::uint64_t& target = where < 6 ? registers.integers[static_cast<std::size_t>(where)]
+                                              : registers.vectors[static_cast<std::size_t>(where - 6)][0];
+            std::memcpy(&target, static_cast<const std::byte*>(arguments[i]) + part * 8,
+                        std::min<std::size_t>(8, p.bytes - part * 8));
+        }
+    }
+    return run(*which, function, {grid, block, shared, stream}, &registers, stack.data());
+}

@@ -1,0 +1,396 @@
+#include "memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+
+#include "core/available_memory.hpp"
+#include "device.hpp"
+#include "errors.hpp"
+#include "pools.hpp"
+
+namespace cornerturn::emulator {
+namespace {
+
+constexpr std::size_t kAlignment = 512;            // as the device's
+constexpr std::size_t kMapped = std::size_t{1} << 20;  // from here on memory is mapped: zero, and only there once touched
+constexpr int kFresh = 0xcd;                       // what smaller allocations hold, so that reading them shows
+
+struct record {
+    allocation is;
+    unsigned flags = 0;
+    std::size_t mapped = 0;  // bytes of the mapping; 0: from the heap
+};
+
+struct registry {
+    std::mutex mutex;
+    std::map<std::uintptr_t, record> records;          // by begin; they do not overlap
+    std::map<std::uintptr_t, std::size_t> variables;  // device variables whose address the runtime gave
+    int counts[4] = {};
+    std::size_t device_bytes = 0;  // device and managed
+    std::size_t all_bytes = 0;     // and pinned
+    std::int64_t machine_bytes = -1;
+    std::atomic<std::uint64_t> version{1};
+    std::atomic<write_observer> written{nullptr}, freed{nullptr};
+
+    record* find(const void* address) {
+        const auto at = reinterpret_cast<std::uintptr_t>(address);
+        auto next = records.upper_bound(at);
+        if (next == records.begin()) return nullptr;
+        record& candidate = std::prev(next)->second;
+        return at - candidate.is.begin < candidate.is.bytes ? &candidate : nullptr;
+    }
+
+    // The bytes of the variable from `address` to its end; 0: no known variable.
+    std::size_t variable_left(const void* address) const {
+        const auto at = reinterpret_cast<std::uintptr_t>(address);
+        auto next = variables.upper_bound(at);
+        if (next == variables.begin()) return 0;
+        const auto& [begin, bytes] = *std::prev(next);
+        return at - begin < bytes ? bytes - (at - begin) : 0;
+    }
+
+    // Whether another allocation of this size fits the device and the machine. Memory that is mapped but not yet
+    // touched does not count as used by the system, so the machine's limit is taken once.
+    bool fits(std::size_t bytes, allocation::kind what) {
+        if (machine_bytes < 0) machine_bytes = available_memory();
+        const auto machine = static_cast<std::size_t>(machine_bytes);
+        if (bytes > machine || all_bytes > machine - bytes) return false;
+        return what == allocation::pinned || (bytes <= kDeviceBytes && device_bytes <= kDeviceBytes - bytes);
+    }
+
+    void count(const record& one, bool more) {
+        if (one.is.what == allocation::registered) return;
+        const std::size_t signed_bytes = more ? one.is.bytes : std::size_t{0} - one.is.bytes;
+        all_bytes += signed_bytes;
+        if (one.is.what != allocation::pinned) device_bytes += signed_bytes;
+    }
+
+    void add(record one) {
+        one.is.id = ++counts[one.is.what];
+        count(one, true);
+        records.emplace(one.is.begin, one);
+        ++version;
+    }
+};
+
+// Never destroyed: programs free memory in the destructors of their global variables.
+registry& all() {
+    static registry* const one = new registry;
+    return *one;
+}
+
+std::size_t page_bytes() {
+    static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
+// An inaccessible page behind each mapping keeps two of them from being neighbours.
+void* obtain(std::size_t bytes, std::size_t& mapped) {
+    if (bytes >= kMapped) {
+        const std::size_t page = page_bytes(), whole = (bytes + page - 1) / page * page;
+        mapped = whole + page;
+        void* const at = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at == MAP_FAILED) return nullptr;
+        if (mprotect(at, whole, PROT_READ | PROT_WRITE) == 0) return at;
+        munmap(at, mapped);
+        return nullptr;
+    }
+    mapped = 0;
+    const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    void* const at = std::aligned_alloc(kAlignment, whole);
+    if (at) std::memset(at, kFresh, whole);
+    return at;
+}
+
+void give_back(const record& one) {
+    void* const at = reinterpret_cast<void*>(one.is.begin);
+    if (one.is.what == allocation::registered) return;
+    if (one.mapped) {
+        munmap(at, one.mapped);
+    } else {
+        std::free(at);
+    }
+}
+
+void tell_freed(const record& one) {
+    if (const write_observer observer = all().freed) observer(reinterpret_cast<void*>(one.is.begin), one.is.bytes);
+}
+
+}  // namespace
+
+std::string allocation::name() const {
+    static constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocHost", "cudaMallocManaged", "cudaHostRegister"};
+    return std::string(kCalls[what]) + " #" + std::to_string(id) + " (" + std::to_string(bytes) + " bytes)";
+}
+
+std::uint64_t memory_version() { return all().version.load(std::memory_order_acquire); }
+
+std::vector<allocation> allocations() {
+    const std::lock_guard lock(all().mutex);
+    std::vector<allocation> list;
+    for (const auto& [begin, one] : all().records) list.push_back(one.is);
+    return list;
+}
+
+std::optional<allocation> allocation_at(const void* address) {
+    const std::lock_guard lock(all().mutex);
+    const record* const one = all().find(address);
+    return one ? std::optional(one->is) : std::nullopt;
+}
+
+bool is_device_pointer(const void* address) {
+    const std::lock_guard lock(all().mutex);
+    const record* const one = all().find(address);
+    if (one) return one->is.what == allocation::device || one->is.what == allocation::managed;
+    return all().variable_left(address) > 0;
+}
+
+void on_device_write(write_observer observer) { all().written = observer; }
+void on_free(write_observer observer) { all().freed = observer; }
+
+void wrote(const void* at, std::size_t bytes) {
+    const write_observer observer = all().written;
+    if (observer && bytes && device_range(at, 1)) observer(at, bytes);
+}
+
+void note_symbol(const void* address, std::size_t bytes) {
+    const std::lock_guard lock(all().mutex);
+    all().variables[reinterpret_cast<std::uintptr_t>(address)] = bytes;
+}
+
+cudaError_t allocate(void** result, std::size_t bytes, allocation::kind what, unsigned flags) {
+    if (!result) return cudaErrorInvalidValue;
+    *result = nullptr;
+    if (bytes == 0) return cudaSuccess;
+    const std::lock_guard lock(all().mutex);
+    if (!all().fits(bytes, what)) return cudaErrorMemoryAllocation;
+    record one;
+    void* const at = obtain(bytes, one.mapped);
+    if (!at) return cudaErrorMemoryAllocation;
+    one.is.begin = reinterpret_cast<std::uintptr_t>(at);
+    one.is.bytes = bytes;
+    one.is.what = what;
+    one.flags = flags;
+    all().add(one);
+    *result = at;
+    return cudaSuccess;
+}
+
+cudaError_t release(void* at, allocation::kind what) {
+    record one;
+    {
+        const std::lock_guard lock(all().mutex);
+        const record* const found = all().find(at);
+        if (!found || found->is.begin != reinterpret_cast<std::uintptr_t>(at)) return cudaErrorInvalidValue;
+        const bool frees_managed = what == allocation::device && found->is.what == allocation::managed;
+        if (found->is.what != what && !frees_managed) return cudaErrorInvalidValue;
+        one = *found;
+        all().records.erase(one.is.begin);
+        all().count(one, false);
+        ++all().version;
+    }
+    tell_freed(one);
+    if (one.is.what == allocation::device) pool_forgets(at);
+    give_back(one);
+    return cudaSuccess;
+}
+
+void release_all() {
+    std::map<std::uintptr_t, record> gone;
+    {
+        const std::lock_guard lock(all().mutex);
+        gone.swap(all().records);
+        for (const auto& [begin, one] : gone) all().count(one, false);
+        ++all().version;
+    }
+    for (const auto& [begin, one] : gone) {
+        tell_freed(one);
+        pool_forgets(reinterpret_cast<void*>(begin));
+        give_back(one);
+    }
+}
+
+bool device_range(const void* at, std::size_t bytes) {
+    const std::lock_guard lock(all().mutex);
+    const record* const one = all().find(at);
+    if (!one) return all().variable_left(at) >= std::max<std::size_t>(bytes, 1);
+    return bytes <= one->is.begin + one->is.bytes - reinterpret_cast<std::uintptr_t>(at);
+}
+
+bool any_range(const void* at, std::size_t bytes) {
+    const std::lock_guard lock(all().mutex);
+    if (const record* const one = all().find(at)) {
+        return bytes <= one->is.begin + one->is.bytes - reinterpret_cast<std::uintptr_t>(at);
+    }
+    const std::size_t left = all().variable_left(at);
+    return at && (left == 0 || bytes <= left);
+}
+
+// A pointer to device memory is none of the host's; the caller lets a copy among device memory pass.
+bool host_range(const void* at, std::size_t bytes) {
+    {
+        const std::lock_guard lock(all().mutex);
+        const record* const one = all().find(at);
+        if (one ? one->is.what == allocation::device : all().variable_left(at) > 0) return false;
+    }
+    return any_range(at, bytes);
+}
+
+cudaError_t check_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,
+                       cudaMemcpyKind kind) {
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (!to || !from || !any_range(to, to_bytes) || !any_range(from, from_bytes)) return cudaErrorInvalidValue;
+    // An H200 with CUDA 13 takes a copy among device memory whatever its kind says.
+    const bool to_device = device_range(to, to_bytes), from_device = device_range(from, from_bytes);
+    if (kind == cudaMemcpyDefault || (to_device && from_device)) return cudaSuccess;
+    const bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    const bool right = (wants_to ? to_device : host_range(to, to_bytes)) &&
+                       (wants_from ? from_device : host_range(from, from_bytes));
+    return right ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+}  // namespace cornerturn::emulator
+
+using namespace cornerturn::emulator;
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** devPtr, size_t size) {
+    return api_call([&] { return allocate(devPtr, size, allocation::device); });
+}
+
+cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags) {
+    return api_call([&] {
+        if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
+        return allocate(devPtr, size, allocation::managed, flags);
+    });
+}
+
+cudaError_t cudaHostAlloc(void** pHost, size_t size, unsigned int flags) {
+    return api_call([&] {
+        if (flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) {
+            return cudaErrorInvalidValue;
+        }
+        return allocate(pHost, size, allocation::pinned, flags | cudaHostAllocMapped);  // mapped: as on an H200
+    });
+}
+
+cudaError_t cudaMallocHost(void** ptr, size_t size) { return cudaHostAlloc(ptr, size, cudaHostAllocDefault); }
+
+cudaError_t cudaMallocPitch(void** devPtr, size_t* pitch, size_t width, size_t height) {
+    return api_call([&] {
+        if (!devPtr || !pitch) return cudaErrorInvalidValue;
+        size_t bytes = 0;
+        if (width > SIZE_MAX - kAlignment) return cudaErrorMemoryAllocation;
+        *pitch = (width + kAlignment - 1) / kAlignment * kAlignment;
+        if (__builtin_mul_overflow(*pitch, height, &bytes)) return cudaErrorMemoryAllocation;
+        return allocate(devPtr, bytes, allocation::device);
+    });
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr* pitchedDevPtr, struct cudaExtent extent) {
+    if (!pitchedDevPtr) return fail(cudaErrorInvalidValue);
+    size_t rows = 0;
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return fail(cudaErrorMemoryAllocation);
+    pitchedDevPtr->xsize = extent.width;
+    pitchedDevPtr->ysize = extent.height;
+    return cudaMallocPitch(&pitchedDevPtr->ptr, &pitchedDevPtr->pitch, extent.width, rows);
+}
+
+cudaError_t cudaFree(void* devPtr) {
+    return api_call([&] { return devPtr ? release(devPtr, allocation::device) : cudaSuccess; });
+}
+
+cudaError_t cudaFreeHost(void* ptr) {
+    return api_call([&] { return ptr ? release(ptr, allocation::pinned) : cudaSuccess; });
+}
+
+cudaError_t cudaHostRegister(void* ptr, size_t size, unsigned int flags) {
+    return api_call([&] {
+        if (!ptr || !size || flags > 0x0fu) return cudaErrorInvalidValue;
+        const std::lock_guard lock(all().mutex);
+        const auto begin = reinterpret_cast<std::uintptr_t>(ptr);
+        const record* overlapping = all().find(ptr);
+        const auto next = all().records.upper_bound(begin);
+        if (!overlapping && next != all().records.end() && next->first - begin < size) overlapping = &next->second;
+        if (overlapping) {
+            return overlapping->is.what == allocation::registered ? cudaErrorHostMemoryAlreadyRegistered
+                                                                  : cudaErrorInvalidValue;
+        }
+        record one;
+        one.is.begin = begin;
+        one.is.bytes = size;
+        one.is.what = allocation::registered;
+        one.flags = flags | cudaHostRegisterMapped;
+        all().add(one);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaHostUnregister(void* ptr) {
+    return api_call([&] {
+        if (!ptr) return cudaErrorInvalidValue;
+        if (!allocation_at(ptr)) return cudaErrorHostMemoryNotRegistered;
+        return release(ptr, allocation::registered);
+    });
+}
+
+cudaError_t cudaHostGetDevicePointer(void** pDevice, void* pHost, unsigned int flags) {
+    return api_call([&] {
+        if (!pDevice || flags) return cudaErrorInvalidValue;
+        const auto one = allocation_at(pHost);
+        if (!one || one->what == allocation::device) return cudaErrorInvalidValue;
+        *pDevice = pHost;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaHostGetFlags(unsigned int* pFlags, void* pHost) {
+    return api_call([&] {
+        const std::lock_guard lock(all().mutex);
+        const record* const one = all().find(pHost);
+        if (!pFlags || !one || one->is.what == allocation::device) return cudaErrorInvalidValue;
+        *pFlags = one->flags;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+    return api_call([&] {
+        if (!free || !total) return cudaErrorInvalidValue;
+        const std::lock_guard lock(all().mutex);
+        if (all().machine_bytes < 0) all().machine_bytes = cornerturn::available_memory();
+        const auto machine = static_cast<std::size_t>(all().machine_bytes);
+        *total = kDeviceBytes;
+        *free = std::min(kDeviceBytes - all().device_bytes, machine - std::min(machine, all().all_bytes));
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, const void* ptr) {
+    return api_call([&] {
+        if (!attributes) return cudaErrorInvalidValue;
+        void* const at = const_cast<void*>(ptr);
+        const auto one = allocation_at(ptr);
+        *attributes = {cudaMemoryTypeHost, 0, at, at};
+        if (one ? one->what == allocation::device : is_device_pointer(ptr)) {
+            *attributes = {cudaMemoryTypeDevice, 0, at, nullptr};
+        } else if (!one) {
+            *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, at};
+        } else if (one->what == allocation::managed) {
+            attributes->type = cudaMemoryTypeManaged;
+        }
+        return cudaSuccess;
+    });
+}
+
+}  // extern "C"

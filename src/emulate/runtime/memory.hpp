@@ -1,0 +1,52 @@
+// The program's memory as CUDA sees it: what was allocated, of which kind, and which copies are allowed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda_runtime_api.h"
+
+namespace cornerturn::emulator {
+
+struct allocation {
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+    enum kind { device, pinned, managed, registered } what = device;
+    int id = 0;  // counts the allocations of its kind, from 1
+
+    std::string name() const;  // "cudaMalloc #3 (4096 bytes)"
+};
+
+std::uint64_t memory_version();  // changes whenever the set of allocations does
+std::vector<allocation> allocations();
+std::optional<allocation> allocation_at(const void* address);  // the one that holds this byte
+
+// Whether the address lies in device or managed memory, device variables that the program asked for included.
+bool is_device_pointer(const void* address);
+
+// hooks for the emulator. A null function takes one away. They are called with no lock held.
+using write_observer = void (*)(const void* at, std::size_t bytes);
+void on_device_write(write_observer observer);  // after each copy or memset that writes device memory
+void on_free(write_observer observer);          // before the memory goes
+
+// For the rest of the runtime.
+cudaError_t allocate(void** result, std::size_t bytes, allocation::kind what, unsigned flags = 0);
+cudaError_t release(void* at, allocation::kind what);  // the begin of an allocation of this kind
+void release_all();                                    // cudaDeviceReset
+void note_symbol(const void* address, std::size_t bytes);
+void wrote(const void* at, std::size_t bytes);  // tells the observer
+
+// Whether `bytes` from `at` may be one side of a copy. A range that begins in an allocation must end in it.
+bool device_range(const void* at, std::size_t bytes);
+bool host_range(const void* at, std::size_t bytes);
+bool any_range(const void* at, std::size_t bytes);
+
+// Whether both sides of a copy are what its kind says: cudaSuccess, cudaErrorInvalidMemcpyDirection or
+// cudaErrorInvalidValue.
+cudaError_t check_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,
+                       cudaMemcpyKind kind);
+
+}  // namespace cornerturn::emulator

@@ -1,0 +1,144 @@
+#include "emulate/runtime/record.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "emulator/metrics.hpp"
+
+namespace cornerturn::emulator {
+
+const run_options& run_options::given() {
+    static const run_options all = [] {
+        run_options found;
+        const char* const words = std::getenv("CORNERTURN_EMULATE");
+        std::stringstream stream(words != nullptr ? words : "");
+        for (std::string word; std::getline(stream, word, ',');) {
+            const std::size_t equals = word.find('=');
+            const std::string name = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);
+            if (name == "report") found.report = value;
+            if (name == "lines") found.lines = true;
+            if (name == "workers") found.workers = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
+            if (name == "timeout") found.block_seconds = std::strtod(value.c_str(), nullptr);
+            if (name == "stack") found.stack_bytes = std::strtoul(value.c_str(), nullptr, 10);
+        }
+        return found;
+    }();
+    return all;
+}
+
+namespace record {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct kernel_record {
+    std::string name;
+    emulator::report all;
+};
+
+struct store {
+    std::mutex mutex;
+    std::deque<kernel_record> kernels;  // in the order of their first launches
+    int written_by = 0;
+};
+
+ordered_json to_json(const counters& counts) {
+    ordered_json out = ordered_json::object();
+    for (const metric& m : metrics()) out[m.name] = (counts.*m.where)[m.op];
+    for (const metric& m : derived_metrics()) out[m.name] = (counts.*m.where)[m.op];
+    return out;
+}
+
+ordered_json to_json(const extent3& e) { return {e.x, e.y, e.z}; }
+
+void write(const store& all, const std::string& path) {
+    ordered_json kernels = ordered_json::array();
+    for (const kernel_record& k : all.kernels) {
+        ordered_json hazards = ordered_json::array(), lines = ordered_json::array();
+        for (const found_hazard& h : k.all.hazards)
+            hazards.push_back({{"kind", name_of(h.kind)}, {"message", h.message}, {"times", h.times}});
+        for (const line_counters& line : k.all.lines)
+            lines.push_back({{"file", line.file}, {"line", line.line}, {"path", line.path}, {"metrics", to_json(line.counts)}});
+        kernels.push_back({{"kernel", k.name},
+                           {"launches", k.all.launches},
+                           {"grid", to_json(k.all.grid)},
+                           {"block", to_json(k.all.block)},
+                           {"accesses", k.all.accesses},
+                           {"metrics", to_json(k.all.counts)},
+                           {"hazards", std::move(hazards)},
+                           {"lines", std::move(lines)}});
+    }
+    std::ofstream file(path);
+    file << ordered_json{{"kernels", std::move(kernels)}}.dump(1, ' ', false, ordered_json::error_handler_t::replace) << "\n";
+    if (!file.flush()) std::fprintf(stderr, "cornerturn: %s cannot be written\n", path.c_str());
+}
+
+// Never destroyed: programs launch kernels in the destructors of their global variables.
+store& all() {
+    static store* const one = [] {
+        auto* const made = new store;
+        if (!run_options::given().report.empty())
+            std::atexit([] { write(all(), run_options::given().report); });
+        return made;
+    }();
+    return *one;
+}
+
+void add_lines(std::vector<line_counters>& into, const std::vector<line_counters>& more) {
+    for (const line_counters& line : more) {
+        const auto same = std::find_if(into.begin(), into.end(), [&](const line_counters& known) {
+            return known.line == line.line && known.path == line.path;
+        });
+        if (same == into.end())
+            into.push_back(line);
+        else
+            same->counts += line.counts;
+    }
+}
+
+void add_hazard(std::vector<found_hazard>& into, const found_hazard& one) {
+    const auto same = std::find_if(into.begin(), into.end(), [&](const found_hazard& known) {
+        return known.kind == one.kind && known.where == one.where && (one.where != 0 || known.message == one.message);
+    });
+    if (same != into.end()) {
+        same->times += one.times;
+        return;
+    }
+    into.push_back(one);
+    std::fflush(stdout);
+    std::fprintf(stderr, "cornerturn: %s: %s\n", name_of(one.kind), one.message.c_str());
+}
+
+}  // namespace
+
+void add(const std::string& kernel, const emulator::report& report, const found_hazard* last) {
+    store& kept = all();
+    std::lock_guard lock(kept.mutex);
+    auto found = std::find_if(kept.kernels.begin(), kept.kernels.end(),
+                              [&](const kernel_record& k) { return k.name == kernel; });
+    if (found == kept.kernels.end()) {
+        kept.kernels.push_back({kernel, {}});
+        found = kept.kernels.end() - 1;
+        found->all.grid = report.grid;
+        found->all.block = report.block;
+    }
+    emulator::report& sum = found->all;
+    sum.launches += 1;
+    sum.counts += report.counts;
+    sum.blocks += report.blocks;
+    sum.blocks_run += report.blocks_run;
+    sum.accesses += report.accesses;
+    add_lines(sum.lines, report.lines);
+    for (const found_hazard& h : report.hazards) add_hazard(sum.hazards, h);
+    if (last != nullptr) add_hazard(sum.hazards, *last);
+}
+
+}  // namespace record
+}  // namespace cornerturn::emulator

@@ -1,0 +1,242 @@
+// Streams and events. All work runs at once, in the order of the calls, so a stream never has any left, and an event is
+// complete when it was recorded. Events take the host's time: an emulated run has no GPU time.
+#include "streams.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "errors.hpp"
+#include "handles.hpp"
+#include "memory.hpp"
+
+struct CUstream_st {
+    unsigned flags = 0;
+    int priority = 0;
+    unsigned long long id = 0;
+};
+
+struct CUevent_st {
+    unsigned flags = 0;
+    bool recorded = false;
+    std::chrono::steady_clock::time_point at{};
+};
+
+namespace cornerturn::emulator {
+namespace {
+
+constexpr int kLeastPriority = 0, kGreatestPriority = -5;  // an H200's
+
+struct stream_state {
+    handles<CUstream_st> streams;
+    handles<CUevent_st> events;
+    std::atomic<unsigned long long> created{2};
+};
+
+stream_state& all() {
+    static stream_state* const one = new stream_state;
+    return *one;
+}
+
+bool is_default(cudaStream_t stream) {
+    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+template <class Body>
+cudaError_t with_stream(cudaStream_t stream, Body&& body) {
+    return api_call([&] { return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle; });
+}
+
+template <class Body>
+cudaError_t with_event(cudaEvent_t event, Body&& body) {
+    return api_call([&] { return all().events.has(event) ? body() : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t done() { return cudaSuccess; }
+
+CUstream_st value_of(cudaStream_t stream) { return is_default(stream) ? CUstream_st{0, 0, 1} : *stream; }
+
+}  // namespace
+
+bool stream_exists(cudaStream_t stream) { return is_default(stream) || all().streams.has(stream); }
+
+void forget_streams() {
+    all().streams.clear();
+    all().events.clear();
+}
+
+}  // namespace cornerturn::emulator
+
+using namespace cornerturn::emulator;
+
+extern "C" {
+
+cudaError_t cudaStreamCreate(cudaStream_t* pStream) { return cudaStreamCreateWithPriority(pStream, 0, 0); }
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* pStream, unsigned int flags) {
+    return cudaStreamCreateWithPriority(pStream, flags, 0);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* pStream, unsigned int flags, int priority) {
+    return api_call([&] {
+        if (!pStream || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
+        // CUDA takes the nearest priority that there is.
+        const int taken = std::max(kGreatestPriority, std::min(kLeastPriority, priority));
+        *pStream = all().streams.add({flags, taken, ++all().created});
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    return api_call([&] { return all().streams.remove(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return with_stream(stream, done); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return with_stream(stream, done); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
+    return with_stream(stream, [&] {
+        if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
+        return all().events.has(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int* priority) {
+    return with_stream(hStream, [&] {
+        if (!priority) return cudaErrorInvalidValue;
+        *priority = value_of(hStream).priority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int* flags) {
+    return with_stream(hStream, [&] {
+        if (!flags) return cudaErrorInvalidValue;
+        *flags = value_of(hStream).flags;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long* streamId) {
+    return with_stream(hStream, [&] {
+        if (!streamId) return cudaErrorInvalidValue;
+        *streamId = hStream == cudaStreamPerThread ? 2 : value_of(hStream).id;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t hStream, int* device) {
+    return with_stream(hStream, [&] {
+        if (!device) return cudaErrorInvalidValue;
+        *device = 0;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* leastPriority, int* greatestPriority) {
+    return api_call([&] {
+        if (leastPriority) *leastPriority = kLeastPriority;
+        if (greatestPriority) *greatestPriority = kGreatestPriority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* userData,
+                                  unsigned int flags) {
+    return with_stream(stream, [&] {
+        if (!callback || flags) return cudaErrorInvalidValue;
+        callback(stream, cudaSuccess, userData);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void* userData) {
+    return with_stream(stream, [&] {
+        if (!fn) return cudaErrorInvalidValue;
+        fn(userData);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* devPtr, size_t, unsigned int flags) {
+    return with_stream(stream, [&] {
+        const auto one = allocation_at(devPtr);
+        const bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
+        return known && one && one->what == allocation::managed ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src) {
+    return with_stream(dst, [&] { return stream_exists(src) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+// A stream's attributes are about speed: they change nothing here, and only the priority can be read.
+cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, enum cudaLaunchAttributeID,
+                                   const union cudaLaunchAttributeValue* value) {
+    return with_stream(hStream, [&] { return value ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, enum cudaLaunchAttributeID attr,
+                                   union cudaLaunchAttributeValue* value_out) {
+    return with_stream(hStream, [&] {
+        if (!value_out) return cudaErrorInvalidValue;
+        if (attr != cudaLaunchAttributePriority) return cudaErrorNotSupported;
+        value_out->priority = value_of(hStream).priority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus* pCaptureStatus) {
+    return with_stream(stream, [&] {
+        if (!pCaptureStatus) return cudaErrorInvalidValue;
+        *pCaptureStatus = cudaStreamCaptureStatusNone;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+    return api_call([&] {
+        const bool untimed = flags & cudaEventDisableTiming;
+        if (!event || flags > 7 || ((flags & cudaEventInterprocess) && !untimed)) return cudaErrorInvalidValue;
+        *event = all().events.add({flags, false, {}});
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+    return with_event(event, [&] {
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
+        event->recorded = true;
+        event->at = std::chrono::steady_clock::now();
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) { return with_event(event, done); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return with_event(event, done); }
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    return api_call([&] { return all().events.remove(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
+    return with_event(start, [&] {
+        if (!ms) return cudaErrorInvalidValue;
+        if (!all().events.has(end)) return cudaErrorInvalidResourceHandle;
+        for (const cudaEvent_t event : {start, end}) {
+            if (!event->recorded || (event->flags & cudaEventDisableTiming)) return cudaErrorInvalidResourceHandle;
+        }
+        *ms = std::chrono::duration<float, std::milli>(end->at - start->at).count();
+        if (*ms == 0.0f && start != end) *ms = 1e-6f;  // programs divide by it
+        return cudaSuccess;
+    });
+}
+
+}  // extern "C"

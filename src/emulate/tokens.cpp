@@ -1,0 +1,212 @@
+#include "emulate/tokens.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <memory>
+#include <set>
+
+namespace cornerturn::emulate {
+namespace {
+
+bool begins_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c < 0; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+// The end of a string or character literal whose quote is at `quote`.
+std::size_t end_of_literal(std::string_view text, std::size_t quote, bool raw) {
+    if (raw) {
+        const std::size_t bracket = text.find('(', quote);
+        if (bracket == text.npos) return text.size();
+        const std::string end = ")" + std::string(text.substr(quote + 1, bracket - quote - 1)) + "\"";
+        const std::size_t found = text.find(end, bracket);
+        return found == text.npos ? text.size() : found + end.size();
+    }
+    std::size_t at = quote + 1;
+    while (at < text.size() && text[at] != text[quote] && text[at] != '\n') at += text[at] == '\\' ? 2 : 1;
+    return std::min(at + 1, text.size());
+}
+
+std::size_t end_of_number(std::string_view text, std::size_t at) {
+    while (at < text.size()) {
+        const char c = text[at];
+        const bool sign = (c == '+' || c == '-') && std::string_view("eEpP").find(text[at - 1]) != std::string_view::npos;
+        if (!begins_word(c) && !is_digit(c) && c != '.' && c != '\'' && !sign) break;
+        ++at;
+    }
+    return at;
+}
+
+bool is_prefix(std::string_view word) {
+    static const std::set<std::string_view> all{"L", "u", "U", "u8", "R", "LR", "uR", "UR", "u8R"};
+    return all.count(word) != 0;
+}
+
+}  // namespace
+
+token_list::token_list(std::string_view text) {
+    std::set<std::string> names;
+    const std::string* file = nullptr;
+    int line = 1;
+    bool of_system = false;
+    const auto add = [&](token::kind what, std::size_t begin, std::size_t end) {
+        tokens_.push_back({what, std::string(text.substr(begin, end - begin)), of_system, file, line});
+    };
+    bool fresh_line = true;
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+        const char c = text[at];
+        if (c == '\n') {
+            add(token::space, at, end = at + 1);
+            ++line;
+            fresh_line = true;
+        } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+            end = at + 1;
+            while (end < text.size() && text[end] != '\n' && std::isspace(static_cast<unsigned char>(text[end])) != 0)
+                ++end;
+            add(token::space, at, end);
+        } else if (c == '#' && fresh_line) {
+            end = std::min(text.find('\n', at), text.size());
+            const std::string words(text.substr(at, end - at));
+            char* rest = nullptr;
+            const long number = std::strtol(words.c_str() + 1, &rest, 10);
+            const std::size_t quote = words.find('"'), last = words.rfind('"');
+            if (rest == words.c_str() + 1 || quote == words.npos || quote == last) {
+                add(token::pragma, at, end);
+                continue;
+            }
+            add(token::line_marker, at, end);
+            file = &*names.insert(words.substr(quote + 1, last - quote - 1)).first;
+            line = static_cast<int>(number) - 1;  // of the marker's own line
+            of_system = words.find(" 3", last) != words.npos;
+        } else if (begins_word(c)) {
+            end = at + 1;
+            while (end < text.size() && (begins_word(text[end]) || is_digit(text[end]))) ++end;
+            const std::string_view word = text.substr(at, end - at);
+            if (end < text.size() && (text[end] == '"' || text[end] == '\'') && is_prefix(word)) {
+                end = end_of_literal(text, end, word.back() == 'R' && text[end] == '"');
+                add(token::literal, at, end);
+            } else {
+                add(token::word, at, end);
+            }
+        } else if (is_digit(c) || (c == '.' && at + 1 < text.size() && is_digit(text[at + 1]))) {
+            end = end_of_number(text, at + 1);
+            add(token::number, at, end);
+        } else if (c == '"' || c == '\'') {
+            end = end_of_literal(text, at, false);
+            add(token::literal, at, end);
+        } else {
+            end = at + 1;
+            const std::string_view two = text.substr(at, 2);
+            if (two == "::" || two == "->") end = at + 2;
+            add(token::sign, at, end);
+        }
+        if (c != '\n' && tokens_.back().what != token::space) fresh_line = false;
+        if (tokens_.back().what == token::literal)
+            line += static_cast<int>(std::count(tokens_.back().text.begin(), tokens_.back().text.end(), '\n'));
+    }
+    // The names move into the list, and each token keeps the address of its own.
+    files_.assign(names.begin(), names.end());
+    for (token& t : tokens_) {
+        if (t.file != nullptr) t.file = &*std::lower_bound(files_.begin(), files_.end(), *t.file);
+    }
+}
+
+std::size_t token_list::next(std::size_t at) const {
+    do ++at;
+    while (at < size() && tokens_[at].what > token::sign);
+    return std::min(at, size());
+}
+
+std::size_t token_list::before(std::size_t at) const {
+    while (at > 0) {
+        if (tokens_[--at].what <= token::sign) return at;
+    }
+    return size();
+}
+
+bool token_list::are(std::size_t at, std::string_view signs) const {
+    for (const char c : signs) {
+        if (at >= size() || tokens_[at].what != token::sign || tokens_[at].text[0] != c || tokens_[at].text.size() != 1)
+            return false;
+        ++at;
+    }
+    return true;
+}
+
+std::size_t token_list::partner(std::size_t opening) const {
+    int depth = 0;
+    for (std::size_t at = opening; at < size(); ++at) {
+        const token& t = tokens_[at];
+        if (t.what != token::sign) continue;
+        const char c = t.text[0];
+        if (c == '(' || c == '[' || c == '{') ++depth;
+        if ((c == ')' || c == ']' || c == '}') && --depth == 0) return at;
+    }
+    return size();
+}
+
+std::size_t token_list::partner_before(std::size_t closing) const {
+    int depth = 0;
+    for (std::size_t at = closing + 1; at-- > 0;) {
+        const token& t = tokens_[at];
+        if (t.what != token::sign) continue;
+        const char c = t.text[0];
+        if (c == ')' || c == ']' || c == '}') ++depth;
+        if ((c == '(' || c == '[' || c == '{') && --depth == 0) return at;
+    }
+    return size();
+}
+
+std::size_t token_list::end_of_arguments(std::size_t opening) const {
+    int depth = 0;
+    for (std::size_t at = opening; at < size(); ++at) {
+        const token& t = tokens_[at];
+        if (t.what != token::sign) continue;
+        if (t.is("(") || t.is("[") || t.is("{")) {
+            at = partner(at);
+        } else if (t.is("<")) {
+            ++depth;
+        } else if (t.is(">")) {
+            if (--depth == 0) return at;
+        } else if (t.is(";") || t.is("}") || t.is(")")) {
+            break;
+        }
+    }
+    return size();
+}
+
+std::size_t token_list::beginning_of_arguments(std::size_t closing) const {
+    int depth = 0;
+    for (std::size_t at = closing + 1; at-- > 0;) {
+        const token& t = tokens_[at];
+        if (t.what != token::sign) continue;
+        if (t.is(")") || t.is("]") || t.is("}")) {
+            at = partner_before(at);
+            if (at == size()) break;
+        } else if (t.is(">")) {
+            ++depth;
+        } else if (t.is("<")) {
+            if (--depth == 0) return at;
+        } else if (t.is(";") || t.is("{") || t.is("(")) {
+            break;
+        }
+    }
+    return size();
+}
+
+void token_list::blank(std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end && at < size(); ++at) {
+        token& t = tokens_[at];
+        if (t.what == token::line_marker || t.what == token::space) continue;
+        const auto lines = static_cast<std::size_t>(std::count(t.text.begin(), t.text.end(), '\n'));
+        t.text.assign(lines, '\n');
+        t.what = token::nothing;
+    }
+}
+
+std::string token_list::text() const {
+    std::string all;
+    for (const token& t : tokens_) all += t.text;
+    return all;
+}
+
+}  // namespace cornerturn::emulate

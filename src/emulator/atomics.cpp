@@ -1,0 +1,124 @@
+// Atomic operations. Blocks run on several cores at a time, so these are the processor's own, or loops about its
+// compare-and-exchange.
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "emulator/worker.hpp"
+
+namespace cornerturn::emulator {
+namespace {
+
+// A value of 16 bits as a float, and back, to the nearest, ties to even.
+float from_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+std::uint16_t to_bf16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if (value != value) return 0x7fff;
+    return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+float from_f16(std::uint16_t bits) {
+    const std::uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
+    if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+    return sign != 0 ? -magnitude : magnitude;
+}
+std::uint16_t to_f16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return 0x7fff;
+    if (magnitude >= 0x477ff000u) return sign | 0x7c00;
+    if (magnitude < 0x38800000u) {  // subnormal: the addition rounds to units of 2^-24
+        const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+        return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
+    }
+    return static_cast<std::uint16_t>(sign | ((magnitude - 0x38000000u + 0xfff + (magnitude >> 13 & 1)) >> 13));
+}
+
+// Applies `change` to the value, and returns what it was.
+template <class T, class Change>
+T exchange_by(T* address, Change change) {
+    T old = __atomic_load_n(address, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(address, &old, change(old), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    }
+    return old;
+}
+
+template <class T>
+T apply(atomic_kind kind, T* address, T value, T expected) {
+    using signed_t = std::make_signed_t<T>;
+    const auto sum = [value](auto from, auto to) {
+        return [=](T old) { return static_cast<T>(to(from(old) + from(value))); };
+    };
+    switch (kind) {
+        case atomic_kind::add: return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
+        case atomic_kind::exchange: return __atomic_exchange_n(address, value, __ATOMIC_ACQ_REL);
+        case atomic_kind::bit_and: return __atomic_fetch_and(address, value, __ATOMIC_ACQ_REL);
+        case atomic_kind::bit_or: return __atomic_fetch_or(address, value, __ATOMIC_ACQ_REL);
+        case atomic_kind::bit_xor: return __atomic_fetch_xor(address, value, __ATOMIC_ACQ_REL);
+        case atomic_kind::compare:
+            return exchange_by(address, [=](T old) { return old == expected ? value : old; });
+        case atomic_kind::least: return exchange_by(address, [=](T old) { return std::min(old, value); });
+        case atomic_kind::most: return exchange_by(address, [=](T old) { return std::max(old, value); });
+        case atomic_kind::least_signed:
+            return exchange_by(address, [=](T old) {
+                return static_cast<signed_t>(old) < static_cast<signed_t>(value) ? old : value;
+            });
+        case atomic_kind::most_signed:
+            return exchange_by(address, [=](T old) {
+                return static_cast<signed_t>(old) > static_cast<signed_t>(value) ? old : value;
+            });
+        case atomic_kind::increment:
+            return exchange_by(address, [=](T old) { return static_cast<T>(old >= value ? 0 : old + 1); });
+        case atomic_kind::decrement:
+            return exchange_by(address,
+                               [=](T old) { return old == 0 || old > value ? value : static_cast<T>(old - 1); });
+        default: break;
+    }
+    if constexpr (sizeof(T) == 2) {
+        if (kind == atomic_kind::add_f16) return exchange_by(address, sum(from_f16, to_f16));
+        return exchange_by(address, sum(from_bf16, to_bf16));
+    } else if constexpr (sizeof(T) == 4) {
+        if (kind == atomic_kind::add_f32) {
+            return exchange_by(address,
+                               sum([](T bits) { return std::bit_cast<float>(bits); },
+                                   [](float f) { return std::bit_cast<T>(f); }));
+        }
+        const auto from = kind == atomic_kind::add_f16x2 ? from_f16 : from_bf16;
+        const auto to = kind == atomic_kind::add_f16x2 ? to_f16 : to_bf16;
+        return exchange_by(address, [=](T old) {
+            const auto half = [&](int shift) {
+                return T{to(from(static_cast<std::uint16_t>(old >> shift)) +
+                            from(static_cast<std::uint16_t>(value >> shift)))}
+                       << shift;
+            };
+            return half(0) | half(16);
+        });
+    } else if constexpr (sizeof(T) == 8) {
+        return exchange_by(address, sum([](T bits) { return std::bit_cast<double>(bits); },
+                                        [](double d) { return std::bit_cast<T>(d); }));
+    } else {
+        return 0;
+    }
+}
+
+}  // namespace
+
+void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected,
+                    std::uintptr_t return_address) {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    // In shared memory there is one kind of instruction, which returns the old value.
+    access(at, bytes, kReduction, return_address);
+    last_atomic_ = &find_site(return_address, bytes, kReduction);
+    const auto run = [&]<class T>(T) {
+        return static_cast<std::uint64_t>(
+            apply<T>(kind, static_cast<T*>(address), static_cast<T>(value), static_cast<T>(expected)));
+    };
+    old_value_ = bytes == 1   ? run(std::uint8_t{})
+                 : bytes == 2 ? run(std::uint16_t{})
+                 : bytes == 4 ? run(std::uint32_t{})
+                              : run(std::uint64_t{});
+}
+
+}  // namespace cornerturn::emulator

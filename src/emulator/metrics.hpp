@@ -1,0 +1,25 @@
+// The counters by Nsight Compute's names.
+#pragma once
+
+#include <vector>
+
+#include "emulator/counters.hpp"
+#include "emulator/session.hpp"
+
+namespace cornerturn::emulator {
+
+// Nsight Compute's name of a counter, and where the emulator keeps it.
+struct metric {
+    const char* name;
+    counters::by_direction counters::*where;
+    direction op;
+};
+// Of loads and stores.
+const std::vector<metric>& metrics();
+// What Nsight Compute has no exact counter for.
+const std::vector<metric>& derived_metrics();
+
+// "race", "out_of_bounds", ...
+const char* name_of(hazard_kind kind);
+
+}  // namespace cornerturn::emulator
