@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "cornerturn/error.hpp"
@@ -42,6 +43,7 @@ std::vector<symbol> symbols_of(const std::string& object) {
         for (int i = 1; i < count && gelf_getsym(data, i, &s) != nullptr; ++i) {
             const char* const name = elf_strptr(elf, header.sh_link, s.st_name);
             if (name == nullptr || *name == 0) continue;
+            if (GELF_ST_TYPE(s.st_info) == STT_FILE || GELF_ST_TYPE(s.st_info) == STT_SECTION) continue;
             all.push_back({name, GELF_ST_TYPE(s.st_info), GELF_ST_BIND(s.st_info), GELF_ST_VISIBILITY(s.st_other),
                            s.st_shndx != SHN_UNDEF, s.st_size});
         }
@@ -51,18 +53,13 @@ std::vector<symbol> symbols_of(const std::string& object) {
     return all;
 }
 
-// What C's library and C++'s have for the host is another thing in device code.
-const std::map<std::string, std::string>& device_words() {
-    static const std::map<std::string, std::string> all{
-        {"printf", "cornerturn_kernel_printf"},     {"malloc", "cornerturn_kernel_malloc"},
-        {"free", "cornerturn_kernel_free"},         {"_Znwm", "cornerturn_kernel_malloc"},
-        {"_Znam", "cornerturn_kernel_malloc"},      {"_ZdlPv", "cornerturn_kernel_free"},
-        {"_ZdlPvm", "cornerturn_kernel_free"},      {"_ZdaPv", "cornerturn_kernel_free"},
-        {"_ZdaPvm", "cornerturn_kernel_free"},      {"__assert_fail", "cornerturn_kernel_assert_fail"},
-        {"memcpy", "cornerturn_kernel_memcpy"},     {"memmove", "cornerturn_kernel_memcpy"},
-        {"memset", "cornerturn_kernel_memset"},     {"abort", "cornerturn_kernel_abort"},
-    };
-    return all;
+// What C's library and C++'s have for the host is another thing in device code: cornerturn_kernel_printf
+// (runtime/kernel_words.cpp).
+bool is_device_word(const std::string& name) {
+    static const std::set<std::string> all{"printf",   "malloc",  "free",     "_Znwm",         "_Znam",  "_ZdlPv",
+                                           "_ZdlPvm",  "_ZdaPv",  "_ZdaPvm",  "__assert_fail", "memcpy", "memmove",
+                                           "memset",   "abort",   "clock"};
+    return all.count(name) != 0;
 }
 
 std::string demangle(const std::string& name) {
@@ -123,15 +120,16 @@ void join_objects(const std::string& host, const std::string& device, const rewr
     const auto share = [&](const symbol& s) {
         if (s.binding != STB_LOCAL) return;
         device_globals += s.name + "\n" + device_name(s.name) + "\n";
-        device_renames += s.name + " " + device_name(s.name) + "\n";
     };
+    std::set<std::string> renamed;
     for (const symbol& s : of_device) {
-        if (s.defined && s.binding != STB_LOCAL) device_renames += s.name + " " + device_name(s.name) + "\n";
+        // Local ones, too: some are what the linker knows groups of sections by, of which it keeps one in a program.
+        if (s.defined && renamed.insert(s.name).second) device_renames += s.name + " " + device_name(s.name) + "\n";
         if (!s.defined) {
-            const auto word = device_words().find(s.name);
-            if (word != device_words().end())
-                device_renames += s.name + " " + word->second + "\n";
-            else if (s.visibility == STV_HIDDEN)
+            if (!renamed.insert(s.name).second) continue;
+            if (is_device_word(s.name))
+                device_renames += s.name + " cornerturn_kernel_" + s.name + "\n";
+            else if (s.visibility == STV_HIDDEN && s.name != "__dso_handle")  // a device function of another file
                 device_renames += s.name + " " + device_name(s.name) + "\n";
         }
         if (const std::string inside = marked_kernel(s.name); !inside.empty()) {

@@ -240,10 +240,33 @@ private:
         const declaration found = declared_at(tokens_.next(at));
         const bool is_extern = blank_specifier(at, found.name, "extern");
         blank_specifier(at, found.name, "static");
-        if (is_extern) {
-            tokens_[at].text = "extern __thread";
-            for (std::size_t end = found.behind;; end = tokens_.next(end)) {
-                if (end >= tokens_.size()) break;
+        // alignas stands at the beginning of a declaration, or nowhere.
+        std::string alignment;
+        for (std::size_t i = tokens_.next(at); i < found.name; i = tokens_.next(i)) {
+            if (!tokens_.is(i, "alignas")) continue;
+            const std::size_t end = tokens_.partner(tokens_.next(i)) + 1;
+            for (std::size_t part = i; part < end && part < tokens_.size(); ++part) alignment += tokens_[part].text;
+            alignment += " ";
+            tokens_.blank(i, end);
+        }
+        if (is_extern && is_in_function(at)) {
+            // A reference: the name of a symbol is lost in templates.
+            tokens_[at].text = "";
+            std::size_t name = found.name;
+            for (std::size_t end = found.behind; end < tokens_.size(); end = tokens_.next(end)) {
+                if (tokens_.is(end, "[")) end = tokens_.partner(end);
+                const bool last = tokens_.is(end, ";");
+                if (!last && !tokens_.is(end, ",")) continue;
+                const std::string called = tokens_[name].text;
+                tokens_[name].text = "(&" + called + ")";
+                tokens_[end].text =
+                    fmt::format(" = reinterpret_cast<decltype({})>(::ct_dynamic_shared){}", called, last ? ";" : ",");
+                if (last) break;
+                name = tokens_.next(end);
+            }
+        } else if (is_extern) {
+            tokens_[at].text = alignment + "extern __thread";
+            for (std::size_t end = found.behind; end < tokens_.size(); end = tokens_.next(end)) {
                 if (tokens_.is(end, "[")) {
                     end = tokens_.partner(end);
                 } else if (tokens_.is(end, ",") || tokens_.is(end, ";")) {
@@ -254,8 +277,28 @@ private:
             }
         } else {
             // Aligned to a row of banks, as the first shared array of a kernel is on the GPU.
-            tokens_[at].text = pass_ == pass::device ? "static thread_local __attribute__((__aligned__(128)))" : "static";
+            tokens_[at].text = alignment + (pass_ == pass::device
+                                                ? "static thread_local __attribute__((__aligned__(128)))"
+                                                : "static");
         }
+    }
+
+    bool is_in_function(std::size_t at) const {
+        int depth = 0;
+        while (at-- > 0) {
+            const token& t = tokens_[at];  // which may have been rewritten, and begins as it did
+            if (t.what != token::sign) continue;
+            if (t.text[0] == '}') ++depth;
+            if (t.text[0] != '{' || --depth >= 0) continue;
+            depth = 0;
+            std::size_t left = tokens_.before(at);
+            if (left < tokens_.size() && tokens_[left].what == token::literal) continue;  // extern "C"
+            while (left < tokens_.size() && (tokens_.is(left, "::") || (tokens_[left].what == token::word &&
+                                                                         !tokens_.is(left, "namespace"))))
+                left = tokens_.before(left);
+            if (!tokens_.is(left, "namespace")) return true;
+        }
+        return false;
     }
 
     // name<<<grid, block, ...>>>(arguments): the configuration is kept for the kernel, which then is called.

@@ -202,6 +202,23 @@ void worker::index_outside(std::int64_t index, const char* type, std::uintptr_t 
         {hazard_kind::out_of_bounds, current_, static_cast<std::uintptr_t>(index), 0, kLoad, return_address, type});
 }
 
+// A copy of a struct that no single instruction makes. The GPU's compiler takes it apart by the alignment of its type,
+// which nobody knows here: by that of its size and of its address, up to 16 bytes.
+void worker::access_range(std::uintptr_t address, std::size_t bytes, direction op, std::uintptr_t return_address) {
+    if (has_on_stack(address)) return;
+    if (!keep_going_) unsupported_access(address, bytes, return_address);
+    const auto piece = static_cast<unsigned>((address | bytes | 16) & -(address | bytes | 16));
+    for (std::size_t at = 0; at < bytes; at += piece) access(address + at, piece, op, site_of(return_address, piece));
+}
+
+// Of a type whose alignment is less than its size: 4 bytes at a time, since structs of floats and ints are the most.
+void worker::access_unaligned(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+    if (!keep_going_ || width <= 4) return access(address, width, op, return_address);
+    if (has_on_stack(address)) return;
+    const unsigned piece = (address & 3) == 0 ? 4 : (address & 1) == 0 ? 2 : 1;
+    for (unsigned at = 0; at < width; at += piece) access(address + at, piece, op, site_of(return_address, piece));
+}
+
 void worker::unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address) {
     if (has_on_stack(address)) return;
     raise_from_fiber({hazard_kind::unsupported_access, current_, address, bytes, kLoad, return_address});
@@ -357,7 +374,7 @@ void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, 
         }
         if (cell.note_read(now)) rival.who = cell.write;
     }
-    if (rival.who.serial() != 0) [[unlikely]] {
+    if (rival.who.serial() != 0 && !ordered_by_fence(rival.who.thread(), now.thread())) [[unlikely]] {
         note_race(instruction, now, rival);
     }
 }

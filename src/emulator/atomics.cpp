@@ -110,6 +110,7 @@ void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     // In shared memory there is one kind of instruction, which returns the old value.
     access(at, bytes, kReduction, return_address);
+    synchronized_[current_] = serial_;
     last_atomic_ = &find_site(return_address, bytes, kReduction);
     const auto run = [&]<class T>(T) {
         return static_cast<std::uint64_t>(
@@ -119,6 +120,23 @@ void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64
                  : bytes == 2 ? run(std::uint16_t{})
                  : bytes == 4 ? run(std::uint32_t{})
                               : run(std::uint64_t{});
+}
+
+// An atomic races with nobody. What it finds in shared memory, somebody must have written.
+void worker::note_atomic(const warp_instruction& instruction) {
+    if (instruction.memory->shadow == nullptr) return;
+    const unsigned width = instruction.where->width;
+    for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
+        const std::uintptr_t address = instruction.addresses[std::countr_zero(rest)];
+        shadow_memory& shadow = shadow_of(address);
+        const unsigned cells = shadow.cells_of(width);
+        const shadow_cell* const first = &shadow.cells()[address];
+        for (unsigned i = 0; i < cells; ++i) {
+            if (first[i].write.bits >= first_interval_.bits) continue;
+            const auto thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
+            unwritten_.push_back({thread, instruction.where->index, instruction.memory, address});
+        }
+    }
 }
 
 }  // namespace cornerturn::emulator

@@ -17,12 +17,23 @@ using cornerturn::emulator::worker;
     void name(void* address) {                                                                           \
         worker::access(reinterpret_cast<std::uintptr_t>(address), width, op, CORNERTURN_RETURN_ADDRESS); \
     }
+#define CORNERTURN_UNALIGNED(name, width, op)                                                       \
+    void name(void* address) {                                                                      \
+        if (current_worker == nullptr) return;                                                      \
+        current_worker->access_unaligned(reinterpret_cast<std::uintptr_t>(address), width, op,      \
+                                         CORNERTURN_RETURN_ADDRESS);                                \
+    }
+#define CORNERTURN_VOLATILE_LOAD(name, width)                                                            \
+    void name(void* address) {                                                                           \
+        if (current_worker != nullptr) current_worker->note_volatile_load();                             \
+        worker::access(reinterpret_cast<std::uintptr_t>(address), width, kLoad, CORNERTURN_RETURN_ADDRESS); \
+    }
 #define CORNERTURN_ACCESSES(width)                                  \
     CORNERTURN_ACCESS(__tsan_read##width, width, kLoad)             \
     CORNERTURN_ACCESS(__tsan_write##width, width, kStore)           \
-    CORNERTURN_ACCESS(__tsan_unaligned_read##width, width, kLoad)   \
-    CORNERTURN_ACCESS(__tsan_unaligned_write##width, width, kStore) \
-    CORNERTURN_ACCESS(__tsan_volatile_read##width, width, kLoad)    \
+    CORNERTURN_UNALIGNED(__tsan_unaligned_read##width, width, kLoad)   \
+    CORNERTURN_UNALIGNED(__tsan_unaligned_write##width, width, kStore) \
+    CORNERTURN_VOLATILE_LOAD(__tsan_volatile_read##width, width)    \
     CORNERTURN_ACCESS(__tsan_volatile_write##width, width, kStore)
 
 extern "C" {
@@ -41,12 +52,12 @@ CORNERTURN_ACCESSES(16)
 
 void __tsan_read_range(void* address, std::size_t bytes) {
     if (auto* self = current_worker) {
-        self->unsupported_access(reinterpret_cast<std::uintptr_t>(address), bytes, CORNERTURN_RETURN_ADDRESS);
+        self->access_range(reinterpret_cast<std::uintptr_t>(address), bytes, kLoad, CORNERTURN_RETURN_ADDRESS);
     }
 }
 void __tsan_write_range(void* address, std::size_t bytes) {
     if (auto* self = current_worker) {
-        self->unsupported_access(reinterpret_cast<std::uintptr_t>(address), bytes, CORNERTURN_RETURN_ADDRESS);
+        self->access_range(reinterpret_cast<std::uintptr_t>(address), bytes, kStore, CORNERTURN_RETURN_ADDRESS);
     }
 }
 
@@ -75,9 +86,9 @@ int cornerturn_kernel_printf(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
     auto* const self = current_worker;
-    const int length = self != nullptr ? self->print(format, arguments) : std::vprintf(format, arguments);
+    const int result = self != nullptr ? self->print(format, arguments) : std::vprintf(format, arguments);
     va_end(arguments);
-    return length;
+    return result;
 }
 }
 
@@ -107,7 +118,7 @@ void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value
     current_worker->atomic(kind, address, bytes, value, expected, CORNERTURN_RETURN_ADDRESS);
 }
 std::uint64_t atomic_old() { return current_worker->atomic_old(); }
-void fence() {}
+void fence() { current_worker->fence(); }
 bool is_shared(const void* pointer) {
     return current_worker->is_in(region::shared, reinterpret_cast<std::uintptr_t>(pointer));
 }

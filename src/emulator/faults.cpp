@@ -100,13 +100,13 @@ void worker::check_unwritten() {
     unwritten_.clear();
 }
 
-// In whole lines, since several blocks print at a time.
+// In whole lines, since several blocks print at a time. As CUDA's returns how many values the format names.
 int worker::print(const char* format, std::va_list& arguments) {
-    int length = 0;
+    int count = 0;
     on_large_stack([&] {
         std::va_list again;
         va_copy(again, arguments);
-        length = std::vsnprintf(nullptr, 0, format, arguments);
+        const int length = std::vsnprintf(nullptr, 0, format, arguments);
         if (length > 0) {
             const std::size_t before = printed_.size();
             printed_.resize(before + static_cast<std::size_t>(length) + 1);
@@ -117,8 +117,13 @@ int worker::print(const char* format, std::va_list& arguments) {
             printed_.erase(0, lines);
         }
         va_end(again);
+        for (const char* at = format; *at != 0; ++at) {
+            if (*at != '%') continue;
+            if (*++at == 0) break;
+            count += *at != '%';
+        }
     });
-    return length;
+    return count;
 }
 
 void worker::flush_printed() {

@@ -21,9 +21,6 @@
 namespace cornerturn::emulator {
 namespace {
 
-// Their inlined words are shown where a kernel uses them.
-bool is_dialect(const std::string& file) { return file == "dialect_emulated.hpp" || file == "fiber.hpp"; }
-
 std::string demangle(const char* mangled) {
     int status = 0;
     std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
@@ -68,7 +65,7 @@ public:
 
     source_line line_of(std::uintptr_t return_address) {
         std::lock_guard lock(mutex_);
-        const Dwarf_Addr address = return_address - 1;
+        const Dwarf_Addr address = (return_address & ((std::uintptr_t{1} << kAddressBits) - 1)) - 1;
         source_line found;
         if (Dwfl_Line* line = module_ != nullptr ? dwfl_module_getsrc(module_, address) : nullptr) {
             if (const char* file = dwfl_lineinfo(line, nullptr, &found.line, nullptr, nullptr, nullptr)) {
@@ -76,7 +73,7 @@ public:
                 found.path = file;
             }
         }
-        return is_dialect(found.file) ? caller_of_inlined(address, found) : found;
+        return in_own_file(address, found);
     }
 
     std::string mangled_name(const void* function) {
@@ -358,14 +355,18 @@ private:
         return {scopes, scopes + std::max(count, 0)};
     }
 
-    // Where the code at `address`, inlined from the dialect's headers, was called from: the first line outside of them.
-    source_line caller_of_inlined(Dwarf_Addr address, source_line found) {
+    // The innermost line, of `found` and of those that functions inlined there were called at, that lies in the file of
+    // the function that the code at `address` is a part of: a kernel's own lines, not its helpers'.
+    source_line in_own_file(Dwarf_Addr address, source_line found) {
         Dwarf_Die* unit = nullptr;
         Dwarf_Files* files = nullptr;
         std::vector<Dwarf_Die> scopes = scopes_at(address, unit);
-        if (scopes.empty() || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
+        const auto function = std::find_if(scopes.begin(), scopes.end(),
+                                           [](Dwarf_Die& s) { return dwarf_tag(&s) == DW_TAG_subprogram; });
+        const char* const own = function != scopes.end() ? dwarf_decl_file(&*function) : nullptr;
+        if (own == nullptr || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
         for (Dwarf_Die& scope : scopes) {
-            if (!is_dialect(found.file)) break;
+            if (found.path == own) break;
             if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine) continue;
             Dwarf_Attribute attribute;
             Dwarf_Word file = 0, line = 0;
@@ -453,6 +454,25 @@ std::vector<parameter> parameters_of(const void* function) { return program::sel
 bool have_symbols() { return program::self().has_symbols(); }
 
 std::vector<byte_range> kernel_code_ranges() { return program::self().kernel_code(); }
+
+byte_range read_only_at(std::uintptr_t address) {
+    byte_range found{address, 0};
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* result) {
+            auto& wanted = *static_cast<byte_range*>(result);
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const auto& part = info->dlpi_phdr[i];
+                const bool fixed = part.p_type == PT_GNU_RELRO || (part.p_type == PT_LOAD && (part.p_flags & PF_W) == 0);
+                const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+                if (!fixed || wanted.begin - begin >= part.p_memsz) continue;
+                wanted = {begin, part.p_memsz};
+                break;
+            }
+            return 1;  // the first object is the program itself
+        },
+        &found);
+    return found;
+}
 
 byte_range thread_local_segment() {
     byte_range segment{};

@@ -29,6 +29,8 @@ struct global_variable {
     bool writable;
 };
 
+inline constexpr int kAddressBits = 56;  // of an address in a program; above them the emulator keeps its own
+
 // The line of the call that returns to `return_address`.
 source_line line_of(std::uintptr_t return_address);
 
@@ -78,6 +80,9 @@ struct byte_range {
 
 // The code of kernel files, in ascending order: what was compiled with their flags, as the debug information says.
 std::vector<byte_range> kernel_code_ranges();
+
+// The part of the program's own memory around an address that nobody can write; of no bytes where it is none.
+byte_range read_only_at(std::uintptr_t address);
 
 // The calling thread's copy of the program's thread-local segment: where its `__shared__` arrays live.
 byte_range thread_local_segment();

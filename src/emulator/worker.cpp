@@ -148,7 +148,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
         high = segment.begin + segment.bytes;
     }
     serial_ = 0;
-    static_shadow_.cover(low, low < high ? high - low : 0);
+    static_shadow_.cover(low < high ? low : 0, low < high ? high - low : 0);
     if (config.dynamic_shared_bytes > 0) {
         const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_shared_memory);
         add_shared(begin, config.dynamic_shared_bytes, "dynamic shared memory", dynamic_shadow_);
@@ -208,7 +208,9 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
         const site& where = *instruction.where;
         if (!instruction.tally.add(instruction.addresses, instruction.active)) [[unlikely]]
             tally_anew(instruction);
-        if (shadow_memory* const shadow = instruction.memory->shadow; shadow != nullptr) {
+        if (where.op == kReduction || where.op == kAtomic) [[unlikely]] {
+            note_atomic(instruction);
+        } else if (shadow_memory* const shadow = instruction.memory->shadow; shadow != nullptr) {
             const touch by{interval_.bits | where.touch_bits};
             // A lane that waits at a warp-level barrier made these accesses before it.
             const touch* const touches = &touches_[first_];

@@ -52,6 +52,11 @@ struct region {
     written_elements* written;  // of global memory that held nothing before the run
 };
 
+// One call may make accesses of several widths, a site each: told apart by bits that no address has.
+constexpr std::uintptr_t site_of(std::uintptr_t return_address, unsigned width) {
+    return return_address | std::uintptr_t{width} << kAddressBits;
+}
+
 // A location in the kernel's code that accesses memory.
 struct site {
     std::uintptr_t return_address;
@@ -204,10 +209,14 @@ public:
     handover active_lanes(std::uintptr_t return_address);
     handover yield(std::uintptr_t return_address);
     std::uint64_t received() const { return waits_[current_].received; }
+    void access_range(std::uintptr_t address, std::size_t bytes, direction op, std::uintptr_t return_address);
+    void access_unaligned(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     void unsupported_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t return_address);
     void index_outside(std::int64_t index, const char* type, std::uintptr_t return_address);
     int print(const char* format, std::va_list& arguments);
 
+    void fence() { fenced_[current_] = synchronized_[current_] = serial_; }
+    void note_volatile_load() { synchronized_[current_] = serial_; }
     void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected,
                 std::uintptr_t return_address);
     std::uint64_t atomic_old() {
@@ -365,6 +374,10 @@ private:
     void tally_anew(warp_instruction& instruction);
     void check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes);
     void check_written(const warp_instruction& instruction);
+    void note_atomic(const warp_instruction& instruction);
+    bool ordered_by_fence(unsigned earlier, unsigned later) const {
+        return fenced_[earlier] == serial_ && synchronized_[later] == serial_;
+    }
     bool has_stored(unsigned lane, std::uintptr_t address, unsigned width) const;
     void flush_printed();
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
@@ -429,6 +442,9 @@ private:
     std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // of the barrier that the thread came to last
     std::array<touch, kMaxThreads> touches_{};  // of each thread: itself, and the warp-level barriers it has passed
     bool warp_synced_ = true;                   // some thread has, or they are not known yet
+    // The last barrier interval in which a thread executed a fence; and in which it executed a fence, an atomic or a
+    // volatile load, any of which may have seen what another's fence made ready.
+    std::array<std::uint64_t, kMaxThreads> fenced_{}, synchronized_{};
     std::array<warp_wait, kMaxThreads> waits_;
     std::array<std::uint32_t, kMaxWarps> yielded_{}, suspended_{};  // lanes of warps that yielded, and that wait for them
     std::uint32_t yielding_ = 0;                                    // a bit for each warp that has yielded lanes

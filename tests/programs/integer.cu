@@ -82,18 +82,48 @@ __global__ void lanes(const input* inputs, uint32_t* out) {
     int f = 0;
 #define BOTH(name)            \
     row[f++] = name##2(a, b); \
-    row[f++] = name##4(a, b);
+    row[f++] = name##4(a, b)
 #define BOTH_UNARY(name)   \
     row[f++] = name##2(a); \
-    row[f++] = name##4(a);
-    BOTH(__vadd)
-    BOTH(__vaddss)
-    BOTH(__vaddus) BOTH(__vsub) BOTH(__vsubss) BOTH(__vsubus) BOTH_UNARY(__vneg) BOTH_UNARY(__vnegss) BOTH_UNARY(__vabs)
-        BOTH_UNARY(__vabsss) BOTH(__vabsdiffs) BOTH(__vabsdiffu) BOTH(__vmaxs) BOTH(__vmaxu) BOTH(__vmins) BOTH(__vminu)
-            BOTH(__vavgu) BOTH(__vhaddu) BOTH(__vcmpeq) BOTH(__vcmpne) BOTH(__vcmpges) BOTH(__vcmpgeu) BOTH(__vcmpgts)
-                BOTH(__vcmpgtu) BOTH(__vcmples) BOTH(__vcmpleu) BOTH(__vcmplts) BOTH(__vcmpltu) BOTH(__vseteq)
-                    BOTH(__vsetne) BOTH(__vsetges) BOTH(__vsetgeu) BOTH(__vsetgts) BOTH(__vsetgtu) BOTH(__vsetles)
-                        BOTH(__vsetleu) BOTH(__vsetlts) BOTH(__vsetltu)
+    row[f++] = name##4(a)
+    BOTH(__vadd);
+    BOTH(__vaddss);
+    BOTH(__vaddus);
+    BOTH(__vsub);
+    BOTH(__vsubss);
+    BOTH(__vsubus);
+    BOTH_UNARY(__vneg);
+    BOTH_UNARY(__vnegss);
+    BOTH_UNARY(__vabs);
+    BOTH_UNARY(__vabsss);
+    BOTH(__vabsdiffs);
+    BOTH(__vabsdiffu);
+    BOTH(__vmaxs);
+    BOTH(__vmaxu);
+    BOTH(__vmins);
+    BOTH(__vminu);
+    BOTH(__vavgu);
+    BOTH(__vhaddu);
+    BOTH(__vcmpeq);
+    BOTH(__vcmpne);
+    BOTH(__vcmpges);
+    BOTH(__vcmpgeu);
+    BOTH(__vcmpgts);
+    BOTH(__vcmpgtu);
+    BOTH(__vcmples);
+    BOTH(__vcmpleu);
+    BOTH(__vcmplts);
+    BOTH(__vcmpltu);
+    BOTH(__vseteq);
+    BOTH(__vsetne);
+    BOTH(__vsetges);
+    BOTH(__vsetgeu);
+    BOTH(__vsetgts);
+    BOTH(__vsetgtu);
+    BOTH(__vsetles);
+    BOTH(__vsetleu);
+    BOTH(__vsetlts);
+    BOTH(__vsetltu);
 #undef BOTH_UNARY
 #undef BOTH
 }

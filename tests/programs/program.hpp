@@ -8,19 +8,19 @@
 #include <cstdlib>
 #include <vector>
 
-#define CUDA_OK(call)                                                                                    \
-    do {                                                                                                 \
-        const cudaError_t status_of_call = (call);                                                       \
-        if (status_of_call != cudaSuccess) {                                                             \
+#define CUDA_OK(call)                                                                                      \
+    do {                                                                                                   \
+        const cudaError_t status_of_call = (call);                                                         \
+        if (status_of_call != cudaSuccess) {                                                               \
             std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(status_of_call)); \
-            std::exit(1);                                                                                \
-        }                                                                                                \
+            std::exit(1);                                                                                  \
+        }                                                                                                  \
     } while (0)
 
 // A launch has failed, or its kernel has.
-#define KERNEL_OK()                      \
-    do {                                 \
-        CUDA_OK(cudaGetLastError());     \
+#define KERNEL_OK()                       \
+    do {                                  \
+        CUDA_OK(cudaGetLastError());      \
         CUDA_OK(cudaDeviceSynchronize()); \
     } while (0)
 
@@ -30,13 +30,13 @@ inline int& wrong_results() {
 }
 
 // Says where a result differs. Only the first few are printed.
-#define EXPECT(condition, ...)                                                   \
-    do {                                                                         \
-        if (!(condition) && wrong_results()++ < 20) {                            \
-            std::printf("%s:%d: not %s; ", __FILE__, __LINE__, #condition);      \
-            std::printf(__VA_ARGS__);                                            \
-            std::printf("\n");                                                   \
-        }                                                                        \
+#define EXPECT(condition, ...)                                              \
+    do {                                                                    \
+        if (!(condition) && wrong_results()++ < 20) {                       \
+            std::printf("%s:%d: not %s; ", __FILE__, __LINE__, #condition); \
+            std::printf(__VA_ARGS__);                                       \
+            std::printf("\n");                                              \
+        }                                                                   \
     } while (0)
 
 inline int verdict() {

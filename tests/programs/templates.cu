@@ -366,7 +366,9 @@ void check_launches() {
     const dim3 grid(3, 2), block(32);
     shape<<<grid, block, sizeof(int) * (kThreads > 32 ? 32 : 1), (stream)>>>(shaped.data());
     check_shape("expressions in the configuration");
-    shape<<<grid, block, 0, cudaStreamPerThread>>>(shaped.data());
+    // clang-format off
+    shape <<< grid , block , 0 , cudaStreamPerThread >>> (shaped.data());
+    // clang-format on
     check_shape("spaces in the configuration");
 
     // The functions under the brackets.

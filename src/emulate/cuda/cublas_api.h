@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "cuComplex.h"
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
 #include "cuda_runtime_api.h"
 #include "library_types.h"
 

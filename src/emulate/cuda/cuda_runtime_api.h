@@ -1,6 +1,9 @@
 // CUDA's runtime API. What it does here: src/emulate/runtime/.
 #pragma once
 
+#define __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_H__  // programs ask by CUDA's guards; every program here includes both
+
 #define CUDART_VERSION 13000
 #define CUDART_CB
 #define __CUDART_API_VERSION CUDART_VERSION

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "emulate/runtime/memory.hpp"
 #include "emulator/worker.hpp"
@@ -46,12 +47,21 @@ void* cornerturn_kernel_memcpy(void* to, const void* from, std::size_t bytes) {
     return std::memmove(to, from, bytes);
 }
 
+void* cornerturn_kernel_memmove(void* to, const void* from, std::size_t bytes)
+    __attribute__((alias("cornerturn_kernel_memcpy")));
+void* cornerturn_kernel__Znwm(std::size_t bytes) __attribute__((alias("cornerturn_kernel_malloc")));
+void* cornerturn_kernel__Znam(std::size_t bytes) __attribute__((alias("cornerturn_kernel_malloc")));
+void cornerturn_kernel__ZdlPv(void* memory) __attribute__((alias("cornerturn_kernel_free")));
+void cornerturn_kernel__ZdaPv(void* memory) __attribute__((alias("cornerturn_kernel_free")));
+void cornerturn_kernel__ZdlPvm(void* memory, std::size_t) { cornerturn_kernel_free(memory); }
+void cornerturn_kernel__ZdaPvm(void* memory, std::size_t) { cornerturn_kernel_free(memory); }
+
 void* cornerturn_kernel_memset(void* to, int value, std::size_t bytes) {
     access_bytes(to, bytes, kStore, CORNERTURN_RETURN_ADDRESS);
     return std::memset(to, value, bytes);
 }
 
-[[noreturn]] void cornerturn_kernel_assert_fail(const char* expression, const char* file, unsigned line,
+[[noreturn]] void cornerturn_kernel___assert_fail(const char* expression, const char* file, unsigned line,
                                                 const char* function) {
     if (current_worker == nullptr) ::__assert_fail(expression, file, line, function);
     worker& self = *current_worker;
@@ -64,6 +74,9 @@ void* cornerturn_kernel_memset(void* to, int value, std::size_t bytes) {
     });
     self.fail_assertion(CORNERTURN_RETURN_ADDRESS);
 }
+
+// Ticks of the processor, which say nothing about a GPU.
+std::clock_t cornerturn_kernel_clock() { return static_cast<std::clock_t>(__builtin_ia32_rdtsc()); }
 
 [[noreturn]] void cornerturn_kernel_abort() {
     if (current_worker == nullptr) std::abort();

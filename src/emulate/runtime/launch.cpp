@@ -164,15 +164,21 @@ std::vector<place> places_of(const std::vector<parameter>& parameters, std::size
     return all;
 }
 
+// `host`: the kernel's address, or one a few instructions behind it (g++ may first store some of the arguments).
 const kernel* find_kernel(const void* host) {
     static std::mutex mutex;
     static std::unordered_map<const void*, std::unique_ptr<kernel>> known;
     std::lock_guard lock(mutex);
     const auto found = known.find(host);
     if (found != known.end()) return found->second.get();
-    const ct_kernel_row* row = __start_ct_kernels;
-    while (row < __stop_ct_kernels && row->host != host) ++row;
-    if (row == __stop_ct_kernels) return nullptr;
+    constexpr std::uintptr_t kFew = 64;
+    const auto behind = [&](const ct_kernel_row& row) {
+        return reinterpret_cast<std::uintptr_t>(host) - reinterpret_cast<std::uintptr_t>(row.host);
+    };
+    const ct_kernel_row* row = nullptr;
+    for (const ct_kernel_row* r = __start_ct_kernels; r < __stop_ct_kernels; ++r)
+        if (behind(*r) < (row != nullptr ? behind(*row) : kFew)) row = r;
+    if (row == nullptr) return nullptr;
     auto made = std::make_unique<kernel>();
     made->device = row->device;
     made->facts.name = function_name(row->device);
@@ -216,6 +222,9 @@ std::optional<found_memory> find_memory(std::uintptr_t address) {
             return found_memory{fmt::format("{} ({} bytes)", data_name(v->device), v->bytes), begin, v->bytes,
                                 v->kind == 1};
     }
+    // Tables of virtual functions, and what else of the device's code holds constants.
+    if (const byte_range constants = read_only_at(address); constants.bytes > 0)
+        return found_memory{"constants of the program", constants.begin, constants.bytes, true};
     const std::optional<allocation> found = allocation_at(reinterpret_cast<const void*>(address));
     if (!found) return {};
     return found_memory{found->name(), found->begin, found->bytes, false};
@@ -308,7 +317,8 @@ bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_
 extern "C" void cornerturn_launch(const saved_registers* registers, const void* stack, const void* host) {
     const kernel* const which = find_kernel(host);
     if (which == nullptr || pushed.empty()) {
-        std::fprintf(stderr, "cornerturn: a kernel was called without <<<...>>>\n");
+        std::fprintf(stderr, "cornerturn: %s %s\n", function_name(host).c_str(),
+                     which == nullptr ? "has no device code" : "was called without <<<...>>>");
         std::abort();
     }
     const configuration shape = pushed.back();

@@ -63,16 +63,30 @@ CT_WORD unsigned ct_copy_width(const void* to, const void* from, size_t bytes) {
     return 1;
 }
 
+// The same bytes at once, with one load and one store.
+CT_WORD void ct_copy_now(void* to, const void* from, unsigned bytes) {
+    switch (bytes) {
+        case 4: *static_cast<ct_bytes4*>(to) = *static_cast<const ct_bytes4*>(from); break;
+        case 8: *static_cast<ct_bytes8*>(to) = *static_cast<const ct_bytes8*>(from); break;
+        default: *static_cast<ct_bytes16*>(to) = *static_cast<const ct_bytes16*>(from); break;
+    }
+}
+
 // The chunks of a copy are dealt out to the threads of a group one by one. What is left at the end is too short for an
-// asynchronous access and goes byte by byte.
+// asynchronous access and goes byte by byte. Only copies from global to shared memory are asynchronous.
 CT_WORD void ct_copy_async_by(size_t rank, size_t threads, void* to, const void* from, size_t bytes, unsigned width) {
     char* const target = static_cast<char*>(to);
     const char* const source = static_cast<const char*>(from);
     size_t copied = 0;
     if (width >= 4) {
+        const bool asynchronous = __isShared(to) != 0 && __isGlobal(from) != 0;
         copied = bytes / width * width;
         for (size_t at = rank * width; at < copied; at += threads * width) {
-            ct_copy_async(target + at, source + at, width);
+            if (asynchronous) {
+                ct_copy_async(target + at, source + at, width);
+            } else {
+                ct_copy_now(target + at, source + at, width);
+            }
         }
     }
     for (size_t at = copied + rank; at < bytes; at += threads) target[at] = source[at];
@@ -94,7 +108,10 @@ struct aligned_size_t {
 
 // The width that the alignment of a copy allows. A copy below 4 bytes is not asynchronous on the hardware.
 template <size_t Alignment>
-constexpr unsigned ct_promised_width = Alignment >= 16 ? 16 : Alignment >= 8 ? 8 : Alignment >= 4 ? 4 : 1;
+constexpr unsigned ct_promised_width = Alignment >= 16  ? 16
+                                       : Alignment >= 8 ? 8
+                                       : Alignment >= 4 ? 4
+                                                        : 1;
 
 // What the destination's type and the shape promise together; void promises nothing.
 template <class To, class Shape>

@@ -17,8 +17,10 @@ std::ptrdiff_t ct_atomic_step(T**);
 
 // Small sizes that are powers of two are aligned to themselves, so that one access reads the whole.
 template <class T>
-constexpr std::size_t ct_atomic_alignment =
-    sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0 && sizeof(T) > alignof(T) ? sizeof(T) : alignof(T);
+constexpr std::size_t ct_atomic_alignment = sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0 &&
+                                                    sizeof(T) > alignof(T)
+                                                ? sizeof(T)
+                                                : alignof(T);
 
 template <class To, class From>
 CT_WORD To ct_same_bits(const From& from) {
@@ -131,9 +133,10 @@ template <class T>
 struct ct_atomic_word<T, std::enable_if_t<sizeof(T) == 2>> : ct_atomic_part<unsigned short, T> {};
 template <class T>
 struct ct_atomic_word<T, std::enable_if_t<sizeof(T) == 4>>
-    : std::conditional_t<ct_is_integer<T>, ct_atomic_integer<unsigned, int, T>,
-                         std::conditional_t<std::is_same_v<T, float>, ct_atomic_floating<unsigned, T>,
-                                            ct_atomic_other<unsigned, T>>> {};
+    : std::conditional_t<
+          ct_is_integer<T>, ct_atomic_integer<unsigned, int, T>,
+          std::conditional_t<std::is_same_v<T, float>, ct_atomic_floating<unsigned, T>, ct_atomic_other<unsigned, T>>> {
+};
 template <class T>
 struct ct_atomic_word<T, std::enable_if_t<sizeof(T) == 8>>
     : std::conditional_t<ct_is_integer<T>, ct_atomic_integer<unsigned long long, long long, T>,

@@ -37,9 +37,7 @@ public:
     }
     CT_WORD bool is_valid() const { return true; }
 
-    CT_WORD bool operator==(const thread_group& other) const {
-        return kind_ == other.kind_ && lanes_ == other.lanes_;
-    }
+    CT_WORD bool operator==(const thread_group& other) const { return kind_ == other.kind_ && lanes_ == other.lanes_; }
     CT_WORD bool operator!=(const thread_group& other) const { return !(*this == other); }
 
     // The part of this group with the given number of threads that holds this thread; a power of two up to 32.

@@ -8,27 +8,26 @@
 
 enum ct_rounding { ct_nearest, ct_to_zero, ct_upward, ct_downward };
 
-// A format: the integer that holds a value, the bits of its mantissa and of its exponent, and what stands for a NaN.
+// A format: the integer that holds a value, the bits of its mantissa and of its exponent, what is added to an exponent,
+// and what stands for a NaN.
 struct ct_half_format {
     using bits = unsigned short;
-    static constexpr int mantissa = 10, exponent = 5;
+    static constexpr int mantissa = 10, exponent = 5, bias = 15;
     static constexpr bits nan = 0x7fff;
 };
 struct ct_bfloat16_format {
     using bits = unsigned short;
-    static constexpr int mantissa = 7, exponent = 8;
+    static constexpr int mantissa = 7, exponent = 8, bias = 127;
     static constexpr bits nan = 0x7fff;
 };
 struct ct_float_format {
     using bits = unsigned int;
-    using value = float;
-    static constexpr int mantissa = 23, exponent = 8;
+    static constexpr int mantissa = 23, exponent = 8, bias = 127;
     static constexpr bits nan = 0x7fffffff;
 };
 struct ct_double_format {
     using bits = unsigned long long;
-    using value = double;
-    static constexpr int mantissa = 52, exponent = 11;
+    static constexpr int mantissa = 52, exponent = 11, bias = 1023;
     static constexpr bits nan = 0x7fffffffffffffff;
 };
 template <class T>
@@ -57,7 +56,7 @@ CT_WORD bool ct_finite_nonzero(double value) { return ct_finite(value) && value 
 template <class Format, ct_rounding mode>
 inline typename Format::bits ct_encode(ct_exact value) {
     using bits = typename Format::bits;
-    constexpr int bias = (1 << (Format::exponent - 1)) - 1;
+    constexpr int bias = Format::bias, largest_power = (1 << Format::exponent) - 2 - bias;
     constexpr unsigned long long infinity = ((1ull << Format::exponent) - 1) << Format::mantissa;
     const unsigned long long sign = (unsigned long long)value.negative << (Format::mantissa + Format::exponent);
     if (value.significand == 0) return bits(sign);
@@ -66,7 +65,7 @@ inline typename Format::bits ct_encode(ct_exact value) {
     const unsigned long long significand = value.significand << zeros;
     const int power = value.exponent + 63 - zeros;  // 2^power <= |value| < 2^(power + 1)
     unsigned long long magnitude = infinity;
-    if (power <= bias) {
+    if (power <= largest_power) {
         // The implicit leading bit adds 1 to the exponent field. A subnormal number has none, and drops more bits.
         int field = power + bias - 1, dropped = 63 - Format::mantissa;
         if (field < 0) {

@@ -10,26 +10,61 @@
 #include "rounding.h"
 #include "special_functions.h"
 
-// The C library has these from the versions on that are named; it declares them for double and for ...f.
-#if !defined(__GLIBC__) || !__GLIBC_PREREQ(2, 41)
+// Later versions of the C library have these for double and float, and would not let us declare them again.
+#ifdef __GLIBC__
+#define CT_LIBRARY_IS(major, minor) __GLIBC_PREREQ(major, minor)
+#else
+#define CT_LIBRARY_IS(major, minor) 0
+#endif
+#if !CT_LIBRARY_IS(2, 41)
 CT_WORD double sinpi(double a) { return ct_sine_of_half_turns(a); }
 CT_WORD double cospi(double a) { return ct_cosine_of_half_turns(a); }
 CT_WORD float sinpif(float a) { return float(ct_sine_of_half_turns(a)); }
 CT_WORD float cospif(float a) { return float(ct_cosine_of_half_turns(a)); }
 #endif
-#if !defined(__GLIBC__) || !__GLIBC_PREREQ(2, 42)
-CT_WORD double rsqrt(double a) { return 1 / __builtin_sqrt(a); }
+#if !CT_LIBRARY_IS(2, 42)
+CT_WORD double rsqrt(double a) { return double(1 / __builtin_sqrtl(a)); }
 CT_WORD float rsqrtf(float a) { return float(1 / __builtin_sqrt(double(a))); }
 #endif
+#undef CT_LIBRARY_IS
 
 CT_WORD float sinpi(float a) { return float(ct_sine_of_half_turns(a)); }
 CT_WORD float cospi(float a) { return float(ct_cosine_of_half_turns(a)); }
 CT_WORD float rsqrt(float a) { return float(1 / __builtin_sqrt(double(a))); }
-CT_WORD double rcbrt(double a) { return 1 / cbrt(a); }
+CT_WORD double rcbrt(double a) { return double(1 / cbrtl(a)); }
 CT_WORD float rcbrtf(float a) { return float(1 / cbrt(double(a))); }
 CT_WORD float rcbrt(float a) { return rcbrtf(a); }
 CT_WORD float exp10(float a) { return exp10f(a); }
 
+// The C library's own would store their results unseen by the emulator. gnu_inline leaves its functions in place for
+// whoever takes their address.
+#define CT_INSTEAD extern "C" inline __attribute__((gnu_inline, always_inline))
+CT_INSTEAD void sincos(double a, double* sine, double* cosine) noexcept {
+    *sine = sin(a);
+    *cosine = cos(a);
+}
+CT_INSTEAD void sincosf(float a, float* sine, float* cosine) noexcept {
+    *sine = sinf(a);
+    *cosine = cosf(a);
+}
+CT_INSTEAD double modf(double a, double* whole) noexcept {
+    const double integer = trunc(a);
+    *whole = integer;
+    return copysign(isinf(a) ? 0 : a - integer, a);
+}
+CT_INSTEAD float modff(float a, float* whole) noexcept {
+    const float integer = truncf(a);
+    *whole = integer;
+    return copysignf(isinf(a) ? 0 : a - integer, a);
+}
+CT_INSTEAD double frexp(double a, int* exponent) noexcept {
+    const bool plain = ct_finite_nonzero(a);
+    const ct_parts parts = ct_split(a);
+    *exponent = plain ? parts.exponent + 1 : 0;
+    return plain ? 0.5 * parts.fraction : a;
+}
+CT_INSTEAD float frexpf(float a, int* exponent) noexcept { return float(frexp(double(a), exponent)); }
+#undef CT_INSTEAD
 CT_WORD void sincos(float a, float* sine, float* cosine) { sincosf(a, sine, cosine); }
 CT_WORD void sincospi(double a, double* sine, double* cosine) {
     *sine = sinpi(a);
@@ -57,18 +92,21 @@ CT_WORD double normcdfinv(double a) { return -1.41421356237309504880 * ct_erfcin
 CT_WORD float normcdfinvf(float a) { return float(normcdfinv(double(a))); }
 CT_WORD float normcdfinv(float a) { return normcdfinvf(a); }
 
-// The lengths of vectors, and their reciprocals (r...).
-CT_WORD double rhypot(double a, double b) { return 1 / hypot(a, b); }
+// The lengths of vectors, and their reciprocals (r...). In long double, since two roundings to double are one too many.
+CT_WORD long double ct_length(long double a, long double b, long double c = 0, long double d = 0) {
+    return hypotl(hypotl(a, b), hypotl(c, d));
+}
+CT_WORD double rhypot(double a, double b) { return double(1 / ct_length(a, b)); }
 CT_WORD float rhypotf(float a, float b) { return float(1 / hypot(double(a), double(b))); }
 CT_WORD float rhypot(float a, float b) { return rhypotf(a, b); }
-CT_WORD double norm3d(double a, double b, double c) { return hypot(hypot(a, b), c); }
-CT_WORD float norm3df(float a, float b, float c) { return float(norm3d(a, b, c)); }
-CT_WORD double rnorm3d(double a, double b, double c) { return 1 / norm3d(a, b, c); }
-CT_WORD float rnorm3df(float a, float b, float c) { return float(rnorm3d(a, b, c)); }
-CT_WORD double norm4d(double a, double b, double c, double d) { return hypot(hypot(a, b), hypot(c, d)); }
-CT_WORD float norm4df(float a, float b, float c, float d) { return float(norm4d(a, b, c, d)); }
-CT_WORD double rnorm4d(double a, double b, double c, double d) { return 1 / norm4d(a, b, c, d); }
-CT_WORD float rnorm4df(float a, float b, float c, float d) { return float(rnorm4d(a, b, c, d)); }
+CT_WORD double norm3d(double a, double b, double c) { return double(ct_length(a, b, c)); }
+CT_WORD float norm3df(float a, float b, float c) { return float(ct_length(a, b, c)); }
+CT_WORD double rnorm3d(double a, double b, double c) { return double(1 / ct_length(a, b, c)); }
+CT_WORD float rnorm3df(float a, float b, float c) { return float(1 / ct_length(a, b, c)); }
+CT_WORD double norm4d(double a, double b, double c, double d) { return double(ct_length(a, b, c, d)); }
+CT_WORD float norm4df(float a, float b, float c, float d) { return float(ct_length(a, b, c, d)); }
+CT_WORD double rnorm4d(double a, double b, double c, double d) { return double(1 / ct_length(a, b, c, d)); }
+CT_WORD float rnorm4df(float a, float b, float c, float d) { return float(1 / ct_length(a, b, c, d)); }
 CT_WORD double norm(int count, const double* values) {
     double length = 0;
     for (int i = 0; i < count; ++i) length = hypot(length, values[i]);

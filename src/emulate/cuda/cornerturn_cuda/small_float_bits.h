@@ -12,11 +12,11 @@ CT_WORD float ct_decode(unsigned short bits) {
         return __builtin_bit_cast(float, (unsigned int)bits << 16);  // bfloat16 is the upper half of a float
     } else {
         constexpr int shift = ct_float_format::mantissa - Format::mantissa;
-        constexpr unsigned int bias = (127u + 1 - (1u << (Format::exponent - 1))) << ct_float_format::mantissa;
+        constexpr unsigned int bias = (unsigned int)(ct_float_format::bias - Format::bias) << ct_float_format::mantissa;
         const unsigned int magnitude = bits & 0x7fffu, sign = (bits & 0x8000u) << 16;
         if (magnitude < 1u << Format::mantissa) {
             // Subnormal: an integer times the smallest number.
-            constexpr float smallest = 1.0f / float(1u << (Format::mantissa + (1 << (Format::exponent - 1)) - 2));
+            constexpr float smallest = 1.0f / float(1u << (Format::mantissa + Format::bias - 1));
             return __builtin_bit_cast(float, ct_bits(float(magnitude) * smallest) | sign);
         }
         // An infinity's or a NaN's exponent field has to become the highest one of float: it takes the bias twice.

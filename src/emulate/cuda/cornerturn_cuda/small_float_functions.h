@@ -24,7 +24,7 @@ CT_WORD CT_SMALL __hfma(CT_SMALL a, CT_SMALL b, CT_SMALL c) {
 CT_WORD CT_SMALL __hneg(CT_SMALL a) { return CT_RAW{(unsigned short)(a.__x ^ 0x8000)}; }
 CT_WORD CT_SMALL __habs(CT_SMALL a) { return CT_RAW{(unsigned short)(a.__x & 0x7fff)}; }
 
-// The compiler never fuses these, so the ones that ask for it are the same.
+// nvcc may fuse a product and a sum, and these say that it must not. Nothing is fused here.
 CT_WORD CT_SMALL __hadd_rn(CT_SMALL a, CT_SMALL b) { return __hadd(a, b); }
 CT_WORD CT_SMALL __hsub_rn(CT_SMALL a, CT_SMALL b) { return __hsub(a, b); }
 CT_WORD CT_SMALL __hmul_rn(CT_SMALL a, CT_SMALL b) { return __hmul(a, b); }

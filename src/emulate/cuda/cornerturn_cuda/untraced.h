@@ -22,3 +22,7 @@ CT_UNTRACED unsigned long long ct_untraced_add(unsigned long long* at, unsigned 
 CT_UNTRACED bool ct_untraced_replace(unsigned long long* at, unsigned long long expected, unsigned long long value) {
     return __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
+
+// All threads that a barrier waits for have arrived: what they did before is done for those that wait. The last one to
+// arrive calls it.
+CT_WORD void ct_phase_ends() {}

@@ -49,9 +49,7 @@ public:
 
     CT_WORD int any(int predicate) const { return __any_sync(lanes_, predicate); }
     CT_WORD int all(int predicate) const { return __all_sync(lanes_, predicate); }
-    CT_WORD unsigned ballot(int predicate) const {
-        return ct_lanes::pack(__ballot_sync(lanes_, predicate), lanes_);
-    }
+    CT_WORD unsigned ballot(int predicate) const { return ct_lanes::pack(__ballot_sync(lanes_, predicate), lanes_); }
     template <class T>
     CT_WORD unsigned match_any(T value) const {
         return ct_lanes::pack(__match_any_sync(lanes_, value), lanes_);
@@ -153,7 +151,9 @@ class tile_of_warps {
 public:
     CT_WORD void sync() const {
         unsigned long long* const arrived = &memory().arrived[meta_rank_];
-        const unsigned long long goal = (ct_untraced_add(arrived, 1) / Size + 1) * Size;
+        const unsigned long long before = ct_untraced_add(arrived, 1);
+        const unsigned long long goal = (before / Size + 1) * Size;
+        if (before + 1 == goal) ct_phase_ends();
         while (ct_untraced_load(arrived) < goal) ct_yield();
     }
     CT_WORD static constexpr unsigned num_threads() { return Size; }

@@ -16,6 +16,8 @@ extern __thread const uint3 blockIdx __asm__("cornerturn_block_index");
 extern __thread const uint3 blockDim __asm__("cornerturn_block_dim");
 extern __thread const uint3 gridDim __asm__("cornerturn_grid_dim");
 constexpr int warpSize = 32;
+// What an `extern __shared__` array is.
+extern __thread unsigned char ct_dynamic_shared[] __asm__("cornerturn_dynamic_shared");
 
 // Keeps the shape of a launch for the kernel that is called next on this thread: kernel<<<grid, block, shared,
 // stream>>>(...) becomes ct_push_launch(grid, block, shared, stream) ? (void)0 : kernel(...). It returns true where the
@@ -250,7 +252,6 @@ CT_STORE(__stwt)
 // ---- Others ----
 
 CT_WORD long long clock64() { return static_cast<long long>(__builtin_ia32_rdtsc()); }
-CT_WORD long clock() { return static_cast<long>(__builtin_ia32_rdtsc()); }
 CT_WORD unsigned long long ct_global_timer() { return __builtin_ia32_rdtsc(); }
 CT_WORD void __nanosleep(unsigned) { ct_yield(); }
 CT_WORD void __trap() { ct_unsupported("__trap()"); }

@@ -1,4 +1,4 @@
-// What marks functions of CUDA's interface. The emulator's rewriter handles __global__ and its kin itself.
+// What marks functions of CUDA's interface. The emulator's rewriter handles the qualifiers of kernels itself.
 #pragma once
 
 #ifndef CUDARTAPI

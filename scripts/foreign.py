@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Runs CUDA programs that nobody here wrote in the emulator, and stores what came of it.
+
+    scripts/foreign.py SUITE... --sources DIR [--program build/cpu/bin/cornerturn] [--only NAME] [--out results/foreign/]
+
+SUITE: sgemm, llm or samples. DIR holds clones of the repositories below, in folders of their names; nothing of them is
+kept here but names, commits and results. Of a program only sizes, repeat counts and paths are changed, by the patches
+below, which are stored with the results. A run may take five minutes. Needs Python and git.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SECONDS = 300
+
+REPOSITORIES = {
+    "sgemm": ("siboehm/SGEMM_CUDA", "60cba6f9b20a198116c76f18de8047f44df8c8b8"),
+    "llm": ("karpathy/llm.c", "f1e2ace651495b74ae22d45d1723443fd00ecd3a"),
+    "samples": ("NVIDIA/cuda-samples", "c94ff366aed18c797b8a85dfaac7817b0228b420"),
+}
+
+# ---- llm.c dev/cuda ----
+
+SMALLER = [(r"\bint B = \d+;", "int B = 1;"), (r"\bint64_t B = \d+;", "int64_t B = 1;"),
+           (r"\brepeat_times = \d+;", "repeat_times = 1;"), (r"\bint V = 50257;", "int V = 5003;"),
+           (r"\bint64_t V = 50257;", "int64_t V = 5003;")]
+SHORTER = [(r"\bint T = 1024;", "int T = 128;"), (r"\bint64_t T = 1024;", "int64_t T = 128;")]
+NARROWER = [(r"\bint C = \d+;", "int C = 192;"), (r"\bint NH = 12;", "int NH = 3;")]
+# Programs, the kernel numbers that each takes, and patches beside those above.
+LLM = {
+    "adamw": (range(1, 3), []),
+    "attention_backward": (range(1, 9), NARROWER),
+    "attention_forward": ([1, 2, 3, 4, 5, 6], NARROWER),
+    "classifier_fused": (range(1, 6), []),
+    "crossentropy_forward": ([1], []),
+    "crossentropy_softmax_backward": ([1], []),
+    "encoder_backward": (range(1, 3), []),
+    "encoder_forward": (range(1, 4), []),
+    "fused_residual_forward": (range(1, 7), []),
+    "gelu_backward": (range(1, 3), []),
+    "gelu_forward": (range(1, 3), []),
+    "global_norm": (range(1, 5), [(r"\bint L = 12;", "int L = 1;"), (r"\bint C = 768;", "int C = 192;")]),
+    "layernorm_backward": (range(1, 11), []),
+    "layernorm_forward": (range(1, 7), []),
+    "matmul_backward": ([1], NARROWER),
+    "matmul_backward_bias": (range(1, 9), []),
+    "matmul_forward": (range(1, 5), NARROWER),
+    "permute": ([None], []),
+    "residual_forward": (range(1, 3), []),
+    "softmax_forward": (range(1, 9), []),
+    "trimat_forward": (range(0, 5), NARROWER),
+}
+
+# ---- SGEMM_CUDA ----
+
+SGEMM_PATCHES = [(r"std::vector<int> SIZE = \{[^}]*\};", "std::vector<int> SIZE = {128, 256};"),
+                 (r"int repeat_times = \d+;", "int repeat_times = 1;")]
+
+
+class Program:
+    def __init__(self, name, files, flags=(), patches=(), runs=((),), includes=(), folder=""):
+        self.name, self.files, self.flags, self.patches, self.runs = name, files, list(flags), list(patches), list(runs)
+        self.includes, self.folder = includes, folder  # folder: where it runs, of the repository
+
+
+def llm_programs(tree):
+    for name, (kernels, more) in LLM.items():
+        runs = [() if k is None else (str(k),) for k in kernels]
+        yield Program(name, [f"dev/cuda/{name}.cu"], ["-O3", "--use_fast_math", "-Xcompiler", "-fopenmp", "-lcublas", "-lcublasLt"],
+                      SMALLER + SHORTER + more, runs, folder="dev/cuda")
+
+
+def sgemm_programs(tree):
+    yield Program("sgemm", ["sgemm.cu", "src/runner.cu"], ["-O3", "-Isrc", "-lcublas"], SGEMM_PATCHES,
+                  [(str(k),) for k in range(1, 11)])
+
+
+# Samples that are none of: graphics, textures and surfaces, CUDA's libraries, NVRTC, the driver API, several GPUs or
+# peer access, other processes, other systems.
+NOT_HERE = re.compile(r"cuda(CreateTextureObject|BindTexture|CreateSurfaceObject|Graphics|GL|MallocArray|Malloc3DArray|Ipc\w+|DeviceEnablePeerAccess"
+                      r"|D3D|ImportExternal)|\btex[123]D|texture<|#include\s*[<\"](GL/|helper_gl|d3d|nvrtc|cuda\.h|cudaEGL|cufft|curand|cusolver|cusparse|npp|"
+                      r"nvjpeg|cublas|thrust|cub/|mpi\.h|vulkan|nvJitLink|FreeImage|cuda_d3d|nvscibuf|cufftXt|cusolverDn|nvrtc_helper)|\bcu[A-Z]\w+\s*\(")
+SAMPLE_PATCHES = {}
+SAMPLE_RUNS = {}
+
+
+def sample_programs(tree):
+    for folder in sorted(p.parent for p in tree.glob("Samples/[0-6]_*/*/CMakeLists.txt")):
+        if any(word in folder.name for word in ("nvrtc", "Drv", "GL", "D3D", "Vulkan", "vulkan", "MPI", "IPC", "P2P", "EGL", "NvSci")):
+            continue
+        sources = sorted(p for p in folder.iterdir() if p.suffix in (".cu", ".cpp", ".cc"))
+        texts = "\n".join(p.read_text(encoding="utf-8", errors="replace") for p in folder.rglob("*") if p.suffix in (".cu", ".cuh", ".cpp", ".h", ".hpp", ".cc"))
+        if not any(p.suffix == ".cu" for p in sources) or NOT_HERE.search(texts):
+            continue
+        name = folder.name
+        yield Program(name, [str(p.relative_to(tree)) for p in sources], ["-O2", "-ICommon", "-rdc=true"] if "cdp" in name else ["-O2", "-ICommon"],
+                      SAMPLE_PATCHES.get(name, []), SAMPLE_RUNS.get(name, [()]), folder=str(folder.relative_to(tree)))
+
+
+SUITES = {"sgemm": sgemm_programs, "llm": llm_programs, "samples": sample_programs}
+
+
+def checked_out(sources, suite, where):
+    name, commit = REPOSITORIES[suite]
+    clone = pathlib.Path(sources) / name.split("/")[1]
+    tree = where / suite
+    tree.mkdir()
+    listing = subprocess.run(["git", "-C", clone, "ls-tree", "-r", "--name-only", commit], check=True, capture_output=True, text=True).stdout
+    for path in listing.splitlines():
+        if suite == "samples" and not re.match(r"(Common|Samples/[0-6]_)", path):
+            continue
+        blob = subprocess.run(["git", "-C", clone, "show", f"{commit}:{path}"], capture_output=True)
+        if blob.returncode == 0 and len(blob.stdout) < 4_000_000:
+            target = tree / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(blob.stdout)
+    return tree
+
+
+def patched(tree, program):
+    """Changes the files of the program, and says what was changed."""
+    done = []
+    for file in program.files:
+        path = tree / file
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        for pattern, replacement in program.patches:
+            text, count = re.subn(pattern, replacement, text)
+            if count:
+                done.append(f"{file}: {pattern} -> {replacement} ({count})")
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return done
+
+
+def last_lines(text, count=6):
+    return [line[:300] for line in text.strip().splitlines()[-count:]]
+
+
+def run_one(program, tree, cornerturn, where, seconds):
+    result = {"program": program.name, "files": program.files, "flags": program.flags, "patches": patched(tree, program), "runs": []}
+    binary = where / (program.name + ".out")
+    begun = time.monotonic()
+    compiled = subprocess.run([cornerturn, "cc", *program.flags, *program.files, "-o", binary], cwd=tree, capture_output=True, text=True, errors="replace", timeout=900)
+    result["compile_seconds"] = round(time.monotonic() - begun, 1)
+    if compiled.returncode != 0:
+        errors = [line for line in compiled.stderr.splitlines() if "error:" in line or "undefined" in line or line.startswith("cornerturn")]
+        result["compile_errors"] = [line[:300] for line in errors[:5]]
+        return result
+    left = seconds
+    for arguments in program.runs:
+        report = where / "report.json"
+        report.unlink(missing_ok=True)
+        begun = time.monotonic()
+        run = {"arguments": list(arguments)}
+        try:
+            done = subprocess.run([binary, *arguments], cwd=tree / program.folder, capture_output=True, text=True, errors="replace", timeout=max(left, 1), stdin=subprocess.DEVNULL,
+                                  env=os.environ | {"CORNERTURN_EMULATE": f"report={report}"})
+            run["exit"] = done.returncode
+            run["output"] = last_lines(done.stdout)
+            run["errors"] = last_lines(done.stderr)
+        except subprocess.TimeoutExpired:
+            run["exit"] = "timeout"
+        run["seconds"] = round(time.monotonic() - begun, 1)
+        left -= run["seconds"]
+        if report.exists():
+            kernels = json.loads(report.read_text())["kernels"]
+            run["kernels"] = len(kernels)
+            run["accesses"] = sum(k["accesses"] for k in kernels)
+            run["hazards"] = [f"{h['kind']}: {h['message']}" for k in kernels for h in k["hazards"]]
+        result["runs"].append(run)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suites", nargs="+", choices=SUITES, metavar="SUITE")
+    parser.add_argument("--sources", required=True)
+    parser.add_argument("--program", default="build/cpu/bin/cornerturn")
+    parser.add_argument("--only")
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--out")
+    given = parser.parse_args()
+    cornerturn = pathlib.Path(given.program).resolve()
+    for suite in given.suites:
+        with tempfile.TemporaryDirectory() as folder:
+            where = pathlib.Path(folder)
+            tree = checked_out(given.sources, suite, where)
+            results = []
+            for program in SUITES[suite](tree):
+                if given.only and not re.fullmatch(given.only, program.name):
+                    continue
+                result = run_one(program, tree, cornerturn, where, given.seconds)
+                results.append(result)
+                for run in result["runs"] or [{"exit": "does not compile", "errors": result.get("compile_errors", [])}]:
+                    passed = run["exit"] == 0
+                    print(program.name, *run.get("arguments", []), "ok" if passed else f"FAILED ({run['exit']})", f"{run.get('seconds', 0)} s", f"{run.get('accesses', 0) / 1e6:.1f} M", flush=True)
+                    for line in [] if passed and not run.get("hazards") else run.get("hazards", [])[:3] + ([] if passed else run.get("errors", []) + run.get("output", [])):
+                        print("   ", line, flush=True)
+            good = sum(all(run["exit"] == 0 for run in r["runs"]) and bool(r["runs"]) for r in results)
+            print(f"{suite}: {good} of {len(results)} programs", flush=True)
+            if given.out:
+                name, commit = REPOSITORIES[suite]
+                path = pathlib.Path(given.out) / f"{suite}.json"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps({"repository": name, "commit": commit, "date": datetime.date.today().isoformat(), "seconds_a_program": given.seconds, "programs": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
