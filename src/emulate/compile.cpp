@@ -174,7 +174,7 @@ public:
         write_file(shop.file("host.ii"), host.text);
         write_file(shop.file("device.ii"), device.text);
         const words host_words = words{here_.compiler, "-fpreprocessed", "-x", "c++", "-O2"} + host_flags() +
-                                 kCommonFlags + words{"-Wno-unused-parameter", "-Wno-unknown-pragmas"} +
+                                 kCommonFlags + words{"-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-attributes"} +
                                  words{"-c", shop.file("host.ii"), "-o", shop.file("host.o")};
         const words device_words = words{here_.compiler, "-fpreprocessed", "-x", "c++"} + what_.flags + kDeviceFlags +
                                    kCommonFlags + words{"-c", shop.file("device.ii"), "-o", shop.file("device.o")};

@@ -131,9 +131,12 @@ void worker::finish_exchange(unsigned thread, std::uint32_t released) {
         case exchange_kind::exclusive_or: {
             const bool takes_part = (all >> self.source & 1) != 0;
             if (!takes_part || waits_[first_ + static_cast<unsigned>(self.source)].what != warp_wait::exchange) {
-                raise(hazard_kind::divergent_barrier, thread,
-                      fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
-                                  to_string(line_of(sync_sites_[thread]))));
+                note(hazard_kind::divergent_barrier, thread, sync_sites_[thread], [&] {
+                    return fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
+                                       to_string(line_of(sync_sites_[thread])));
+                });
+                self.received = self.offered;  // no value is the right one
+                break;
             }
             self.received = offered(static_cast<unsigned>(self.source));
             break;

@@ -133,8 +133,7 @@ void worker::flush_printed() {
     printed_.clear();
 }
 
-void worker::raise(const fault& what) {
-    check_unwritten();  // what it read may be what led it astray
+std::string worker::describe(const fault& what) const {
     const std::string line = to_string(line_of(what.return_address));
     const auto access = [&](const std::string& how) {
         return fmt::format("makes a {}-byte {} at {} {}", what.width, verb(what.op), line, how);
@@ -182,7 +181,12 @@ void worker::raise(const fault& what) {
                                (stack_bytes_ - kStackReserve) >> 10);
             break;
     }
-    raise(what.kind, what.thread, text);
+    return text;
+}
+
+void worker::raise(const fault& what) {
+    check_unwritten();  // what it read may be what led it astray
+    raise(what.kind, what.thread, describe(what));
 }
 
 }  // namespace cornerturn::emulator

@@ -115,11 +115,12 @@ public:
     std::optional<shared_variable> thread_local_at(std::size_t offset) {
         std::lock_guard lock(mutex_);
         const auto found = std::find_if(thread_locals_.begin(), thread_locals_.end(), [&](const shared_variable& v) {
-            return offset - v.offset < v.bytes && v.name.find("_ZZ") != std::string::npos;
+            return offset - v.offset < v.bytes && (v.name.starts_with("_ZZ") || v.name.starts_with("_ZGVZ"));
         });
         if (found == thread_locals_.end()) return {};
         const std::string full = demangle(found->name.c_str());
-        return shared_variable{full.substr(full.rfind(':') + 1), found->offset, found->bytes};
+        return shared_variable{full.substr(full.rfind(':') + 1), found->offset, found->bytes,
+                               found->name.starts_with("_ZGV")};
     }
 
     bool may_index_shared_rows(const std::string& type, std::uintptr_t return_address) {
@@ -150,7 +151,8 @@ public:
             const char* digits = variable.name.c_str() + prefix.size();
             char* name = nullptr;
             const std::size_t length = std::strtoul(digits, &name, 10);
-            found.push_back({std::string(name, std::min(length, std::strlen(name))), variable.offset, variable.bytes});
+            found.push_back(
+                {std::string(name, std::min(length, std::strlen(name))), variable.offset, variable.bytes, false});
         }
         return found;
     }
@@ -402,7 +404,7 @@ private:
             for (int i = 1; i < count && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
                 if (GELF_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
                 const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
-                if (name != nullptr) thread_locals_.push_back({own_name(name), symbol.st_value, symbol.st_size});
+                if (name != nullptr) thread_locals_.push_back({own_name(name), symbol.st_value, symbol.st_size, false});
             }
         }
     }

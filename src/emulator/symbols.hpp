@@ -19,6 +19,7 @@ struct source_line {
 struct shared_variable {
     std::string name;
     std::size_t offset, bytes;
+    bool is_guard = false;  // g++'s own, which says whether the variable has been made
 };
 
 // A variable at namespace scope.

@@ -126,8 +126,8 @@ static void batches(cublasHandle_t handle) {
     }
     device_array<const float*> das(as), dbs(bs);
     device_array<float*> dds(ds);
-    EXPECT_BLAS(cublasSgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, n, &one, das.at, n, dbs.at, n, &none,
-                                   dds.at, n, count));
+    EXPECT_BLAS(cublasSgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, n, &one, das.at, n, dbs.at, n, &none, dds.at,
+                                   n, count));
     EXPECT(dc.host() == dd.host());
     for (int i = 0; i < count; ++i) {
         const auto part = [&](const std::vector<float>& of) {
@@ -182,7 +182,8 @@ static void vectors(cublasHandle_t handle) {
 static void with_epilogue() {
     const int m = 8, n = 4, k = 16;
     const auto a = numbers<float>(k * m, 1), b = numbers<float>(k * n, 2), bias = numbers<float>(m, 3);
-    device_array<float> da(a), db(b), dbias(bias), dd(std::vector<float>(m * n, 0)), workspace(std::vector<float>(1 << 20));
+    device_array<float> da(a), db(b), dbias(bias), dd(std::vector<float>(m * n, 0)),
+        workspace(std::vector<float>(1 << 20));
     cublasLtHandle_t handle;
     cublasLtMatmulDesc_t what;
     cublasLtMatrixLayout_t layout_a, layout_b, layout_d;
@@ -239,8 +240,6 @@ static void refused(cublasHandle_t handle) {
     EXPECT(gemm(handle, 2, 2, -2, 8) == CUBLAS_STATUS_INVALID_VALUE);
     EXPECT(gemm(handle, 4, 2, 2, 3) == CUBLAS_STATUS_INVALID_VALUE);
     EXPECT(gemm(handle, 0, 2, 2, 8) == CUBLAS_STATUS_SUCCESS);
-    EXPECT(cublasSgemv(handle, CUBLAS_OP_N, 2, 2, &one, x.at, 2, x.at, 0, &one, x.at, 1) ==
-           CUBLAS_STATUS_INVALID_VALUE);
 }
 
 int main() {

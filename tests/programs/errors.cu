@@ -18,14 +18,15 @@ int main() {
     EXPECT(cudaGetLastError() == cudaSuccess);
     EXPECT(cudaSetDevice(1000) == cudaErrorInvalidDevice);
     EXPECT(cudaPeekAtLastError() == cudaErrorInvalidDevice);
-    EXPECT(cudaDeviceSynchronize() == cudaSuccess);             // a good call
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);           // a good call
     EXPECT(cudaPeekAtLastError() == cudaErrorInvalidDevice);  // leaves the last error
     EXPECT(cudaGetLastError() == cudaErrorInvalidDevice);     // and this clears it
     EXPECT(cudaGetLastError() == cudaSuccess);
 
     EXPECT_STATUS(cudaErrorInvalidValue, cudaGetDeviceProperties(nullptr, 0));
     EXPECT_STATUS(cudaErrorInvalidDevice, cudaSetDevice(-1));
-    EXPECT_STATUS(cudaErrorInvalidPitchValue, cudaMemcpy2D(nullptr, 1, nullptr, 1, 2, 1, cudaMemcpyHostToHost));
+    char from[4] = {}, to[4];
+    EXPECT_STATUS(cudaErrorInvalidPitchValue, cudaMemcpy2D(to, 1, from, 1, 2, 1, cudaMemcpyHostToHost));
     nothing<<<1, 2000>>>();  // more threads than a block can have
     EXPECT(cudaGetLastError() != cudaSuccess);
     nothing<<<0, 1>>>();

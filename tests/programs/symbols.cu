@@ -65,10 +65,8 @@ int main() {
     // Past the end, wrong directions, and what is no device variable.
     EXPECT_STATUS(cudaErrorInvalidValue, cudaMemcpyToSymbol(table, numbers, sizeof numbers, 4));
     EXPECT_STATUS(cudaErrorInvalidValue, cudaMemcpyFromSymbol(numbers, table, 4, 40));
-    EXPECT_STATUS(cudaErrorInvalidMemcpyDirection,
-                  cudaMemcpyToSymbol(table, numbers, 4, 0, cudaMemcpyDeviceToHost));
-    EXPECT_STATUS(cudaErrorInvalidMemcpyDirection,
-                  cudaMemcpyFromSymbol(numbers, table, 4, 0, cudaMemcpyHostToDevice));
+    EXPECT_STATUS(cudaErrorInvalidMemcpyDirection, cudaMemcpyToSymbol(table, numbers, 4, 0, cudaMemcpyDeviceToHost));
+    EXPECT_STATUS(cudaErrorInvalidMemcpyDirection, cudaMemcpyFromSymbol(numbers, table, 4, 0, cudaMemcpyHostToDevice));
     EXPECT_STATUS(cudaErrorInvalidSymbol, cudaMemcpyToSymbol(numbers, numbers, 4));
     EXPECT_STATUS(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&address, numbers));
 

@@ -2,6 +2,11 @@
 // approximate and refused.
 #pragma once
 
+// Programs ask by these whether CUDA's headers are there.
+#define __CUDA_RUNTIME_H__
+#define __DRIVER_TYPES_H__
+#define __CUDA_RUNTIME_API_H__
+
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>

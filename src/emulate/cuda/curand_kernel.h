@@ -1,8 +1,9 @@
 // cuRAND's device functions, for the generators XORWOW (Marsaglia, "Xorshift RNGs", 2003) and Philox4x32-10 (Salmon et
 // al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
 //
-// Philox gives cuRAND's own numbers (normal ones within rounding), compared on an H200. XORWOW gives others than cuRAND's for the same seed: how cuRAND seeds it is not
-// published. Here a sequence's seed is mixed by splitmix64, and its sequences are different but not 2^67 steps apart.
+// Philox gives cuRAND's own numbers (normal ones within rounding), compared on an H200. XORWOW gives others than
+// cuRAND's for the same seed: how cuRAND seeds it is not published. Here a sequence's seed is mixed by splitmix64, and
+// its sequences are different but not 2^67 steps apart.
 #pragma once
 
 #define CURAND_KERNEL_H_

@@ -55,6 +55,7 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
 
 cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                       std::size_t height, cudaMemcpyKind kind) {
+    if (width && height && (!to || !from)) return cudaErrorInvalidValue;
     if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
     return copy_box(flat(to, to_pitch), flat(from, from_pitch), {width, height, 1}, kind);
 }
@@ -103,8 +104,7 @@ cudaError_t copy_to_symbol(const void* symbol, const void* from, std::size_t byt
     return copy(at, from, bytes, kind);
 }
 
-cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
-                             cudaMemcpyKind kind) {
+cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
     char* at = nullptr;
     if (const cudaError_t error = find_symbol(symbol, offset, bytes, &at)) return error;
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
@@ -179,8 +179,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count
     return api_call([&] { return copy_to_symbol(symbol, src, count, offset, kind); });
 }
 
-cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, size_t offset,
-                                 enum cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, size_t offset, enum cudaMemcpyKind kind) {
     return api_call([&] { return copy_from_symbol(dst, symbol, count, offset, kind); });
 }
 
@@ -226,8 +225,7 @@ cudaError_t cudaMemset2D(void* devPtr, size_t pitch, int value, size_t width, si
     return cudaMemset2DAsync(devPtr, pitch, value, width, height, nullptr);
 }
 
-cudaError_t cudaMemset2DAsync(void* devPtr, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream) {
+cudaError_t cudaMemset2DAsync(void* devPtr, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
     return in_stream(stream, [&] {
         if (height > 1 && width > pitch) return cudaErrorInvalidValue;
         return set_box(flat(devPtr, pitch), value, {width, height, 1});
@@ -245,8 +243,7 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, st
 
 cudaError_t cudaMemPrefetchAsync(const void* devPtr, size_t count, struct cudaMemLocation location, unsigned int flags,
                                  cudaStream_t stream) {
-    return in_stream(stream,
-                     [&] { return flags ? cudaErrorInvalidValue : check_managed(devPtr, count, location); });
+    return in_stream(stream, [&] { return flags ? cudaErrorInvalidValue : check_managed(devPtr, count, location); });
 }
 
 cudaError_t cudaMemAdvise(const void* devPtr, size_t count, enum cudaMemoryAdvise advice,
@@ -269,8 +266,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t*, const struct cudaChannelFormatDesc*,
     return ct_not_supported();
 }
 cudaError_t cudaFreeArray(cudaArray_t array) { return array ? ct_not_supported() : cudaSuccess; }
-cudaError_t cudaMemcpy2DToArray(cudaArray_t, size_t, size_t, const void*, size_t, size_t, size_t,
-                                enum cudaMemcpyKind) {
+cudaError_t cudaMemcpy2DToArray(cudaArray_t, size_t, size_t, const void*, size_t, size_t, size_t, enum cudaMemcpyKind) {
     return ct_not_supported();
 }
 cudaError_t cudaMemcpy2DFromArray(void*, size_t, cudaArray_const_t, size_t, size_t, size_t, size_t,

@@ -197,11 +197,12 @@ cublasStatus_t ger(cublasHandle_t handle, int m, int n, const T* alpha, const T*
 
 // C = alpha op(A) + beta op(B). C may be A or B where that one is not transposed.
 template <class T>
-cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n,
-                    const T* alpha, const T* a, int lda, const T* beta, const T* b, int ldb, T* c, int ldc) {
+cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, const T* alpha,
+                    const T* a, int lda, const T* beta, const T* b, int ldb, T* c, int ldc) {
     return cublas_call(handle, [&] {
         if (m < 0 || n < 0 || !alpha || !beta || ldc < std::max(1, m)) return CUBLAS_STATUS_INVALID_VALUE;
-        const bool turn_a = op_a == CUBLAS_OP_T || op_a == CUBLAS_OP_C, turn_b = op_b == CUBLAS_OP_T || op_b == CUBLAS_OP_C;
+        const bool turn_a = op_a == CUBLAS_OP_T || op_a == CUBLAS_OP_C,
+                   turn_b = op_b == CUBLAS_OP_T || op_b == CUBLAS_OP_C;
         if ((c == a && (turn_a || lda != ldc)) || (c == b && (turn_b || ldb != ldc))) {
             return CUBLAS_STATUS_INVALID_VALUE;
         }
@@ -296,21 +297,21 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t streamId) {
     });
 }
 
-#define CT_SETTING(Name, Type, member)                                       \
-    cublasStatus_t cublasSet##Name(cublasHandle_t handle, Type mode) {       \
-        return cublas_call(handle, [&] {                                     \
-            handle->member = mode;                                           \
-            return CUBLAS_STATUS_SUCCESS;                                    \
-        });                                                                  \
-    }                                                                        \
+#define CT_SETTING(Name, Type, member)                                 \
+    cublasStatus_t cublasSet##Name(cublasHandle_t handle, Type mode) { \
+        return cublas_call(handle, [&] {                               \
+            handle->member = mode;                                     \
+            return CUBLAS_STATUS_SUCCESS;                              \
+        });                                                            \
+    }                                                                  \
     CT_GETTER(Name, Type, member)
-#define CT_GETTER(Name, Type, member)                                        \
-    cublasStatus_t cublasGet##Name(cublasHandle_t handle, Type* mode) {      \
-        return cublas_call(handle, [&] {                                     \
-            if (!mode) return CUBLAS_STATUS_INVALID_VALUE;                   \
-            *mode = handle->member;                                          \
-            return CUBLAS_STATUS_SUCCESS;                                    \
-        });                                                                  \
+#define CT_GETTER(Name, Type, member)                                   \
+    cublasStatus_t cublasGet##Name(cublasHandle_t handle, Type* mode) { \
+        return cublas_call(handle, [&] {                                \
+            if (!mode) return CUBLAS_STATUS_INVALID_VALUE;              \
+            *mode = handle->member;                                     \
+            return CUBLAS_STATUS_SUCCESS;                               \
+        });                                                             \
     }
 CT_GETTER(Stream, cudaStream_t, stream)
 CT_SETTING(PointerMode, cublasPointerMode_t, pointer_mode)
@@ -352,48 +353,48 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int elemSize, const void
     return cublasGetMatrix(rows, cols, elemSize, A, lda, B, ldb);
 }
 
-#define CT_REAL(X, x, T)                                                                                              \
-    cublasStatus_t cublas##X##axpy(cublasHandle_t handle, int n, const T* alpha, const T* from, int incx, T* y,       \
-                                   int incy) {                                                                        \
-        return axpy(handle, n, alpha, from, incx, y, incy);                                                           \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##scal(cublasHandle_t handle, int n, const T* alpha, T* to, int incx) {                   \
-        return scal(handle, n, alpha, to, incx);                                                                      \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##dot(cublasHandle_t handle, int n, const T* a, int incx, const T* b, int incy,           \
-                                  T* result) {                                                                        \
-        return dot(handle, n, a, incx, b, incy, result);                                                              \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##nrm2(cublasHandle_t handle, int n, const T* a, int incx, T* result) {                   \
-        return nrm2(handle, n, a, incx, result);                                                                      \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##asum(cublasHandle_t handle, int n, const T* a, int incx, T* result) {                   \
-        return asum(handle, n, a, incx, result);                                                                      \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##copy(cublasHandle_t handle, int n, const T* from, int incx, T* y, int incy) {           \
-        return copy(handle, n, from, incx, y, incy);                                                                  \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##swap(cublasHandle_t handle, int n, T* a, int incx, T* b, int incy) {                    \
-        return swap(handle, n, a, incx, b, incy);                                                                     \
-    }                                                                                                                 \
-    cublasStatus_t cublasI##x##amax(cublasHandle_t handle, int n, const T* a, int incx, int* result) {                \
-        return extreme(handle, n, a, incx, result, true);                                                             \
-    }                                                                                                                 \
-    cublasStatus_t cublasI##x##amin(cublasHandle_t handle, int n, const T* a, int incx, int* result) {                \
-        return extreme(handle, n, a, incx, result, false);                                                            \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##gemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const T* alpha,      \
-                                   const T* A, int lda, const T* from, int incx, const T* beta, T* y, int incy) {     \
-        return gemv(handle, trans, m, n, alpha, A, lda, from, incx, beta, y, incy);                                   \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##ger(cublasHandle_t handle, int m, int n, const T* alpha, const T* from, int incx,       \
-                                  const T* y, int incy, T* A, int lda) {                                              \
-        return ger(handle, m, n, alpha, from, incx, y, incy, A, lda);                                                 \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,  \
-                                   int n, const T* alpha, const T* A, int lda, const T* beta, const T* B, int ldb,    \
-                                   T* C, int ldc) {                                                                   \
-        return geam(handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc);                               \
+#define CT_REAL(X, x, T)                                                                                             \
+    cublasStatus_t cublas##X##axpy(cublasHandle_t handle, int n, const T* alpha, const T* from, int incx, T* y,      \
+                                   int incy) {                                                                       \
+        return axpy(handle, n, alpha, from, incx, y, incy);                                                          \
+    }                                                                                                                \
+    cublasStatus_t cublas##X##scal(cublasHandle_t handle, int n, const T* alpha, T* to, int incx) {                  \
+        return scal(handle, n, alpha, to, incx);                                                                     \
+    }                                                                                                                \
+    cublasStatus_t cublas##X##dot(cublasHandle_t handle, int n, const T* a, int incx, const T* b, int incy,          \
+                                  T* result) {                                                                       \
+        return dot(handle, n, a, incx, b, incy, result);                                                             \
+    }                                                                                                                \
+    cublasStatus_t cublas##X##nrm2(cublasHandle_t handle, int n, const T* a, int incx, T* result) {                  \
+        return nrm2(handle, n, a, incx, result);                                                                     \
+    }                                                                                                                \
+    cublasStatus_t cublas##X##asum(cublasHandle_t handle, int n, const T* a, int incx, T* result) {                  \
+        return asum(handle, n, a, incx, result);                                                                     \
+    }                                                                                                                \
+    cublasStatus_t cublas##X##copy(cublasHandle_t handle, int n, const T* from, int incx, T* y, int incy) {          \
+        return copy(handle, n, from, incx, y, incy);                                                                 \
+    }                                                                                                                \
+    cublasStatus_t cublas##X##swap(cublasHandle_t handle, int n, T* a, int incx, T* b, int incy) {                   \
+        return swap(handle, n, a, incx, b, incy);                                                                    \
+    }                                                                                                                \
+    cublasStatus_t cublasI##x##amax(cublasHandle_t handle, int n, const T* a, int incx, int* result) {               \
+        return extreme(handle, n, a, incx, result, true);                                                            \
+    }                                                                                                                \
+    cublasStatus_t cublasI##x##amin(cublasHandle_t handle, int n, const T* a, int incx, int* result) {               \
+        return extreme(handle, n, a, incx, result, false);                                                           \
+    }                                                                                                                \
+    cublasStatus_t cublas##X##gemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const T* alpha,     \
+                                   const T* A, int lda, const T* from, int incx, const T* beta, T* y, int incy) {    \
+        return gemv(handle, trans, m, n, alpha, A, lda, from, incx, beta, y, incy);                                  \
+    }                                                                                                                \
+    cublasStatus_t cublas##X##ger(cublasHandle_t handle, int m, int n, const T* alpha, const T* from, int incx,      \
+                                  const T* y, int incy, T* A, int lda) {                                             \
+        return ger(handle, m, n, alpha, from, incx, y, incy, A, lda);                                                \
+    }                                                                                                                \
+    cublasStatus_t cublas##X##geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, \
+                                   int n, const T* alpha, const T* A, int lda, const T* beta, const T* B, int ldb,   \
+                                   T* C, int ldc) {                                                                  \
+        return geam(handle, transa, transb, m, n, alpha, A, lda, beta, B, ldb, C, ldc);                              \
     }
 CT_REAL(S, s, float)
 CT_REAL(D, d, double)

@@ -128,27 +128,27 @@ using namespace cornerturn::emulator;
 
 extern "C" {
 
-#define CT_GEMM(X, T, COMPUTE, TYPE)                                                                                  \
-    cublasStatus_t cublas##X##gemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,  \
-                                   int n, int k, const T* alpha, const T* A, int lda, const T* B, int ldb,            \
-                                   const T* beta, T* C, int ldc) {                                                    \
-        return run<COMPUTE>(handle, {transa, transb, m, n, k, alpha, beta, TYPE, TYPE, TYPE, lda, ldb, ldc, 1,        \
-                                     strided(A, TYPE), strided(B, TYPE), strided(C, TYPE)});                          \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##gemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,  \
-                                          int m, int n, int k, const T* alpha, const T* const Aarray[], int lda,      \
-                                          const T* const Barray[], int ldb, const T* beta, T* const Carray[],         \
-                                          int ldc, int batchCount) {                                                  \
-        return run<COMPUTE>(handle, {transa, transb, m, n, k, alpha, beta, TYPE, TYPE, TYPE, lda, ldb, ldc,           \
-                                     batchCount, listed(Aarray), listed(Barray), listed(Carray)});                    \
-    }                                                                                                                 \
-    cublasStatus_t cublas##X##gemmStridedBatched(                                                                     \
-        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,               \
-        const T* alpha, const T* A, int lda, long long int strideA, const T* B, int ldb, long long int strideB,       \
-        const T* beta, T* C, int ldc, long long int strideC, int batchCount) {                                        \
-        return run<COMPUTE>(handle, {transa, transb, m, n, k, alpha, beta, TYPE, TYPE, TYPE, lda, ldb, ldc,           \
-                                     batchCount, strided(A, TYPE, strideA), strided(B, TYPE, strideB),                \
-                                     strided(C, TYPE, strideC)});                                                     \
+#define CT_GEMM(X, T, COMPUTE, TYPE)                                                                                   \
+    cublasStatus_t cublas##X##gemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,   \
+                                   int n, int k, const T* alpha, const T* A, int lda, const T* B, int ldb,             \
+                                   const T* beta, T* C, int ldc) {                                                     \
+        return run<COMPUTE>(handle, {transa, transb, m, n, k, alpha, beta, TYPE, TYPE, TYPE, lda, ldb, ldc, 1,         \
+                                     strided(A, TYPE), strided(B, TYPE), strided(C, TYPE)});                           \
+    }                                                                                                                  \
+    cublasStatus_t cublas##X##gemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,   \
+                                          int m, int n, int k, const T* alpha, const T* const Aarray[], int lda,       \
+                                          const T* const Barray[], int ldb, const T* beta, T* const Carray[], int ldc, \
+                                          int batchCount) {                                                            \
+        return run<COMPUTE>(handle, {transa, transb, m, n, k, alpha, beta, TYPE, TYPE, TYPE, lda, ldb, ldc,            \
+                                     batchCount, listed(Aarray), listed(Barray), listed(Carray)});                     \
+    }                                                                                                                  \
+    cublasStatus_t cublas##X##gemmStridedBatched(                                                                      \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,                \
+        const T* alpha, const T* A, int lda, long long int strideA, const T* B, int ldb, long long int strideB,        \
+        const T* beta, T* C, int ldc, long long int strideC, int batchCount) {                                         \
+        return run<COMPUTE>(handle,                                                                                    \
+                            {transa, transb, m, n, k, alpha, beta, TYPE, TYPE, TYPE, lda, ldb, ldc, batchCount,        \
+                             strided(A, TYPE, strideA), strided(B, TYPE, strideB), strided(C, TYPE, strideC)});        \
     }
 CT_GEMM(S, float, float, CUDA_R_32F)
 CT_GEMM(D, double, double, CUDA_R_64F)
@@ -179,17 +179,17 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t tran
                                    void* const Carray[], cudaDataType Ctype, int ldc, int batchCount,
                                    cublasComputeType_t computeType, cublasGemmAlgo_t) {
     return run_as(handle,
-                  {transa, transb, m, n, k, alpha, beta, Atype, Btype, Ctype, lda, ldb, ldc, batchCount,
-                   listed(Aarray), listed(Barray), listed(Carray)},
+                  {transa, transb, m, n, k, alpha, beta, Atype, Btype, Ctype, lda, ldb, ldc, batchCount, listed(Aarray),
+                   listed(Barray), listed(Carray)},
                   computeType);
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
                                           int m, int n, int k, const void* alpha, const void* A, cudaDataType Atype,
                                           int lda, long long int strideA, const void* B, cudaDataType Btype, int ldb,
-                                          long long int strideB, const void* beta, void* C, cudaDataType Ctype,
-                                          int ldc, long long int strideC, int batchCount,
-                                          cublasComputeType_t computeType, cublasGemmAlgo_t) {
+                                          long long int strideB, const void* beta, void* C, cudaDataType Ctype, int ldc,
+                                          long long int strideC, int batchCount, cublasComputeType_t computeType,
+                                          cublasGemmAlgo_t) {
     return run_as(handle,
                   {transa, transb, m, n, k, alpha, beta, Atype, Btype, Ctype, lda, ldb, ldc, batchCount,
                    strided(A, Atype, strideA), strided(B, Btype, strideB), strided(C, Ctype, strideC)},

@@ -176,7 +176,8 @@ cublasStatus_t check(const cublasLtMatmulDescOpaque_t* what, const layout& a, co
     }
     for (const layout& one : {a, b, c, d}) {
         if (!one.known) return CUBLAS_STATUS_NOT_SUPPORTED;
-        if (one.ld < (one.by_rows ? one.cols : one.rows) || one.batches != d.batches) return CUBLAS_STATUS_INVALID_VALUE;
+        if (one.ld < (one.by_rows ? one.cols : one.rows) || one.batches != d.batches)
+            return CUBLAS_STATUS_INVALID_VALUE;
     }
     if (c.type != d.type || !epilogue::read(word<std::uint32_t>(what, CUBLASLT_MATMUL_DESC_EPILOGUE), after) ||
         word<std::uint32_t>(what, CUBLASLT_MATMUL_DESC_POINTER_MODE) > CUBLASLT_POINTER_MODE_DEVICE) {
@@ -282,7 +283,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t lightHandle, cubl
     }
     epilogue after{};
     *returnAlgoCount = 0;
-    const cublasStatus_t status = check(operationDesc, layout(Adesc), layout(Bdesc), layout(Cdesc), layout(Ddesc), &after);
+    const cublasStatus_t status =
+        check(operationDesc, layout(Adesc), layout(Bdesc), layout(Cdesc), layout(Ddesc), &after);
     if (status) return status;
     heuristicResultsArray[0] = {};
     heuristicResultsArray[0].wavesCount = 1.0f;

@@ -137,8 +137,7 @@ curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* 
         return ct_uniform_double(x, y);
     });
 }
-curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* outputPtr, size_t n, float mean,
-                                    float stddev) {
+curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* outputPtr, size_t n, float mean, float stddev) {
     return generate_pairs(generator, outputPtr, n, stddev,
                           [=](philox* state) { return mean + stddev * curand_normal(state); });
 }

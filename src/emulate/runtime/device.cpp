@@ -44,7 +44,9 @@ bool attribute_of(cudaDeviceAttr which, int* result) {
     switch (which) {
 #define CT_FACT(attribute, value, member) CT_ATTRIBUTE(attribute, value)
 #define CT_ATTRIBUTE(attribute, value) \
-    case attribute: *result = value; return true;
+    case attribute:                    \
+        *result = value;               \
+        return true;
 #include "device_facts.hpp"
 #undef CT_FACT
 #undef CT_ATTRIBUTE

@@ -1,7 +1,7 @@
 // The device's attributes: what cudaDeviceGetAttribute gives on an H200, and the member of cudaDeviceProp with the same
-// number. device.cpp reads this list twice, with CT_FACT (attribute, value, member) and CT_ATTRIBUTE (no member) defined
-// each time. Zero where the emulator cannot do what an H200 can: clusters, cooperative launches, sharing between
-// processes. No #pragma once.
+// number. device.cpp reads this list twice, with CT_FACT (attribute, value, member) and CT_ATTRIBUTE (no member)
+// defined each time. Zero where the emulator cannot do what an H200 can: clusters, cooperative launches, sharing
+// between processes. No #pragma once.
 
 CT_FACT(cudaDevAttrMaxThreadsPerBlock, kMaxBlockThreads, maxThreadsPerBlock)
 CT_FACT(cudaDevAttrMaxBlockDimX, kMaxBlockThreads, maxThreadsDim[0])
@@ -82,7 +82,8 @@ CT_FACT(cudaDevAttrMaxTexture1DMipmappedWidth, 32768, maxTexture1DMipmap)
 CT_FACT(cudaDevAttrStreamPrioritiesSupported, 1, streamPrioritiesSupported)
 CT_FACT(cudaDevAttrGlobalL1CacheSupported, 1, globalL1CacheSupported)
 CT_FACT(cudaDevAttrLocalL1CacheSupported, 1, localL1CacheSupported)
-CT_FACT(cudaDevAttrMaxSharedMemoryPerMultiprocessor, static_cast<int>(kMultiprocessorShared), sharedMemPerMultiprocessor)
+CT_FACT(cudaDevAttrMaxSharedMemoryPerMultiprocessor, static_cast<int>(kMultiprocessorShared),
+        sharedMemPerMultiprocessor)
 CT_FACT(cudaDevAttrMaxRegistersPerMultiprocessor, 65536, regsPerMultiprocessor)
 CT_FACT(cudaDevAttrManagedMemory, 1, managedMemory)
 CT_FACT(cudaDevAttrIsMultiGpuBoard, 0, isMultiGpuBoard)

@@ -13,7 +13,7 @@ cudaError_t fail(cudaError_t error);
 // An error of a kernel's that spoils the context, such as an illegal address: all calls of the process return it from
 // now on, as CUDA's do. The first one stays.
 void set_sticky_error(cudaError_t error);
-void clear_sticky_error();    // cudaDeviceReset
+void clear_sticky_error();   // cudaDeviceReset
 cudaError_t sticky_error();  // cudaSuccess: none
 
 // The body of an API function: a sticky error comes first, any other is noted, and no exception leaves it.

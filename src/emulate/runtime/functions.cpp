@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "device.hpp"
 #include "errors.hpp"
@@ -12,7 +13,7 @@ namespace cornerturn::emulator {
 namespace {
 
 struct chosen {
-    std::size_t dynamic_shared = 0;
+    std::optional<std::size_t> dynamic_shared;
     int carveout = cudaSharedmemCarveoutDefault;
 };
 
@@ -57,7 +58,8 @@ cudaError_t available_shared(std::size_t* result, const kernel_facts& facts, con
     if (!result || blocks <= 0 || threads <= 0 || blocks > resident_blocks(function, facts, threads, 0)) {
         return cudaErrorInvalidValue;
     }
-    const std::size_t each = kMultiprocessorShared / static_cast<std::size_t>(blocks) / 128 * 128 - kReservedShared;
+    // An H200 leaves the system's 1 KiB of each block out of account here.
+    const std::size_t each = kMultiprocessorShared / static_cast<std::size_t>(blocks) / 128 * 128;
     *result = std::min(each - std::min(each, facts.static_shared_bytes), dynamic_shared_limit(function));
     return cudaSuccess;
 }
@@ -65,9 +67,9 @@ cudaError_t available_shared(std::size_t* result, const kernel_facts& facts, con
 }  // namespace
 
 std::size_t dynamic_shared_limit(const void* function) {
+    if (const auto asked = choice_of(function).dynamic_shared) return *asked;  // less than the default, too
     const kernel_facts* const facts = facts_of(function);
-    const std::size_t unasked = kBlockShared - std::min(kBlockShared, facts ? facts->static_shared_bytes : 0);
-    return std::max(unasked, choice_of(function).dynamic_shared);  // asking for less takes none of it away
+    return kBlockShared - std::min(kBlockShared, facts ? facts->static_shared_bytes : 0);
 }
 
 }  // namespace cornerturn::emulator

@@ -316,10 +316,13 @@ bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_
 
 extern "C" void cornerturn_launch(const saved_registers* registers, const void* stack, const void* host) {
     const kernel* const which = find_kernel(host);
-    if (which == nullptr || pushed.empty()) {
-        std::fprintf(stderr, "cornerturn: %s %s\n", function_name(host).c_str(),
-                     which == nullptr ? "has no device code" : "was called without <<<...>>>");
+    if (which == nullptr) {
+        std::fprintf(stderr, "cornerturn: %s has no device code\n", function_name(host).c_str());
         std::abort();
+    }
+    if (pushed.empty()) {  // called as a function, without <<<...>>>
+        fail(cudaErrorMissingConfiguration);
+        return;
     }
     const configuration shape = pushed.back();
     pushed.pop_back();

@@ -75,8 +75,8 @@ template <class Body>
 void in_parallel(std::int64_t count, double work, const Body& body) {
     constexpr double kWorkOfThread = 1e6;
     const auto cores = static_cast<double>(std::max(1u, std::thread::hardware_concurrency()));
-    const auto threads = static_cast<std::int64_t>(
-        std::min({cores, static_cast<double>(count), std::max(1.0, work / kWorkOfThread)}));
+    const auto threads =
+        static_cast<std::int64_t>(std::min({cores, static_cast<double>(count), std::max(1.0, work / kWorkOfThread)}));
     const auto part = [&](std::int64_t t) {
         for (std::int64_t i = count * t / threads; i < count * (t + 1) / threads; ++i) body(i);
     };

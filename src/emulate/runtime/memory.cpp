@@ -19,9 +19,9 @@
 namespace cornerturn::emulator {
 namespace {
 
-constexpr std::size_t kAlignment = 512;            // as the device's
-constexpr std::size_t kMapped = std::size_t{1} << 20;  // from here on memory is mapped: zero, and only there once touched
-constexpr int kFresh = 0xcd;                       // what smaller allocations hold, so that reading them shows
+constexpr std::size_t kAlignment = 512;  // as the device's
+constexpr std::size_t kMapped = std::size_t{1}
+                                << 20;  // from here on memory is mapped: zero, and only there once touched
 
 struct record {
     allocation is;
@@ -31,7 +31,7 @@ struct record {
 
 struct registry {
     std::mutex mutex;
-    std::map<std::uintptr_t, record> records;          // by begin; they do not overlap
+    std::map<std::uintptr_t, record> records;         // by begin; they do not overlap
     std::map<std::uintptr_t, std::size_t> variables;  // device variables whose address the runtime gave
     int counts[4] = {};
     std::size_t device_bytes = 0;  // device and managed
@@ -106,7 +106,7 @@ void* obtain(std::size_t bytes, std::size_t& mapped) {
     mapped = 0;
     const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* const at = std::aligned_alloc(kAlignment, whole);
-    if (at) std::memset(at, kFresh, whole);
+    if (at) std::memset(at, 0, whole);  // as memory is that a GPU has not given to this process before
     return at;
 }
 
@@ -253,8 +253,8 @@ cudaError_t check_copy(const void* to, std::size_t to_bytes, const void* from, s
     if (kind == cudaMemcpyDefault || (to_device && from_device)) return cudaSuccess;
     const bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    const bool right = (wants_to ? to_device : host_range(to, to_bytes)) &&
-                       (wants_from ? from_device : host_range(from, from_bytes));
+    const bool right =
+        (wants_to ? to_device : host_range(to, to_bytes)) && (wants_from ? from_device : host_range(from, from_bytes));
     return right ? cudaSuccess : cudaErrorInvalidValue;
 }
 

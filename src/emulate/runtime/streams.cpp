@@ -38,9 +38,7 @@ stream_state& all() {
     return *one;
 }
 
-bool is_default(cudaStream_t stream) {
-    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-}
+bool is_default(cudaStream_t stream) { return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread; }
 
 template <class Body>
 cudaError_t with_stream(cudaStream_t stream, Body&& body) {

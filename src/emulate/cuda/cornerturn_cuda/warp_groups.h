@@ -153,7 +153,6 @@ public:
         unsigned long long* const arrived = &memory().arrived[meta_rank_];
         const unsigned long long before = ct_untraced_add(arrived, 1);
         const unsigned long long goal = (before / Size + 1) * Size;
-        if (before + 1 == goal) ct_phase_ends();
         while (ct_untraced_load(arrived) < goal) ct_yield();
     }
     CT_WORD static constexpr unsigned num_threads() { return Size; }
