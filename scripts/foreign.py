@@ -38,26 +38,26 @@ NARROWER = [(r"\bint C = \d+;", "int C = 192;"), (r"\bint NH = 12;", "int NH = 3
 # Programs, the kernel numbers that each takes, and patches beside those above.
 LLM = {
     "adamw": (range(1, 3), []),
-    "attention_backward": (range(1, 9), NARROWER),
-    "attention_forward": ([1, 2, 3, 4, 5, 6], NARROWER),
-    "classifier_fused": (range(1, 6), []),
-    "crossentropy_forward": ([1], []),
-    "crossentropy_softmax_backward": ([1], []),
+    "attention_backward": (range(1, 9), SHORTER + NARROWER),
+    "attention_forward": (range(1, 7), SHORTER + NARROWER),
+    "classifier_fused": (range(1, 6), SHORTER),
+    "crossentropy_forward": ([1], SHORTER),
+    "crossentropy_softmax_backward": ([1], SHORTER),
     "encoder_backward": (range(1, 3), []),
     "encoder_forward": (range(1, 4), []),
     "fused_residual_forward": (range(1, 7), []),
     "gelu_backward": (range(1, 3), []),
     "gelu_forward": (range(1, 3), []),
-    "global_norm": (range(1, 5), [(r"\bint L = 12;", "int L = 1;"), (r"\bint C = 768;", "int C = 192;")]),
-    "layernorm_backward": (range(1, 11), []),
+    "global_norm": (range(1, 4), [(r"\bint L = 12;", "int L = 1;"), (r"\bint C = 768;", "int C = 192;")]),
+    "layernorm_backward": (range(2, 11), [(r"\bint C = 1600;", "int C = 768;")]),
     "layernorm_forward": (range(1, 7), []),
-    "matmul_backward": ([1], NARROWER),
-    "matmul_backward_bias": (range(1, 9), []),
-    "matmul_forward": (range(1, 5), NARROWER),
+    "matmul_backward": ([1], SHORTER + NARROWER),
+    "matmul_backward_bias": ([1, 2, 3, 4, 7, 8, 9], SHORTER),
+    "matmul_forward": (range(1, 5), SHORTER + NARROWER),
     "permute": ([None], []),
     "residual_forward": (range(1, 3), []),
-    "softmax_forward": (range(1, 9), []),
-    "trimat_forward": (range(0, 5), NARROWER),
+    "softmax_forward": (range(1, 9), SHORTER),
+    "trimat_forward": (range(0, 5), SHORTER + NARROWER),
 }
 
 # ---- SGEMM_CUDA ----
@@ -76,7 +76,7 @@ def llm_programs(tree):
     for name, (kernels, more) in LLM.items():
         runs = [() if k is None else (str(k),) for k in kernels]
         yield Program(name, [f"dev/cuda/{name}.cu"], ["-O3", "--use_fast_math", "-Xcompiler", "-fopenmp", "-lcublas", "-lcublasLt"],
-                      SMALLER + SHORTER + more, runs, folder="dev/cuda")
+                      SMALLER + more, runs, folder="dev/cuda")
 
 
 def sgemm_programs(tree):

@@ -130,7 +130,7 @@ void worker::file(std::uintptr_t address, unsigned width, direction op, std::uin
     if ((address & (width - 1)) != 0) {
         raise_from_fiber({hazard_kind::misaligned, current_, address, width, op, return_address});
     }
-    warp_instruction& instruction = find_instruction(where);
+    warp_instruction& instruction = find_instruction(where, memory);
     if (instruction.active != 0 && instruction.memory->space != memory.space) {
         raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
     }
@@ -145,50 +145,29 @@ void worker::file(std::uintptr_t address, unsigned width, direction op, std::uin
     instruction.addresses[running.lane] = address;
 }
 
-// The instruction that the lane executes at this site, which is a new one if no lane has been here as often.
-warp_instruction& worker::find_instruction(site& where) {
-    std::vector<warp_instruction*>& expected = trace_->expected;
-    const auto count_pass = [&](site& passed) {
-        if (passed.lane_serial != lane_serial_) passed.passes = 0;
-        passed.lane_serial = lane_serial_;
-        return passed.passes++;
+// The instruction that the lane executes at this site: the next of the trace, behind those that other lanes execute
+// while this one waits for them, or a new one.
+warp_instruction& worker::find_instruction(site& where, const region& memory) {
+    const auto code = [](std::uintptr_t address) { return std::rotl(address, 64 - kAddressBits); };
+    const std::uintptr_t own = code(where.return_address);
+    warp_instruction** link = running.cursor;
+    const warp_instruction* const end = &trace_->end;
+    const auto fits = [&](const warp_instruction& i) {
+        return i.return_address == where.return_address &&
+               (i.active == 0 || i.memory->space == memory.space || !keep_going_);
     };
-    if (running.cursor != &expects_nothing) {
-        if ((*running.cursor)->return_address == where.return_address) return **running.cursor++;
-        ++lane_serial_;
-        position_ = static_cast<std::size_t>(running.cursor - expected.data());
-        for (std::size_t i = 0; i < position_; ++i) count_pass(*expected[i]->where);
-        skipped_ = position_;
+    while (*link != end && code((*link)->return_address) <= own && !fits(**link)) link = &(*link)->next;
+    if (*link == end || !fits(**link)) {
+        require_room(where);
+        trace_->owned.push_back(std::make_unique<warp_instruction>());
+        warp_instruction* const added = trace_->owned.back().get();
+        added->return_address = where.return_address;
+        added->where = &where;
+        added->next = *link;
+        *link = added;
     }
-    const std::size_t pass = count_pass(where);
-    const auto begin = expected.begin(), end = expected.end() - 1,
-               position = begin + static_cast<std::ptrdiff_t>(position_);
-    const auto is = [&](std::size_t wanted) {
-        return [&where, wanted](const warp_instruction* i) { return i->where == &where && i->pass == wanted; };
-    };
-    auto found = std::find_if(position, end, is(pass));
-    if (found == end) {
-        found = std::find_if(begin + static_cast<std::ptrdiff_t>(skipped_), position, is(pass));
-        if (found != position) {
-            disordered_ |= running.bit;
-        } else {
-            require_room(where);
-            // Behind what this lane has just executed, and behind the site's earlier passes.
-            const auto earlier = pass > 0 ? std::find_if(position, end, is(pass - 1)) : end;
-            trace_->owned.push_back(std::make_unique<warp_instruction>());
-            warp_instruction* const added = trace_->owned.back().get();
-            added->return_address = where.return_address;
-            added->where = &where;
-            added->pass = pass;
-            found = expected.insert(earlier == end ? position : earlier + 1, added);
-        }
-    }
-    const auto at = static_cast<std::size_t>(found - expected.begin());
-    if (skipped_ == at) ++skipped_;
-    position_ = at + 1;
-    running.cursor = &expects_nothing;
-    trace_begin_ = expected.data();
-    return **found;
+    running.cursor = &(*link)->next;
+    return **link;
 }
 
 // Raises where one more instruction would be one too many to hold until all lanes of the warp have stopped.
@@ -213,7 +192,6 @@ void worker::follow_trace(std::uintptr_t after) {
         trace_->followed_by = next;
     }
     trace_ = next;
-    trace_begin_ = trace_->expected.data();
 }
 
 // Rows of a shared array follow one another: kernels index the first to reach them all, and their accesses are known by
@@ -291,8 +269,8 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
 // Keeps the instructions that the warp's lanes, all of which have stopped, are about to be counted for.
 void worker::note_watched() {
     constexpr std::size_t kMost = 1 << 12;  // a loop over k would go on
-    for (warp_instruction* const* next = trace_begin_; *next != &trace_->end; ++next) {
-        const warp_instruction& instruction = **next;
+    for (const warp_instruction* next = trace_->first; next != &trace_->end; next = next->next) {
+        const warp_instruction& instruction = *next;
         if (instruction.active == 0) continue;
         const site& where = *instruction.where;
         const region& memory = *instruction.memory;
@@ -368,23 +346,12 @@ void worker::check_written(const warp_instruction& instruction) {
         if (where.op != kLoad) {
             written->note_write(address, where.width);
         } else if (!written->is_written(address, where.width)) [[unlikely]] {
-            // A lane that has its own order may have written it, where the trace has the write behind the read.
-            if ((disordered_ >> lane & 1) != 0 && has_stored(lane, address, where.width)) continue;
             note(hazard_kind::uninitialised_read, first_ + lane, where.return_address, [&] {
                 return fmt::format("reads {} bytes of '{}' at {} that held no input and that no thread has written",
                                    where.width, memory->name, line_of_site(where.index));
             });
         }
     }
-}
-
-// Whether the lane has stored to some of these bytes since the barrier, by an instruction not settled yet.
-bool worker::has_stored(unsigned lane, std::uintptr_t address, unsigned width) const {
-    return std::any_of(trace_->owned.begin(), trace_->owned.end(), [&](const auto& instruction) {
-        const std::uintptr_t at = instruction->addresses[lane];
-        return (instruction->active >> lane & 1) != 0 && instruction->where->op == kStore && at < address + width &&
-               address < at + instruction->where->width;
-    });
 }
 
 void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address) {

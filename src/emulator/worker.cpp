@@ -34,7 +34,7 @@ constinit warp_instruction nothing;
 
 }  // namespace
 
-warp_instruction* const expects_nothing = &nothing;
+warp_instruction* expects_nothing = &nothing;
 thread_local constinit running_lane running{&expects_nothing, 0, 0};
 thread_local constinit worker* current_worker = nullptr;
 alignas(1024) thread_local constinit std::byte dynamic_shared_memory[kMaxShared]{};
@@ -118,7 +118,6 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     }
     traces_.clear();
     trace_ = &traces_.emplace_back(0);
-    trace_begin_ = trace_->expected.data();
     sites_.clear();
     site_cache_.fill({});
     accesses_ = 0;
@@ -202,8 +201,8 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
 // Counts and checks the instructions of the warp's lanes, all of which have stopped.
 [[gnu::always_inline]] inline void worker::settle_instructions() {
     const warp_instruction* const end = &trace_->end;
-    for (warp_instruction* const* next = trace_begin_; *next != end; ++next) {
-        warp_instruction& instruction = **next;
+    for (warp_instruction* next = trace_->first; next != end; next = next->next) {
+        warp_instruction& instruction = *next;
         if (instruction.active == 0) continue;
         const site& where = *instruction.where;
         if (!instruction.tally.add(instruction.addresses, instruction.active)) [[unlikely]]
@@ -228,7 +227,6 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
         }
         instruction.active = 0;
     }
-    disordered_ = 0;
 }
 
 // Runs the warp's lanes that are due, and what they release, until none can go on.
@@ -301,7 +299,6 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
         unwritten_.clear();
         at_warp_sync_ = 0;
         yielding_ = 0;
-        disordered_ = 0;
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
     }

@@ -1,9 +1,9 @@
 // One OS thread's share of an emulated launch: runs whole blocks, a fiber for each CUDA thread, and counts.
 //
 // A warp's lanes run one after the other up to their next barrier. Every memory access calls in here (callbacks.cpp)
-// and is filed under its call site and how often this lane has passed that site since the barrier: lanes that agree
-// in both executed one warp instruction together. When the last lane stops, the filed instructions are counted and
-// checked, and the next warp runs.
+// and joins, or becomes, a warp instruction in the order in which the hardware executes them: where lanes stand at
+// different places, those at the lowest address in the code go on first, until all are together again. When the last
+// lane stops, the instructions are counted and checked, and the next warp runs.
 #pragma once
 
 #include <array>
@@ -65,8 +65,6 @@ struct site {
     unsigned width;
     direction op;
     const region* where = nullptr;  // that the last access fell into, to spare the search
-    std::uint64_t lane_serial = 0;  // the lane run that `passes` belongs to
-    std::size_t passes = 0;
     counters counts;
 };
 
@@ -74,9 +72,9 @@ struct site {
 struct warp_instruction {
     std::uintptr_t return_address = 0;
     std::uintptr_t region_begin = 0;
-    std::uintptr_t region_span = 0;  // largest valid offset, plus one
+    std::uintptr_t region_span = 0;    // largest valid offset, plus one
+    warp_instruction* next = nullptr;  // in the trace
     site* where = nullptr;
-    std::size_t pass = 0;  // of the site, by each of the lanes since their last barrier
     const region* memory = nullptr;
     bool scattered = false;   // over memory with several shadows
     bool contiguous = false;  // each active lane's access begins where that of the one before ends
@@ -89,26 +87,26 @@ struct warp_instruction {
 // The instructions that warps have executed from one barrier (or the kernel's beginning) to the next, in their order;
 // then one that matches nothing. The next warp mostly executes the same.
 struct trace {
-    explicit trace(std::uintptr_t begin) : after(begin) { expected.push_back(&end); }
+    explicit trace(std::uintptr_t begin) : after(begin) {}
     trace(const trace&) = delete;
     trace& operator=(const trace&) = delete;
 
     std::uintptr_t after;  // the return address of the barrier; 0: the beginning
     warp_instruction end;
-    std::vector<warp_instruction*> expected;
+    warp_instruction* first = &end;
     std::vector<std::unique_ptr<warp_instruction>> owned;
     trace* followed_by = this;  // when last another was
 };
 
 // What comes with every access, of the lane that runs: thread-local, so that the callbacks have it at once.
 struct running_lane {
-    // Into the trace: the instruction that the lane is expected to go on with. A lane that has strayed from the trace
-    // expects nothing, as does a thread that runs no lane.
-    warp_instruction* const* cursor;
+    // The link in the trace to the instruction that the lane is expected to go on with. A thread that runs no lane
+    // expects nothing.
+    warp_instruction** cursor;
     std::uint64_t lane;  // within the warp
     std::uint32_t bit;
 };
-extern warp_instruction* const expects_nothing;
+extern warp_instruction* expects_nothing;
 [[gnu::tls_model("local-exec")]] extern thread_local constinit running_lane running;
 // Of the block that runs: what all `extern __shared__` arrays are.
 extern thread_local constinit std::byte dynamic_shared_memory[kMaxShared] asm("cornerturn_dynamic_shared");
@@ -174,7 +172,7 @@ public:
         warp_instruction& next = **running.cursor;
         if (next.return_address == return_address && address - next.region_begin < next.region_span &&
             (address & (width - 1)) == 0) [[likely]] {
-            ++running.cursor;
+            running.cursor = &next.next;
             next.active |= running.bit;
             next.addresses[running.lane] = address;
             return;
@@ -283,7 +281,7 @@ private:
     void begin_lane() {
         const auto lane = static_cast<unsigned>(std::countr_zero(due_));
         const std::uint32_t rest = due_ & (due_ - 1);
-        running = {trace_begin_, lane, due_ ^ rest};
+        running = {&trace_->first, lane, due_ ^ rest};
         due_ = rest;
         current_ = first_ + lane;
         cornerturn_thread_index = thread_index_[current_];
@@ -361,7 +359,7 @@ private:
     std::string describe(const fault& what) const;
     bool add_variable_at(std::uintptr_t address, std::uintptr_t return_address);
     const region& find_region(site& where, std::uintptr_t address);
-    warp_instruction& find_instruction(site& where);
+    warp_instruction& find_instruction(site& where, const region& memory);
     void require_room(const site& where);
     void follow_trace(std::uintptr_t after);
     void settle_instructions();
@@ -380,7 +378,6 @@ private:
     bool ordered_by_fence(unsigned earlier, unsigned later) const {
         return fenced_[earlier] == serial_ && synchronized_[later] == serial_;
     }
-    bool has_stored(unsigned lane, std::uintptr_t address, unsigned width) const;
     void flush_printed();
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
@@ -478,11 +475,9 @@ private:
     // The warp being run, the lane being run, and the lanes to run after it.
     bool starting_ = false;  // its lanes have yet to begin
     std::uint32_t lanes_ = 0, finished_ = 0, at_warp_sync_ = 0;
-    std::uint32_t disordered_ = 0;  // lanes whose instructions do not follow the trace's order
     unsigned first_ = 0;            // the warp's first thread
     unsigned current_ = 0;          // within the block
     std::uint32_t due_ = 0;         // the lanes to run after it
-    std::uint64_t lane_serial_ = 0;
 
     std::deque<site> sites_;
     struct cache_entry {
@@ -492,9 +487,6 @@ private:
     std::array<cache_entry, 256> site_cache_;
     std::deque<trace> traces_;
     trace* trace_ = nullptr;  // that the lanes follow
-    warp_instruction* const* trace_begin_ = nullptr;
-    // In the trace, of a lane that has strayed from it: where it goes on, and the first that it has not executed.
-    std::size_t position_ = 0, skipped_ = 0;
     std::vector<watched_access>* watched_ = nullptr;                                // where to keep what warp 0 does
     std::map<std::pair<std::uintptr_t, const region*>, std::size_t> last_watched_;  // there, of each site and region
     wavefront_counter wavefronts_;

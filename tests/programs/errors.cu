@@ -25,8 +25,10 @@ int main() {
 
     EXPECT_STATUS(cudaErrorInvalidValue, cudaGetDeviceProperties(nullptr, 0));
     EXPECT_STATUS(cudaErrorInvalidDevice, cudaSetDevice(-1));
-    char from[4] = {}, to[4];
-    EXPECT_STATUS(cudaErrorInvalidPitchValue, cudaMemcpy2D(to, 1, from, 1, 2, 1, cudaMemcpyHostToHost));
+    char from[128] = {}, *to = nullptr;
+    EXPECT_SUCCESS(cudaMalloc(&to, sizeof from));
+    EXPECT_STATUS(cudaErrorInvalidPitchValue, cudaMemcpy2D(to, 64, from, 64, 65, 2, cudaMemcpyHostToDevice));
+    EXPECT_SUCCESS(cudaFree(to));
     nothing<<<1, 2000>>>();  // more threads than a block can have
     EXPECT(cudaGetLastError() != cudaSuccess);
     nothing<<<0, 1>>>();
