@@ -89,7 +89,16 @@ def sgemm_programs(tree):
 NOT_HERE = re.compile(r"cuda(CreateTextureObject|BindTexture|CreateSurfaceObject|Graphics|GL|MallocArray|Malloc3DArray|Ipc\w+|DeviceEnablePeerAccess"
                       r"|D3D|ImportExternal)|\btex[123]D|texture<|#include\s*[<\"](GL/|helper_gl|d3d|nvrtc|cuda\.h|cudaEGL|cufft|curand|cusolver|cusparse|npp|"
                       r"nvjpeg|cublas|thrust|cub/|mpi\.h|vulkan|nvJitLink|FreeImage|cuda_d3d|nvscibuf|cufftXt|cusolverDn|nvrtc_helper)|\bcu[A-Z]\w+\s*\(")
-SAMPLE_PATCHES = {}
+SAMPLE_PATCHES = {
+    "matrixMul": [(r"int nIter = 300;", "int nIter = 1;")],
+    "simpleStreams": [(r"nreps = 100;", "nreps = 1;"), (r"niterations = 5;", "niterations = 1;")],
+    "globalToShmemAsyncCopy": [(r"int nIter = 100;", "int nIter = 1;")],
+    "convolutionSeparable": [(r"const int iterations = 16;", "const int iterations = 1;")],
+    "BlackScholes": [(r"NUM_ITERATIONS = 512", "NUM_ITERATIONS = 1")],
+    "histogram": [(r"numRuns = 16", "numRuns = 1")],
+    "scan": [(r"iCycles = 100|const int N = 13 \* 1048576 / 2", "const int N = 1048576 / 2")],
+}
+SAMPLE_FLAGS = {"cudaOpenMP": ["-Xcompiler", "-fopenmp"]}
 SAMPLE_RUNS = {}
 
 
@@ -102,7 +111,7 @@ def sample_programs(tree):
         if not any(p.suffix == ".cu" for p in sources) or NOT_HERE.search(texts):
             continue
         name = folder.name
-        yield Program(name, [str(p.relative_to(tree)) for p in sources], ["-O2", "-ICommon", "-rdc=true"] if "cdp" in name else ["-O2", "-ICommon"],
+        yield Program(name, [str(p.relative_to(tree)) for p in sources], ["-O2", "-ICommon", *(["-rdc=true"] if "cdp" in name else []), *SAMPLE_FLAGS.get(name, [])],
                       SAMPLE_PATCHES.get(name, []), SAMPLE_RUNS.get(name, [()]), folder=str(folder.relative_to(tree)))
 
 

@@ -224,29 +224,31 @@ struct launch_shape {
 
 // Runs instead of the kernel, when a fiber has no lane left to run: see emulator::kernel_entry.
 template <class... Parameters>
-[[gnu::noipa]] void leave_fiber(Parameters...) {
+[[gnu::noipa, gnu::no_sanitize_coverage]] void leave_fiber(Parameters...) {
     emulator::resume(emulator::leave_fiber());
+}
+
+template <class Closure>
+[[gnu::no_sanitize("thread"), gnu::no_sanitize_coverage]] void call_closure(const void* closure) {
+    (*static_cast<const Closure*>(closure))();
 }
 
 // Runs the kernel and returns when it has finished. Throws emulator::hazard where it breaks a rule of the machine.
 template <class... Parameters, class... Arguments>
 void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
     // Not instrumented: reading the captured arguments is no access of the kernel's.
-    const auto run_lanes = [=]() __attribute__((no_sanitize("thread"), always_inline)) {
+    const auto run_lanes = [=]() __attribute__((no_sanitize("thread"), no_sanitize_coverage, always_inline)) {
         for (auto* step = kernel;;) {
             step(arguments...);
             step = emulator::end_lane() ? kernel : &leave_fiber<Parameters...>;
         }
-    };
-    const auto entry = [](const void* closure) __attribute__((no_sanitize("thread"))) {
-        (*static_cast<decltype(&run_lanes)>(closure))();
     };
     emulator::launch({{shape.grid.x, shape.grid.y, shape.grid.z},
                       {shape.block.x, shape.block.y, shape.block.z},
                       shape.dynamic_shared_bytes,
                       reinterpret_cast<const void*>(kernel),
                       shape.tiles},
-                     entry, &run_lanes);
+                     &call_closure<decltype(run_lanes)>, &run_lanes);
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <regex>
+
 #include "cornerturn/error.hpp"
 #include "emulate/tokens.hpp"
 
@@ -59,7 +62,7 @@ private:
             const std::size_t bracket = tokens_.next(at);
             if (!tokens_.is(bracket, "(")) return;
             tokens_[at].text = "__attribute__((__aligned__";
-            tokens_[tokens_.partner(bracket)].text = ")))";
+            tokens_[tokens_.partner(bracket)].behind = "))";
         } else if (text == "__forceinline__") {
             tokens_[at].text = "inline __attribute__((__always_inline__))";
         } else if (text == "__noinline__") {
@@ -178,7 +181,7 @@ private:
         if (pass_ == pass::device) {
             tokens_[at].text = "__attribute__((__noipa__, __flatten__))";
             if (tokens_.is(body, "{"))
-                tokens_[body].text = fmt::format("{{ static const char {} __attribute__((__used__)) = 0;", kKernelMark);
+                tokens_[body].behind = fmt::format(" static const char {} __attribute__((__used__)) = 0;", kKernelMark);
             return;
         }
         // The emulator knows the kernel by the address of its first instruction.
@@ -191,8 +194,8 @@ private:
         }
         const std::size_t end = tokens_.partner(body);
         tokens_.blank(body + 1, end);
-        tokens_[body].text =
-            "{ __asm__ volatile(\"1: leaq 1b(%rip), %r11\\n\\tjmp cornerturn_launch_from_host\"); ";
+        tokens_[body].behind =
+            " __asm__ volatile(\"1: leaq 1b(%rip), %r11\\n\\tjmp cornerturn_launch_from_host\"); ";
     }
 
     void device(std::size_t at) {
@@ -258,9 +261,9 @@ private:
                 const bool last = tokens_.is(end, ";");
                 if (!last && !tokens_.is(end, ",")) continue;
                 const std::string called = tokens_[name].text;
-                tokens_[name].text = "(&" + called + ")";
-                tokens_[end].text =
-                    fmt::format(" = reinterpret_cast<decltype({})>(::ct_dynamic_shared){}", called, last ? ";" : ",");
+                tokens_[name].ahead = "(&";
+                tokens_[name].behind = ")";
+                tokens_[end].ahead = fmt::format(" = reinterpret_cast<decltype({})>(::ct_dynamic_shared)", called);
                 if (last) break;
                 name = tokens_.next(end);
             }
@@ -271,7 +274,7 @@ private:
                     end = tokens_.partner(end);
                 } else if (tokens_.is(end, ",") || tokens_.is(end, ";")) {
                     const bool last = tokens_.is(end, ";");
-                    tokens_[end].text = " __asm__(\"cornerturn_dynamic_shared\")" + tokens_[end].text;
+                    tokens_[end].ahead = " __asm__(\"cornerturn_dynamic_shared\")";
                     if (last) break;
                 }
             }
@@ -286,10 +289,8 @@ private:
     bool is_in_function(std::size_t at) const {
         int depth = 0;
         while (at-- > 0) {
-            const token& t = tokens_[at];  // which may have been rewritten, and begins as it did
-            if (t.what != token::sign) continue;
-            if (t.text[0] == '}') ++depth;
-            if (t.text[0] != '{' || --depth >= 0) continue;
+            if (tokens_.is(at, "}")) ++depth;
+            if (!tokens_.is(at, "{") || --depth >= 0) continue;
             depth = 0;
             std::size_t left = tokens_.before(at);
             if (left < tokens_.size() && tokens_[left].what == token::literal) continue;  // extern "C"
@@ -320,9 +321,9 @@ private:
             if (tokens_[i].what != token::line_marker && tokens_[i].what != token::pragma)
                 configuration += tokens_[i].text == "\n" ? " " : tokens_[i].text;
         tokens_.blank(at, end + 3);
-        tokens_[begin].text = fmt::format("(::ct_push_launch({}) ? (void)0 : {}", configuration, tokens_[begin].text);
+        tokens_[begin].ahead += fmt::format("(::ct_push_launch({}) ? (void)0 : ", configuration);
         const std::size_t close = tokens_.partner(open);
-        if (close < tokens_.size()) tokens_[close].text = "))";
+        if (close < tokens_.size()) tokens_[close].behind += ")";
     }
 
     // Of the expression that ends at `last` and is launched.
@@ -387,6 +388,12 @@ private:
             !tokens_.is(last, "else") && !tokens_.is(last, ":"))
             return;  // the name of a symbol
         const std::string text = tokens_[tokens_.next(open)].text;
+        if (const std::string known = special_register(text, open, close); !known.empty()) {
+            tokens_.blank(at, close + 1);
+            tokens_[at].text = known;
+            at = close;
+            return;
+        }
         tokens_.blank(at, close + 1);
         std::string quoted;
         for (const char c : text) {
@@ -395,6 +402,34 @@ private:
         }
         tokens_[at].text = fmt::format("::ct_unsupported(\"inline PTX: asm({})\")", quoted);
         at = close;
+    }
+
+    // "mov.u32 %0, %laneid;" : "=r"(x) is the assignment of what the register holds; "" of other PTX.
+    std::string special_register(const std::string& text, std::size_t open, std::size_t close) const {
+        static const std::map<std::string, const char*> all{
+            {"laneid", "::ct_lane()"},
+            {"warpid", "::ct_warp()"},
+            {"nwarpid", "64u"},
+            {"smid", "0u"},
+            {"nsmid", "132u"},
+            {"globaltimer", "::ct_global_timer()"},
+            {"clock", "(unsigned)::clock64()"},
+            {"clock64", "::clock64()"},
+            {"lanemask_lt", "((1u << ::ct_lane()) - 1)"},
+            {"lanemask_le", "((2u << ::ct_lane()) - 1)"},
+            {"lanemask_eq", "(1u << ::ct_lane())"},
+            {"lanemask_gt", "~((2u << ::ct_lane()) - 1)"},
+            {"lanemask_ge", "~((1u << ::ct_lane()) - 1)"}};
+        static const std::regex form(R"re(^"\s*mov\.[usb](?:32|64)\s+%0\s*,\s*%%?(\w+)\s*;?\s*(?:\\n|\\t)*"$)re");
+        std::smatch found;
+        if (!std::regex_match(text, found, form)) return "";
+        const auto value = all.find(found[1]);
+        const std::size_t colon = tokens_.next(tokens_.next(open)), constraint = tokens_.next(colon);
+        const std::size_t target = tokens_.next(constraint);
+        if (value == all.end() || !tokens_.is(colon, ":") || !tokens_.is(target, "(")) return "";
+        std::string assigned;
+        for (std::size_t i = target; i <= tokens_.partner(target) && i < close; ++i) assigned += tokens_[i].text;
+        return fmt::format("{} = {}", assigned, value->second);
     }
 
     token_list tokens_;

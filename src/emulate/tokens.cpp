@@ -49,7 +49,7 @@ token_list::token_list(std::string_view text) {
     int line = 1;
     bool of_system = false;
     const auto add = [&](token::kind what, std::size_t begin, std::size_t end) {
-        tokens_.push_back({what, std::string(text.substr(begin, end - begin)), of_system, file, line});
+        tokens_.push_back({what, std::string(text.substr(begin, end - begin)), of_system, file, line, {}, {}});
     };
     bool fresh_line = true;
     for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
@@ -205,7 +205,11 @@ void token_list::blank(std::size_t begin, std::size_t end) {
 
 std::string token_list::text() const {
     std::string all;
-    for (const token& t : tokens_) all += t.text;
+    for (const token& t : tokens_) {
+        all += t.ahead;
+        all += t.text;
+        all += t.behind;
+    }
     return all;
 }
 

@@ -13,7 +13,8 @@ struct token {
     std::string text;
     bool of_system = false;  // in a header that the compiler was given as a system's
     const std::string* file = nullptr;
-    int line = 0;  // of `file`
+    int line = 0;                // of `file`
+    std::string ahead, behind;  // what is put around it
 
     bool is(std::string_view wanted) const { return text == wanted && (what == word || what == sign); }
 };

@@ -86,7 +86,7 @@ bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_addre
     const byte_range segment = thread_local_segment();
     if (const std::uintptr_t offset = address - segment.begin; offset < segment.bytes) {
         std::optional<shared_variable> array;
-        on_large_stack([&] { array = shared_variable_at(offset); });
+        on_large_stack([&] { array = shared_variable_at(offset, return_address, keep_going_); });
         if (!array) return false;
         if (array->is_guard) {
             add_region({region::constant, true, segment.begin + array->offset, array->bytes, array->name, nullptr, nullptr});
@@ -118,12 +118,21 @@ void worker::file_access(std::uintptr_t address, unsigned width, direction op, s
     if (current_worker != nullptr) current_worker->file(address, width, op, return_address);
 }
 
-void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+void worker::file_code_block(std::uintptr_t return_address) {
+    if (current_worker != nullptr) current_worker->find_code_block(return_address);
+}
+
+// Raises where the kernel has no stack left, or no time.
+void worker::check_still_running(direction op, std::uintptr_t return_address) {
     const char* frame = static_cast<const char*>(__builtin_frame_address(0));
     if (frame < bottom_of(stack_of_[current_]) + kStackReserve) {
         raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
     }
     if (time_over_) raise_from_fiber({hazard_kind::endless_loop, current_, 0, 0, op, return_address});
+}
+
+void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+    check_still_running(op, return_address);
     if (has_on_stack(address)) return;  // a local variable
     site& where = find_site(return_address, width, op);
     const region& memory = find_region(where, address);
@@ -145,29 +154,98 @@ void worker::file(std::uintptr_t address, unsigned width, direction op, std::uin
     instruction.addresses[running.lane] = address;
 }
 
-// The instruction that the lane executes at this site: the next of the trace, behind those that other lanes execute
-// while this one waits for them, or a new one.
+namespace {
+
+// The order of places in the code, and at one place of its accesses of several widths.
+std::uintptr_t place_in_code(std::uintptr_t return_address) { return std::rotl(return_address, 64 - kAddressBits); }
+
+// The entry behind which the next one at this place is, or has to be: other lanes execute what is skipped, while this one
+// waits for them. What is skipped once comes before that place for good, so the next lane need not look at it again.
+template <class Fits>
+trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uintptr_t return_address, Fits fits) {
+    constexpr int kFew = 8;
+    const std::uintptr_t own = place_in_code(return_address);
+    trace_entry* at = from->sought == return_address ? from->found : from;
+    int steps = 0;
+    while (at->next != end && place_in_code(at->next->return_address) <= own && !fits(*at->next)) {
+        at = at->next;
+        if (at->sought == return_address) at = at->found;
+        ++steps;
+    }
+    if (steps > kFew) {
+        from->sought = return_address;
+        from->found = at;
+    }
+    return at;
+}
+
+}  // namespace
+
+// The instruction that the lane executes at this site: the next of the trace, or a new one.
 warp_instruction& worker::find_instruction(site& where, const region& memory) {
-    const auto code = [](std::uintptr_t address) { return std::rotl(address, 64 - kAddressBits); };
-    const std::uintptr_t own = code(where.return_address);
-    warp_instruction** link = running.cursor;
-    const warp_instruction* const end = &trace_->end;
-    const auto fits = [&](const warp_instruction& i) {
-        return i.return_address == where.return_address &&
-               (i.active == 0 || i.memory->space == memory.space || !keep_going_);
+    const auto fits = [&](const trace_entry& entry) {
+        if (entry.return_address != where.return_address) return false;
+        const auto& i = static_cast<const warp_instruction&>(entry);
+        return i.active == 0 || i.memory->space == memory.space || !keep_going_;
     };
-    while (*link != end && code((*link)->return_address) <= own && !fits(**link)) link = &(*link)->next;
-    if (*link == end || !fits(**link)) {
+    enter_blocks_ahead();
+    trace_entry* const at = find_entry(running.cursor, &trace_->end, where.return_address, fits);
+    if (at->next == &trace_->end || !fits(*at->next)) {
         require_room(where);
         trace_->owned.push_back(std::make_unique<warp_instruction>());
         warp_instruction* const added = trace_->owned.back().get();
         added->return_address = where.return_address;
+        added->is_access = true;
         added->where = &where;
-        added->next = *link;
-        *link = added;
+        added->next = at->next;
+        at->next = added;
     }
-    running.cursor = &(*link)->next;
-    return **link;
+    running.cursor = at->next;
+    return static_cast<warp_instruction&>(*at->next);
+}
+
+// The block of code that the lane begins. One that is far ahead waits until the lane accesses something: most lanes that
+// leave a part of the code out have nothing to do behind it. A loop that accesses nothing goes round in the same blocks.
+void worker::find_code_block(std::uintptr_t return_address) {
+    check_still_running(kLoad, return_address);
+    const auto known = std::find(blocks_ahead_.begin(), blocks_ahead_.end(), return_address);
+    if (known != blocks_ahead_.end()) {
+        blocks_ahead_.erase(known + 1, blocks_ahead_.end());
+        return;
+    }
+    if (blocks_ahead_.empty()) {
+        constexpr int kFar = 64;
+        const std::uintptr_t own = place_in_code(return_address);
+        trace_entry* at = running.cursor;
+        for (int i = 0; i < kFar && at->next != &trace_->end && place_in_code(at->next->return_address) <= own; ++i) {
+            at = at->next;
+            if (at->return_address != return_address) continue;
+            running.cursor = at;
+            return;
+        }
+        resume_at_ = running.cursor;
+        running.cursor = &nowhere;  // until the lane accesses something
+    }
+    blocks_ahead_.push_back(return_address);
+}
+
+// Makes the blocks that the lane has begun since its last access a part of the trace.
+void worker::enter_blocks_ahead() {
+    if (blocks_ahead_.empty()) return;
+    trace_entry* at = resume_at_;
+    for (const std::uintptr_t block : blocks_ahead_) {
+        const auto fits = [&](const trace_entry& entry) { return entry.return_address == block; };
+        at = find_entry(at, &trace_->end, block, fits);
+        if (at->next == &trace_->end || !fits(*at->next)) {
+            trace_entry& added = trace_->blocks.emplace_back();
+            added.return_address = block;
+            added.next = at->next;
+            at->next = &added;
+        }
+        at = at->next;
+    }
+    running.cursor = at;
+    blocks_ahead_.clear();
 }
 
 // Raises where one more instruction would be one too many to hold until all lanes of the warp have stopped.
@@ -232,9 +310,9 @@ void worker::refuse(const char* feature, std::uintptr_t return_address) {
 
 // The lanes keep other distances than before.
 void worker::tally_anew(warp_instruction& instruction) {
-    instruction.tally.restart({instruction.addresses, instruction.active, instruction.where->width},
+    instruction.tally->restart({instruction.addresses, instruction.active, instruction.where->width},
                               counted_by(instruction));
-    instruction.tally.add(instruction.addresses, instruction.active);
+    instruction.tally->add(instruction.addresses, instruction.active);
     instruction.contiguous = true;
     std::uint64_t expected = instruction.addresses[std::countr_zero(instruction.active)];
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
@@ -245,7 +323,7 @@ void worker::tally_anew(warp_instruction& instruction) {
 
 // What has been tallied of the instruction goes into its site's counters.
 void worker::count_tallied(warp_instruction& instruction) {
-    instruction.tally.take(instruction.where->width, counted_by(instruction));
+    instruction.tally->take(instruction.where->width, counted_by(instruction));
 }
 
 void worker::count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
@@ -253,6 +331,8 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
     counters& counts = instruction.where->counts;
     if (op == kCopied || instruction.memory->space == region::constant) {
         // A copy's load counts, at a site of its own; constants come through another cache.
+    } else if (op == kReduction || op == kAtomic) {
+        count_atomic(instruction, access, times);
     } else if (instruction.memory->space == region::global) {
         counts.global_requests[op] += times;
         counts.global_sectors[op] += times * count_sectors(access);
@@ -266,11 +346,45 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
     accesses_ += times * static_cast<unsigned>(std::popcount(access.active));
 }
 
+// As an H200 does them (results/emulate/atomics.json). In shared memory integers of 32 bits are added where they are, a
+// lane of a bank after the other; all else is a loop of loads and of comparisons that exchange, two wavefronts each, in
+// which one lane of each bank succeeds each time.
+void worker::count_atomic(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
+    const site& where = *instruction.where;
+    counters& counts = instruction.where->counts;
+    if (instruction.memory->space == region::global) {
+        const bool returns = where.op == kAtomic || where.atomic == atomic_kind::add_f16x2 ||
+                             where.atomic == atomic_kind::add_bf16x2;
+        const direction op = returns ? kAtomic : kReduction;
+        counts.global_requests[op] += times;
+        counts.global_sectors[op] += times * count_atomic_sectors(access);
+        return;
+    }
+    const unsigned rounds = most_lanes_in_a_bank(access);
+    const bool at_once = access.width == 4 && (where.atomic < atomic_kind::add_f32 || where.atomic > atomic_kind::add_bf16);
+    counts.shared_requests[kAtomic] += times * (at_once ? 1 : rounds);
+    counts.shared_wavefronts[kAtomic] += times * (at_once ? rounds : 2 * rounds);
+    counts.shared_conflicts[kAtomic] += times * (at_once ? rounds - 1 : 2 * (rounds - 1));
+    if (at_once) return;
+    warp_access left = access;
+    while (left.active != 0) {
+        counts.shared_requests[kLoad] += times;
+        counts.shared_wavefronts[kLoad] += times * wavefronts_.count(left, kLoad);
+        std::uint32_t banks = 0;
+        for (std::uint32_t rest = left.active; rest != 0; rest &= rest - 1) {
+            const std::uint32_t bank = 1u << left.addresses[std::countr_zero(rest)] / 4 % 32;
+            if ((banks & bank) == 0) left.active &= ~(rest & -rest);
+            banks |= bank;
+        }
+    }
+}
+
 // Keeps the instructions that the warp's lanes, all of which have stopped, are about to be counted for.
 void worker::note_watched() {
     constexpr std::size_t kMost = 1 << 12;  // a loop over k would go on
-    for (const warp_instruction* next = trace_->first; next != &trace_->end; next = next->next) {
-        const warp_instruction& instruction = *next;
+    for (const trace_entry* next = trace_->begin.next; next != &trace_->end; next = next->next) {
+        if (!next->is_access) continue;
+        const auto& instruction = static_cast<const warp_instruction&>(*next);
         if (instruction.active == 0) continue;
         const site& where = *instruction.where;
         const region& memory = *instruction.memory;

@@ -112,6 +112,7 @@ void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64
     access(at, bytes, kReduction, return_address);
     synchronized_[current_] = serial_;
     last_atomic_ = &find_site(return_address, bytes, kReduction);
+    last_atomic_->atomic = kind;
     const auto run = [&]<class T>(T) {
         return static_cast<std::uint64_t>(
             apply<T>(kind, static_cast<T*>(address), static_cast<T>(value), static_cast<T>(expected)));

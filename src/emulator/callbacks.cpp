@@ -38,6 +38,9 @@ using cornerturn::emulator::worker;
 
 extern "C" {
 
+// -fsanitize-coverage=trace-pc: at the beginning of each basic block.
+void __sanitizer_cov_trace_pc() { worker::begin_code_block(CORNERTURN_RETURN_ADDRESS); }
+
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}

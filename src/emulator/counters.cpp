@@ -72,6 +72,33 @@ unsigned count_sectors(const warp_access& access) {
     return static_cast<unsigned>(std::unique(sectors.begin(), sectors.begin() + count) - sectors.begin());
 }
 
+unsigned count_atomic_sectors(const warp_access& access) {
+    std::array<std::uint64_t, kWarpSize> addresses;
+    std::size_t count = 0;
+    for (std::uint32_t rest = access.active; rest != 0; rest &= rest - 1)
+        addresses[count++] = access.addresses[std::countr_zero(rest)];
+    std::sort(addresses.begin(), addresses.begin() + static_cast<std::ptrdiff_t>(count));
+    unsigned sum = 0, most = 0, same = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool new_sector = i == 0 || addresses[i] / kSectorBytes != addresses[i - 1] / kSectorBytes;
+        same = i > 0 && addresses[i] == addresses[i - 1] ? same + 1 : 1;
+        if (new_sector) {
+            sum += most;
+            most = 0;
+        }
+        most = std::max(most, same);
+    }
+    return sum + most;
+}
+
+unsigned most_lanes_in_a_bank(const warp_access& access) {
+    std::array<unsigned, 32> lanes{};
+    unsigned most = 0;
+    for (std::uint32_t rest = access.active; rest != 0; rest &= rest - 1)
+        most = std::max(most, ++lanes[access.addresses[std::countr_zero(rest)] / 4 % 32]);
+    return most;
+}
+
 unsigned wavefront_counter::count_group(const warp_access& access, std::uint32_t group) {
     if (++stamp_ == 0) {
         stamp_of_word_.fill(0);

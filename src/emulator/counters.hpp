@@ -58,6 +58,12 @@ struct lane_groups {
 };
 lane_groups groups_of(const warp_access& access, direction op);
 
+// Sectors of an atomic in global memory: of each sector as many as the lanes at its most wanted address.
+unsigned count_atomic_sectors(const warp_access& access);
+
+// The most lanes whose words lie in one bank: what an atomic in shared memory takes one after the other.
+unsigned most_lanes_in_a_bank(const warp_access& access);
+
 // Shared-memory wavefronts. Keeps a stamp for each word of the 256 KiB that a block can see, so that telling distinct
 // words apart costs one look each.
 class wavefront_counter {

@@ -16,10 +16,23 @@ const std::vector<metric>& metrics() {
     return all;
 }
 
+const std::vector<metric>& atomic_metrics() {
+    static const std::vector<metric> all = {
+        {"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", &counters::global_requests, kReduction},
+        {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", &counters::global_requests, kAtomic},
+        {"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", &counters::global_sectors, kReduction},
+        {"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", &counters::global_sectors, kAtomic},
+        {"smsp__sass_inst_executed_op_shared_atom.sum", &counters::shared_requests, kAtomic},
+        {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", &counters::shared_wavefronts, kAtomic},
+    };
+    return all;
+}
+
 const std::vector<metric>& derived_metrics() {
     static const std::vector<metric> all = {
         {"shared_conflicts_ld", &counters::shared_conflicts, kLoad},
         {"shared_conflicts_st", &counters::shared_conflicts, kStore},
+        {"shared_conflicts_atom", &counters::shared_conflicts, kAtomic},
     };
     return all;
 }

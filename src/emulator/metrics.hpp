@@ -16,6 +16,8 @@ struct metric {
 };
 // Of loads and stores.
 const std::vector<metric>& metrics();
+// Of atomics.
+const std::vector<metric>& atomic_metrics();
 // What Nsight Compute has no exact counter for.
 const std::vector<metric>& derived_metrics();
 

@@ -65,7 +65,7 @@ public:
 
     source_line line_of(std::uintptr_t return_address) {
         std::lock_guard lock(mutex_);
-        const Dwarf_Addr address = (return_address & ((std::uintptr_t{1} << kAddressBits) - 1)) - 1;
+        const Dwarf_Addr address = code_address(return_address);
         source_line found;
         if (Dwfl_Line* line = module_ != nullptr ? dwfl_module_getsrc(module_, address) : nullptr) {
             if (const char* file = dwfl_lineinfo(line, nullptr, &found.line, nullptr, nullptr, nullptr)) {
@@ -112,15 +112,21 @@ public:
         return global_variable{short_name(demangle(name)), address - offset, symbol.st_size, writable};
     }
 
-    std::optional<shared_variable> thread_local_at(std::size_t offset) {
+    std::optional<shared_variable> thread_local_at(std::size_t offset, std::uintptr_t return_address,
+                                                   bool any_function) {
         std::lock_guard lock(mutex_);
         const auto found = std::find_if(thread_locals_.begin(), thread_locals_.end(), [&](const shared_variable& v) {
             return offset - v.offset < v.bytes && (v.name.starts_with("_ZZ") || v.name.starts_with("_ZGVZ"));
         });
         if (found == thread_locals_.end()) return {};
-        const std::string full = demangle(found->name.c_str());
-        return shared_variable{full.substr(full.rfind(':') + 1), found->offset, found->bytes,
-                               found->name.starts_with("_ZGV")};
+        const bool is_guard = found->name.starts_with("_ZGV");
+        const std::string full = demangle((is_guard ? "_Z" + found->name.substr(4) : found->name).c_str());
+        if (any_function) {
+            if (std::find(kernels_.begin(), kernels_.end(), full.substr(0, full.rfind("::"))) != kernels_.end()) return {};
+        } else if (!is_within(found->name, return_address)) {
+            return {};
+        }
+        return shared_variable{full.substr(full.rfind(':') + 1), found->offset, found->bytes, is_guard};
     }
 
     bool may_index_shared_rows(const std::string& type, std::uintptr_t return_address) {
@@ -177,6 +183,22 @@ public:
     }
 
 private:
+    // Whether the call that returns there is in the function that declares the variable, or inlined from it.
+    bool is_within(const std::string& variable, std::uintptr_t return_address) {
+        Dwarf_Die* unit = nullptr;
+        for (Dwarf_Die& scope : scopes_at(code_address(return_address), unit)) {
+            Dwarf_Attribute attribute;
+            const char* const name = dwarf_formstring(dwarf_attr_integrate(&scope, DW_AT_linkage_name, &attribute));
+            if (name != nullptr && variable.starts_with(fmt::format("_ZZ{}E", name + 2))) return true;
+        }
+        return false;
+    }
+
+    // Of the call that returns there.
+    static Dwarf_Addr code_address(std::uintptr_t return_address) {
+        return (return_address & ((std::uintptr_t{1} << kAddressBits) - 1)) - 1;
+    }
+
     static void add_parameters(Dwarf_Die& scope, std::vector<parameter>& all) {
         Dwarf_Die inner;
         if (dwarf_child(&scope, &inner) != 0) return;
@@ -402,13 +424,22 @@ private:
             const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
             GElf_Sym symbol;
             for (int i = 1; i < count && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-                if (GELF_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
+                const int type = GELF_ST_TYPE(symbol.st_info);
+                if ((type != STT_TLS && type != STT_OBJECT) || symbol.st_shndx == SHN_UNDEF) continue;
                 const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
+                if (type == STT_OBJECT) {
+                    if (name != nullptr && std::strstr(name, "ct_kernel_mark") != nullptr) {
+                        const std::string full = demangle(own_name(name).c_str());
+                        kernels_.push_back(full.substr(0, full.rfind("::")));
+                    }
+                    continue;
+                }
                 if (name != nullptr) thread_locals_.push_back({own_name(name), symbol.st_value, symbol.st_size, false});
             }
         }
     }
 
+    std::vector<std::string> kernels_;  // of programs that `cornerturn cc` made, in full
     std::mutex mutex_;
     Dwfl_Callbacks callbacks_{};
     Dwfl* dwfl_ = nullptr;  // lives as long as the process
@@ -443,11 +474,15 @@ std::optional<global_variable> global_variable_at(std::uintptr_t address, std::u
     return program::self().global_at(address, return_address);
 }
 
-std::optional<shared_variable> shared_variable_at(std::size_t offset) { return program::self().thread_local_at(offset); }
+std::optional<shared_variable> shared_variable_at(std::size_t offset, std::uintptr_t return_address, bool any_function) {
+    return program::self().thread_local_at(offset, return_address, any_function);
+}
 
 bool may_index_shared_rows(const char* type, std::uintptr_t return_address) {
     return program::self().may_index_shared_rows(type, return_address);
 }
+
+std::string mangled_name(const void* function) { return program::self().mangled_name(function); }
 
 std::string data_name(const void* address) { return short_name(demangle(program::self().mangled_name(address).c_str())); }
 

@@ -57,6 +57,9 @@ struct parameter {
 };
 std::vector<parameter> parameters_of(const void* function);
 
+// As the compiler made it of the function's name and parameters.
+std::string mangled_name(const void* function);
+
 // The shared arrays that the kernel declares; empty where it declares none.
 std::vector<shared_variable> shared_variables_of(const void* kernel);
 
@@ -64,8 +67,9 @@ std::vector<shared_variable> shared_variables_of(const void* kernel);
 // variable. Nothing where none is there.
 std::optional<global_variable> global_variable_at(std::uintptr_t address, std::uintptr_t return_address);
 
-// The `static thread_local` variable of a function at that offset in the program's thread-local segment.
-std::optional<shared_variable> shared_variable_at(std::size_t offset);
+// The shared array at that offset in the program's thread-local segment, if the call that returns to `return_address` is
+// in the function that declares it; with `any_function`, if that is no kernel.
+std::optional<shared_variable> shared_variable_at(std::size_t offset, std::uintptr_t return_address, bool any_function);
 
 // Whether an index of an array of this type, "'float [33]'", may be that of a row of a `static thread_local` array,
 // "float [32][33]": whether the file that makes the call that returns to `return_address` has one.

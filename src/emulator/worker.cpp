@@ -30,12 +30,12 @@ extent3 block_after(extent3 block, extent3 grid) {
 
 constexpr std::uint32_t lane_mask(unsigned lanes) { return lanes == kWarpSize ? ~0u : (1u << lanes) - 1; }
 
-constinit warp_instruction nothing;
+constinit trace_entry nothing{};
 
 }  // namespace
 
-warp_instruction* expects_nothing = &nothing;
-thread_local constinit running_lane running{&expects_nothing, 0, 0};
+constinit trace_entry nowhere{.next = &nothing};
+thread_local constinit running_lane running{&nowhere, 0, 0};
 thread_local constinit worker* current_worker = nullptr;
 alignas(1024) thread_local constinit std::byte dynamic_shared_memory[kMaxShared]{};
 extern "C" {
@@ -120,6 +120,8 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     trace_ = &traces_.emplace_back(0);
     sites_.clear();
     site_cache_.fill({});
+    blocks_ahead_.clear();
+    stop_count_ = 0;
     accesses_ = 0;
 
     regions_.clear();
@@ -159,7 +161,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
 void worker::end() {
     flush_printed();
     current_worker = nullptr;
-    running.cursor = &expects_nothing;
+    running.cursor = &nowhere;
 }
 
 namespace {
@@ -198,35 +200,40 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
     }
 }
 
+[[gnu::always_inline]] inline void worker::settle_instruction(warp_instruction& instruction) {
+    if (instruction.active == 0) return;
+    const site& where = *instruction.where;
+    if (!instruction.tally->add(instruction.addresses, instruction.active)) [[unlikely]]
+        tally_anew(instruction);
+    if (where.op == kReduction || where.op == kAtomic) [[unlikely]] {
+        note_atomic(instruction);
+    } else if (shadow_memory* const shadow = instruction.memory->shadow; shadow != nullptr) {
+        const touch by{interval_.bits | where.touch_bits};
+        // A lane that waits at a warp-level barrier made these accesses before it.
+        const touch* const touches = &touches_[first_];
+        std::uint32_t rest = instruction.active;
+        if (shadow->has_cells_of(where.width) && !instruction.scattered) [[likely]] {
+            rest = where.op == kLoad ? note_untouched<kLoad>(instruction, shadow->cells(), by, touches, first_interval_)
+                                     : note_untouched<kStore>(instruction, shadow->cells(), by, touches, touch{});
+        }
+        if (rest != 0) [[unlikely]]
+            check_shared(instruction, by, rest);
+    } else {
+        prefetch_next(instruction);
+        if (instruction.memory->written != nullptr || instruction.scattered) check_written(instruction);
+    }
+    instruction.active = 0;
+}
+
 // Counts and checks the instructions of the warp's lanes, all of which have stopped.
 [[gnu::always_inline]] inline void worker::settle_instructions() {
-    const warp_instruction* const end = &trace_->end;
-    for (warp_instruction* next = trace_->first; next != end; next = next->next) {
-        warp_instruction& instruction = *next;
-        if (instruction.active == 0) continue;
-        const site& where = *instruction.where;
-        if (!instruction.tally.add(instruction.addresses, instruction.active)) [[unlikely]]
-            tally_anew(instruction);
-        if (where.op == kReduction || where.op == kAtomic) [[unlikely]] {
-            note_atomic(instruction);
-        } else if (shadow_memory* const shadow = instruction.memory->shadow; shadow != nullptr) {
-            const touch by{interval_.bits | where.touch_bits};
-            // A lane that waits at a warp-level barrier made these accesses before it.
-            const touch* const touches = &touches_[first_];
-            std::uint32_t rest = instruction.active;
-            if (shadow->has_cells_of(where.width) && !instruction.scattered) [[likely]] {
-                rest = where.op == kLoad
-                           ? note_untouched<kLoad>(instruction, shadow->cells(), by, touches, first_interval_)
-                           : note_untouched<kStore>(instruction, shadow->cells(), by, touches, touch{});
-            }
-            if (rest != 0) [[unlikely]]
-                check_shared(instruction, by, rest);
-        } else {
-            prefetch_next(instruction);
-            if (instruction.memory->written != nullptr || instruction.scattered) check_written(instruction);
-        }
-        instruction.active = 0;
+    unsigned going_on = stop_count_;
+    for (trace_entry* entry = &trace_->begin;; entry = entry->next) {
+        if (entry->is_access) settle_instruction(static_cast<warp_instruction&>(*entry));
+        for (unsigned i = 0; i < stop_count_; ++i) going_on -= stops_[i] == entry;
+        if (going_on == 0) break;
     }
+    stop_count_ = 0;
 }
 
 // Runs the warp's lanes that are due, and what they release, until none can go on.
@@ -299,6 +306,8 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
         unwritten_.clear();
         at_warp_sync_ = 0;
         yielding_ = 0;
+        blocks_ahead_.clear();
+        stop_count_ = 0;
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
     }

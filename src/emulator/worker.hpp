@@ -2,8 +2,9 @@
 //
 // A warp's lanes run one after the other up to their next barrier. Every memory access calls in here (callbacks.cpp)
 // and joins, or becomes, a warp instruction in the order in which the hardware executes them: where lanes stand at
-// different places, those at the lowest address in the code go on first, until all are together again. When the last
-// lane stops, the instructions are counted and checked, and the next warp runs.
+// different places, those at the lowest address in the code go on first, until all are together again. So that lanes
+// wait for one another at the end of a loop's body, too, each basic block of the code calls in here when it begins. When
+// the last lane stops, the instructions are counted and checked, and the next warp runs.
 #pragma once
 
 #include <array>
@@ -64,49 +65,58 @@ struct site {
     std::uint64_t touch_bits;  // the index, where a touch has it
     unsigned width;
     direction op;
+    atomic_kind atomic{};
     const region* where = nullptr;  // that the last access fell into, to spare the search
     counters counts;
 };
 
-// One warp instruction in the making.
-struct warp_instruction {
+// A place in a trace: a basic block that begins, or a warp instruction.
+struct trace_entry {
     std::uintptr_t return_address = 0;
     std::uintptr_t region_begin = 0;
-    std::uintptr_t region_span = 0;    // largest valid offset, plus one
-    warp_instruction* next = nullptr;  // in the trace
+    std::uintptr_t region_span = 0;  // largest valid offset, plus one; 0: no access fits
+    trace_entry* next = nullptr;
+    bool is_access = false;
+    // A lane that went on from here with the block of code at `sought` had to go as far as `found`, behind which it is.
+    std::uintptr_t sought = 0;
+    trace_entry* found = nullptr;
+};
+
+// One warp instruction in the making.
+struct warp_instruction : trace_entry {
     site* where = nullptr;
     const region* memory = nullptr;
     bool scattered = false;   // over memory with several shadows
     bool contiguous = false;  // each active lane's access begins where that of the one before ends
     std::uint32_t active = 0;
     std::uint64_t addresses[kWarpSize] = {};
-    access_tally tally;
     std::uint64_t last_first = 0;  // address of lane 0 in the last warp
+    std::unique_ptr<access_tally> tally = std::make_unique<access_tally>();  // apart: traces are long, and this is large
 };
 
-// The instructions that warps have executed from one barrier (or the kernel's beginning) to the next, in their order;
-// then one that matches nothing. The next warp mostly executes the same.
+// The blocks and instructions that warps have executed from one barrier (or the kernel's beginning) to the next, in
+// their order; then one that matches nothing. The next warp mostly executes the same.
 struct trace {
-    explicit trace(std::uintptr_t begin) : after(begin) {}
+    explicit trace(std::uintptr_t where) : after(where) { begin.next = &end; }
     trace(const trace&) = delete;
     trace& operator=(const trace&) = delete;
 
     std::uintptr_t after;  // the return address of the barrier; 0: the beginning
-    warp_instruction end;
-    warp_instruction* first = &end;
+    trace_entry begin, end;  // around the entries
     std::vector<std::unique_ptr<warp_instruction>> owned;
+    std::deque<trace_entry> blocks;
     trace* followed_by = this;  // when last another was
 };
 
 // What comes with every access, of the lane that runs: thread-local, so that the callbacks have it at once.
 struct running_lane {
-    // The link in the trace to the instruction that the lane is expected to go on with. A thread that runs no lane
-    // expects nothing.
-    warp_instruction** cursor;
+    // Where the lane is in the trace: it is expected to go on with the next entry. A thread that runs no lane is nowhere,
+    // behind which comes nothing.
+    trace_entry* cursor;
     std::uint64_t lane;  // within the warp
     std::uint32_t bit;
 };
-extern warp_instruction* expects_nothing;
+extern trace_entry nowhere;
 [[gnu::tls_model("local-exec")]] extern thread_local constinit running_lane running;
 // Of the block that runs: what all `extern __shared__` arrays are.
 extern thread_local constinit std::byte dynamic_shared_memory[kMaxShared] asm("cornerturn_dynamic_shared");
@@ -169,15 +179,23 @@ public:
     // From here on called by the kernel, on a fiber.
     static void access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
         // Lanes mostly do what those before them did, in their order.
-        warp_instruction& next = **running.cursor;
+        trace_entry& next = *running.cursor->next;
         if (next.return_address == return_address && address - next.region_begin < next.region_span &&
             (address & (width - 1)) == 0) [[likely]] {
-            running.cursor = &next.next;
-            next.active |= running.bit;
-            next.addresses[running.lane] = address;
+            running.cursor = &next;
+            auto& instruction = static_cast<warp_instruction&>(next);
+            instruction.active |= running.bit;
+            instruction.addresses[running.lane] = address;
             return;
         }
         file_access(address, width, op, return_address);
+    }
+    static void begin_code_block(std::uintptr_t return_address) {
+        trace_entry& next = *running.cursor->next;
+        if (next.return_address == return_address) [[likely]]
+            running.cursor = &next;
+        else
+            file_code_block(return_address);
     }
     copies_under_way& copies() {
         some_copies_ = true;
@@ -185,6 +203,7 @@ public:
     }
     // The kernel returned: true if the next lane can start where this one ran.
     bool end_lane() {
+        note_stop();
         finished_ |= running.bit;
         if (!starting_ || due_ == 0) return false;
         fiber* const stack = stack_of_[current_];
@@ -281,7 +300,7 @@ private:
     void begin_lane() {
         const auto lane = static_cast<unsigned>(std::countr_zero(due_));
         const std::uint32_t rest = due_ & (due_ - 1);
-        running = {&trace_->first, lane, due_ ^ rest};
+        running = {&trace_->begin, lane, due_ ^ rest};
         due_ = rest;
         current_ = first_ + lane;
         cornerturn_thread_index = thread_index_[current_];
@@ -321,6 +340,7 @@ private:
     }
 
     handover stop_lane(std::uintptr_t return_address) {
+        note_stop();
         sync_sites_[current_] = return_address;
         fiber& own = fibers_[current_];
         return hand_over(own, next_fiber());
@@ -351,7 +371,20 @@ private:
     bool is_gone(unsigned thread) const { return (gone_[thread / kWarpSize] >> thread % kWarpSize & 1) != 0; }
     [[gnu::noinline]] static void file_access(std::uintptr_t address, unsigned width, direction op,
                                               std::uintptr_t return_address);
+    [[gnu::noinline]] static void file_code_block(std::uintptr_t return_address);
+    void check_still_running(direction op, std::uintptr_t return_address);
     void file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
+    void find_code_block(std::uintptr_t return_address);
+    void enter_blocks_ahead();
+    // The running lane stops: how far it has come in the trace.
+    void note_stop() {
+        if (!blocks_ahead_.empty()) {
+            running.cursor = resume_at_;
+            blocks_ahead_.clear();
+        }
+        if (stop_count_ > 0 && stops_[stop_count_ - 1] == running.cursor) return;
+        stops_[stop_count_++] = running.cursor;
+    }
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
     const region* region_at(std::uintptr_t address) const;
     void add_region(region added);
@@ -362,9 +395,11 @@ private:
     warp_instruction& find_instruction(site& where, const region& memory);
     void require_room(const site& where);
     void follow_trace(std::uintptr_t after);
+    void settle_instruction(warp_instruction& instruction);
     void settle_instructions();
     void note_watched();
     void count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times);
+    void count_atomic(const warp_instruction& instruction, const warp_access& access, std::uint64_t times);
     auto counted_by(const warp_instruction& instruction) {
         return
             [this, &instruction](const warp_access& access, std::uint64_t times) { count(instruction, access, times); };
@@ -485,6 +520,12 @@ private:
         site* found = nullptr;
     };
     std::array<cache_entry, 256> site_cache_;
+    // Of the running lane: the blocks of code that it has begun and that are not in the trace yet, and where they go on.
+    std::vector<std::uintptr_t> blocks_ahead_;
+    trace_entry* resume_at_ = nullptr;
+    // Where in the trace the warp's lanes have stopped; neighbours only once.
+    std::array<const trace_entry*, kWarpSize> stops_{};
+    unsigned stop_count_ = 0;
     std::deque<trace> traces_;
     trace* trace_ = nullptr;  // that the lanes follow
     std::vector<watched_access>* watched_ = nullptr;                                // where to keep what warp 0 does

@@ -68,7 +68,9 @@ constexpr element4 kTable[4] = {0, 0, 0, 0};
     const int at = static_cast<int>(threadIdx.x + blockDim.x * threadIdx.y);
     passed_on[at] = value;
     __syncwarp();
-    return passed_on[at ^ 1];
+    const element4 passed = passed_on[at ^ 1];
+    __syncwarp();
+    return passed;
 }
 
 [[gnu::noinline]] __device__ element4 one_of(const element4 (&values)[4], int at) { return values[at]; }
@@ -122,7 +124,7 @@ __device__ element4 altered(element4 value, const element4* from, element4* to) 
     if (kDeed == deed::prints_much) printf("%1000.300f|%Lf\n", 1e300, static_cast<long double>(tid));
     if (kDeed == deed::reads_variable) return value + added_to_all[tid % 8];
     if (kDeed == deed::reads_behind_variable) return value + *(&added_to_all[7] + one());
-    if (kDeed == deed::shares_in_function) return by_way_of_shared(value);
+    if (kDeed == deed::shares_in_function) return by_way_of_shared(by_way_of_shared(value));
     if (kDeed == deed::reads_destination && tid == 33) return value + 0 * *const_cast<volatile element4*>(to);
     return local[tid % 4];
 }

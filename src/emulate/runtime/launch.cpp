@@ -130,6 +130,7 @@ namespace {
 
 struct kernel {
     kernel_facts facts;
+    std::string symbol;
     const void* device = nullptr;
     std::vector<parameter> parameters;
     std::size_t stack_bytes = 0;  // of the arguments that do not fit the registers
@@ -182,6 +183,7 @@ const kernel* find_kernel(const void* host) {
     auto made = std::make_unique<kernel>();
     made->device = row->device;
     made->facts.name = function_name(row->device);
+    made->symbol = mangled_name(row->device);
     for (const shared_variable& array : shared_variables_of(row->device)) made->facts.static_shared_bytes += array.bytes;
     made->parameters = parameters_of(row->device);
     places_of(made->parameters, made->stack_bytes);
@@ -279,7 +281,7 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
         result = cudaErrorNotSupported;
         set_sticky_error(result);
     }
-    record::add(which.facts.name, emulated.report(), result == cudaSuccess ? nullptr : &last);
+    record::add(which.facts.name, which.symbol, emulated.report(), result == cudaSuccess ? nullptr : &last);
     return result;
 }
 

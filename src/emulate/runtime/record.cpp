@@ -39,7 +39,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct kernel_record {
-    std::string name;
+    std::string name, symbol;
     emulator::report all;
 };
 
@@ -52,6 +52,7 @@ struct store {
 ordered_json to_json(const counters& counts) {
     ordered_json out = ordered_json::object();
     for (const metric& m : metrics()) out[m.name] = (counts.*m.where)[m.op];
+    for (const metric& m : atomic_metrics()) out[m.name] = (counts.*m.where)[m.op];
     for (const metric& m : derived_metrics()) out[m.name] = (counts.*m.where)[m.op];
     return out;
 }
@@ -67,6 +68,7 @@ void write(const store& all, const std::string& path) {
         for (const line_counters& line : k.all.lines)
             lines.push_back({{"file", line.file}, {"line", line.line}, {"path", line.path}, {"metrics", to_json(line.counts)}});
         kernels.push_back({{"kernel", k.name},
+                           {"symbol", k.symbol},
                            {"launches", k.all.launches},
                            {"grid", to_json(k.all.grid)},
                            {"block", to_json(k.all.block)},
@@ -118,13 +120,13 @@ void add_hazard(std::vector<found_hazard>& into, const found_hazard& one) {
 
 }  // namespace
 
-void add(const std::string& kernel, const emulator::report& report, const found_hazard* last) {
+void add(const std::string& kernel, const std::string& symbol, const emulator::report& report, const found_hazard* last) {
     store& kept = all();
     std::lock_guard lock(kept.mutex);
     auto found = std::find_if(kept.kernels.begin(), kept.kernels.end(),
-                              [&](const kernel_record& k) { return k.name == kernel; });
+                              [&](const kernel_record& k) { return k.symbol == symbol; });
     if (found == kept.kernels.end()) {
-        kept.kernels.push_back({kernel, {}});
+        kept.kernels.push_back({kernel, symbol, {}});
         found = kept.kernels.end() - 1;
         found->all.grid = report.grid;
         found->all.block = report.block;

@@ -7,7 +7,7 @@
 
 // Each is a fence, too: what a thread did before it arrived is done for those that have seen it arrive.
 // The compiler leaves such a function without callbacks. It must not be inlined into one that has them.
-#define CT_UNTRACED inline __attribute__((noinline, no_sanitize("thread")))
+#define CT_UNTRACED inline __attribute__((noinline, no_sanitize("thread"), no_sanitize_coverage))
 
 CT_UNTRACED unsigned long long ct_untraced_load(const unsigned long long* at) {
     ::cornerturn::emulator::fence();

@@ -253,6 +253,9 @@ CT_STORE(__stwt)
 
 CT_WORD long long clock64() { return static_cast<long long>(__builtin_ia32_rdtsc()); }
 CT_WORD unsigned long long ct_global_timer() { return __builtin_ia32_rdtsc(); }
+CT_WORD unsigned ct_thread() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+CT_WORD unsigned ct_lane() { return ct_thread() % 32; }
+CT_WORD unsigned ct_warp() { return ct_thread() / 32; }
 CT_WORD void __nanosleep(unsigned) { ct_yield(); }
 CT_WORD void __trap() { ct_unsupported("__trap()"); }
 CT_WORD void __brkpt() {}
