@@ -36,7 +36,6 @@ const region& worker::find_region(site& where, std::uintptr_t address) {
     if (where.where != nullptr && holds(*where.where)) return *where.where;
     const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
     const region* found = region_at(address);
-    if (found == nullptr && keep_going_ && extend_dynamic_shared(stray)) found = region_at(address);
     if (found == nullptr && add_variable_at(address, where.return_address)) found = region_at(address);
     if (found == nullptr || !holds(*found)) raise_from_fiber(stray);
     if (where.op != kLoad && !found->writable) {
@@ -44,25 +43,6 @@ const region& worker::find_region(site& where, std::uintptr_t address) {
     }
     where.where = found;
     return *found;
-}
-
-// A GPU has shared memory in larger pieces than a kernel asks for: what lies behind the end is there, mostly.
-bool worker::extend_dynamic_shared(const fault& stray) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_shared_memory);
-    if (stray.address - begin >= kMaxShared - stray.width) return false;
-    on_large_stack([&] {
-        check_unwritten();
-        note(hazard_kind::out_of_bounds, stray.thread, stray.return_address, [&] { return describe(stray); });
-        const auto dynamic = std::find_if(regions_.begin(), regions_.end(),
-                                          [&](const region& r) { return r.shadow == &dynamic_shadow_; });
-        if (dynamic == regions_.end()) {
-            add_region({region::shared, true, begin, kMaxShared, "dynamic shared memory", &dynamic_shadow_, nullptr});
-        } else {
-            dynamic->bytes = kMaxShared;
-        }
-        dynamic_shadow_.include(begin, kMaxShared);
-    });
-    return true;
 }
 
 const region* worker::region_at(std::uintptr_t address) const {

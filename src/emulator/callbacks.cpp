@@ -99,17 +99,17 @@ namespace cornerturn::emulator {
 
 bool end_lane() { return current_worker->end_lane(); }
 fiber& leave_fiber() { return current_worker->leave_fiber(); }
-handover sync_threads() { return current_worker->sync_threads(CORNERTURN_RETURN_ADDRESS); }
-handover sync_warp(unsigned mask) { return current_worker->sync_warp(mask, CORNERTURN_RETURN_ADDRESS); }
-handover sync_threads_count(bool value) {
+handover sync_threads() noexcept { return current_worker->sync_threads(CORNERTURN_RETURN_ADDRESS); }
+handover sync_warp(unsigned mask) noexcept { return current_worker->sync_warp(mask, CORNERTURN_RETURN_ADDRESS); }
+handover sync_threads_count(bool value) noexcept {
     return current_worker->sync_threads_count(value, CORNERTURN_RETURN_ADDRESS);
 }
-handover exchange(unsigned mask, std::uint64_t value, exchange_kind kind, int operand, int width) {
+handover exchange(unsigned mask, std::uint64_t value, exchange_kind kind, int operand, int width) noexcept {
     return current_worker->exchange(mask, value, kind, operand, width, CORNERTURN_RETURN_ADDRESS);
 }
-std::uint64_t received() { return current_worker->received(); }
-handover active_lanes() { return current_worker->active_lanes(CORNERTURN_RETURN_ADDRESS); }
-handover yield() { return current_worker->yield(CORNERTURN_RETURN_ADDRESS); }
+std::uint64_t received() noexcept { return current_worker->received(); }
+handover active_lanes() noexcept { return current_worker->active_lanes(CORNERTURN_RETURN_ADDRESS); }
+handover yield() noexcept { return current_worker->yield(CORNERTURN_RETURN_ADDRESS); }
 void store_copied(void* to, const void* value, unsigned bytes) {
     worker::access(reinterpret_cast<std::uintptr_t>(to), bytes, kCopied, CORNERTURN_RETURN_ADDRESS);
     current_worker->copies().hold(to, value, bytes);

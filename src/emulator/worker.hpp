@@ -388,7 +388,6 @@ private:
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
     const region* region_at(std::uintptr_t address) const;
     void add_region(region added);
-    bool extend_dynamic_shared(const fault& stray);
     std::string describe(const fault& what) const;
     bool add_variable_at(std::uintptr_t address, std::uintptr_t return_address);
     const region& find_region(site& where, std::uintptr_t address);

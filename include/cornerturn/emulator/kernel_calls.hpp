@@ -20,11 +20,13 @@ struct index3 {
     unsigned x, y, z;
 };
 
+// Nothing is thrown through kernels: between a call here and the handover that it returns, no block of code may begin.
+
 // Barriers: the caller then makes the handover, and goes on once the barrier has opened. Of the block's, received() is
 // how many of its threads gave a value that is not 0.
-handover sync_threads();
-handover sync_threads_count(bool value);
-handover sync_warp(unsigned mask);
+handover sync_threads() noexcept;
+handover sync_threads_count(bool value) noexcept;
+handover sync_warp(unsigned mask) noexcept;
 
 // What the lanes of a mask compute together, each from a value of its own: after the handover, received() has it.
 enum class exchange_kind {
@@ -44,15 +46,15 @@ enum class exchange_kind {
     bit_or,
     bit_xor
 };
-handover exchange(unsigned mask, std::uint64_t value, exchange_kind kind, int operand, int width);
-std::uint64_t received();
+handover exchange(unsigned mask, std::uint64_t value, exchange_kind kind, int operand, int width) noexcept;
+std::uint64_t received() noexcept;
 
 // After the handover received() is the mask of the lanes that are at this call together: all of the warp that have come
 // here when no lane can go on elsewhere.
-handover active_lanes();
+handover active_lanes() noexcept;
 
 // Lets the block's other threads run: for those that wait for something that another one does.
-handover yield();
+handover yield() noexcept;
 
 // Atomic operations on 1 to 16 bytes, on any memory of the kernel's.
 enum class atomic_kind {
