@@ -77,4 +77,8 @@ endforeach()
 if(CORNERTURN_LAB)
     set_target_properties(cornerturn PROPERTIES EXPORT_NAME program)
     cornerturn_install(program cornerturn)
+    # What `cornerturn cc` compiles programs with (src/emulate/installation.cpp finds it).
+    install(DIRECTORY src/emulate/cuda/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cornerturn/cuda COMPONENT program)
+    install(DIRECTORY include/cornerturn/emulator DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cornerturn COMPONENT program)
+    install(FILES $<TARGET_FILE:cornerturn_emulate> DESTINATION ${CMAKE_INSTALL_LIBDIR}/cornerturn COMPONENT program)
 endif()

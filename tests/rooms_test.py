@@ -27,6 +27,12 @@ ROOMS = {
     "src/ops": ([PUBLIC, "src/ops/copy", "src/host", "src/device", "src/core"],
                 "an operation may include ops/copy, host, device and core, never another operation"),
     "src/emulator": ([PUBLIC, "src/core"], "emulator may include core"),
+    # Programs of others in the emulator: the compiler, what such programs link, and the headers that they include,
+    # which stand for CUDA's.
+    "src/emulate": ([PUBLIC, "src/emulator", "src/core"], "emulate may include emulator and core"),
+    "src/emulate/runtime": ([PUBLIC, "src/emulate/cuda", "src/emulator", "src/core"],
+                            "what foreign programs link may include their headers, emulator and core"),
+    "src/emulate/cuda": ([PUBLIC], "the headers of foreign programs include one another, and the emulator's public ones"),
     "src/host": ([PUBLIC, "src/core"], "host may include core"),
     # A peer does an operation's work.
     "src/baseline": ([PUBLIC, "src/ops", "src/ops/copy", "src/host", "src/device", "src/core"],
@@ -36,8 +42,8 @@ ROOMS = {
     # What the lab and files hand out is of core's types.
     "src/report": ([PUBLIC, "src/lab", "src/files", "src/emulator", "src/core", *REGISTRY],
                    "report may include lab, files, emulator, core, the public API, and of device the registry"),
-    "src/cli": ([PUBLIC, "src/report", "src/lab", "src/files", "src/emulator", "src/core", *REGISTRY],
-                "cli may include report, lab, files, emulator, core, the public API, and of device the registry"),
+    "src/cli": ([PUBLIC, "src/report", "src/lab", "src/files", "src/emulate", "src/emulator", "src/core", *REGISTRY],
+                "cli may include report, lab, files, emulate, emulator, core, the public API, and of device the registry"),
     "python": ([PUBLIC], "python may include the public API only"),
 }
 
@@ -102,7 +108,13 @@ def broken_rules(top, granted):
         for line, system, quoted, other in includes_of(file):
             name = system or quoted or other
             complain = lambda why: broken.append(f"{path}:{line} includes {name}: {why}; the rule: {rule}")
-            roots = ("src", "include", "python/src") if room == "python" else ("src", "include")
+            roots = ["src", "include"]
+            if room == "python":
+                roots.append("python/src")
+            if room.startswith("src/emulate/"):
+                roots.append("src/emulate/cuda")
+            if room == "src/emulate/cuda" and quoted:  # CUDA's headers name their neighbours
+                roots.append(Path(path).parent.as_posix())
             found = [f"{root}/{name}" for root in roots if (top / root / name).is_file()]
             if other:
                 complain("it must be written out, in <> or quotes")
@@ -114,7 +126,7 @@ def broken_rules(top, granted):
                 elif room == PUBLIC_CUDA and name not in STANDARD | CUDA_TYPES:
                     complain("it is neither in the standard library nor one of CUDA's types")
             else:
-                target = found[0]
+                target = os.path.normpath(found[0])
                 home = room_of(target)
                 public = home in (PUBLIC, PUBLIC_CUDA)
                 if home == room and not is_rung(target):

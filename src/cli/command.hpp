@@ -17,6 +17,7 @@ struct invocation {
     arguments given;  // options by their names, "--rows", and what has no dashes by its own, "OPERATION"
     std::vector<std::string> repeated;  // of what may stand there several times
     std::vector<std::string> words;     // the whole command line, without the program's name
+    std::vector<std::string> behind_dashes{};  // what follows --, where the command keeps words
 
     // --format, --seed, --output.
     lab::format format() const;
@@ -36,6 +37,11 @@ struct command {
     std::vector<option> options;      // besides --output, and --format and --seed unless it has a format of its own
     void (*run)(const invocation&);
     bool own_format = false;
+    // Words that no option of its own takes are in invocation::repeated, in their order; and it has no --output but its
+    // own.
+    bool keeps_words = false;
+    std::vector<std::string> repeatable = {};           // options that may be given several times: values by lines
+    int (*run_for_status)(const invocation&) = nullptr;  // instead of run: what the program then returns
 };
 
 command list_command();
@@ -47,5 +53,7 @@ command explain_command();
 command transpose_command();
 command bench_command();
 command report_command();
+command emulate_command();
+command cc_command();
 
 }  // namespace cornerturn::cli

@@ -1,24 +1,207 @@
 // emulate and cc: CUDA programs without a GPU.
-#include "cli/emulate.hpp"
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cornerturn/error.hpp"
 #include "emulate/compile.hpp"
 #include "emulate/process.hpp"
+#include "emulate/program_report.hpp"
+#include "emulator/metrics.hpp"
+#include "lab/table.hpp"
 
 namespace cornerturn::cli {
+namespace {
 
-int run_cc(const std::vector<std::string>& words) {
-    emulate::compile(emulate::compilation::from_words(words));
+namespace fs = std::filesystem;
+using emulate::kernel_report;
+using emulator::counters;
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> all;
+    std::stringstream stream(text);
+    for (std::string line; std::getline(stream, line);) all.push_back(line);
+    return all;
+}
+
+std::string per(std::uint64_t of, std::uint64_t by) {
+    return by == 0 ? "-" : fmt::format("{:.2f}", static_cast<double>(of) / static_cast<double>(by));
+}
+
+// The columns that kernels and lines have in common.
+const std::vector<lab::table::column> kCounterColumns = {
+    {"loads", true},        {"sectors/load", true},    {"stores", true},        {"sectors/store", true},
+    {"shared loads", true}, {"wavefronts/load", true}, {"shared stores", true}, {"wavefronts/store", true},
+    {"conflicts", true},    {"atomics", true}};
+
+std::vector<std::string> counter_cells(const counters& c) {
+    using emulator::kAtomic, emulator::kLoad, emulator::kReduction, emulator::kStore;
+    std::uint64_t conflicts = 0;
+    for (const std::uint64_t of_one : c.shared_conflicts) conflicts += of_one;
+    return {lab::grouped(c.global_requests[kLoad]),
+            per(c.global_sectors[kLoad], c.global_requests[kLoad]),
+            lab::grouped(c.global_requests[kStore]),
+            per(c.global_sectors[kStore], c.global_requests[kStore]),
+            lab::grouped(c.shared_requests[kLoad]),
+            per(c.shared_wavefronts[kLoad], c.shared_requests[kLoad]),
+            lab::grouped(c.shared_requests[kStore]),
+            per(c.shared_wavefronts[kStore], c.shared_requests[kStore]),
+            lab::grouped(conflicts),
+            lab::grouped(c.global_requests[kReduction] + c.global_requests[kAtomic] + c.shared_requests[kAtomic])};
+}
+
+std::string show(const std::vector<kernel_report>& kernels, bool by_line, lab::format as) {
+    lab::table all{{{"kernel"}, {"launches", true}}, {}};
+    if (by_line) all.columns = {{"kernel"}, {"line"}};
+    all.columns.insert(all.columns.end(), kCounterColumns.begin(), kCounterColumns.end());
+    if (!by_line) all.columns.push_back({"hazards", true});
+    for (const kernel_report& k : kernels) {
+        const auto add = [&](std::vector<std::string> row, const counters& counts) {
+            const std::vector<std::string> cells = counter_cells(counts);
+            row.insert(row.end(), cells.begin(), cells.end());
+            all.rows.push_back(std::move(row));
+        };
+        if (by_line) {
+            for (const emulator::line_counters& line : k.lines)
+                if (line.counts != counters{}) add({k.kernel, fmt::format("{}:{}", line.file, line.line)}, line.counts);
+            continue;
+        }
+        add({k.kernel, lab::grouped(k.launches)}, k.counts);
+        std::uint64_t hazards = 0;
+        for (const kernel_report::hazard& h : k.hazards) hazards += h.times;
+        all.rows.back().push_back(lab::grouped(hazards));
+    }
+    return all.print(as);
+}
+
+// A file for the program to write to, gone at the end.
+class report_file {
+public:
+    report_file() {
+        std::string name = (fs::temp_directory_path() / "cornerturn-report-XXXXXX").string();
+        const int file = mkostemp(name.data(), O_CLOEXEC);
+        if (file < 0) throw error("no file can be made in " + fs::temp_directory_path().string());
+        close(file);
+        path_ = name;
+    }
+    ~report_file() {
+        std::error_code ignored;
+        fs::remove(path_, ignored);
+    }
+    report_file(const report_file&) = delete;
+    report_file& operator=(const report_file&) = delete;
+    const std::string& path() const { return path_; }
+    std::string text() const {
+        std::ifstream file(path_);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+private:
+    std::string path_;
+};
+
+// The program to run: one that was made already, or what the words make.
+std::string program_of(const std::vector<std::string>& words) {
+    if (words.empty())
+        throw invalid_argument("emulate needs FILE: CUDA sources, or a program that `cornerturn cc` made");
+    std::error_code none;
+    if (words.size() == 1 && fs::path(words[0]).extension() != ".cu" && fs::is_regular_file(words[0], none) &&
+        access(words[0].c_str(), X_OK) == 0)
+        return fs::absolute(words[0]).string();
+    return emulate::compiled_program(emulate::compilation::from_words(words));
+}
+
+int run_emulate(const invocation& asked) {
+    std::vector<emulate::budget> budgets;
+    for (const std::string& text : lines_of(asked.given.word("--budget", "")))
+        budgets.push_back(emulate::budget::parse(text));
+    const std::vector<std::string> wanted = lines_of(asked.given.word("--kernel", ""));
+    const lab::format as = asked.format();
+    const bool by_line = asked.given.has("--lines");
+    const report_file record;
+    std::string options = "report=" + record.path();
+    if (by_line) options += ",lines";
+    for (const auto& [name, key, scale] :
+         {std::tuple{"--timeout", "timeout", 1}, {"--workers", "workers", 1}, {"--stack", "stack", 1024}})
+        if (asked.given.has(name)) options += fmt::format(",{}={}", key, asked.given.size(name, 0) * scale);
+    std::vector<std::string> program{program_of(asked.repeated)};
+    program.insert(program.end(), asked.behind_dashes.begin(), asked.behind_dashes.end());
+    setenv("CORNERTURN_EMULATE", options.c_str(), 1);
+    const int status = emulate::run_program(program);
+    std::string text = record.text();
+    if (text.empty()) {
+        say(status > 128 ? fmt::format("signal {} ended the program before it could tell of its kernels", status - 128)
+                         : std::string("the program launched no kernel"));
+        text = R"({"kernels": []})"
+               "\n";
+    }
+    const std::vector<kernel_report> all = emulate::read_report(text);
+    std::vector<kernel_report> shown;
+    for (const kernel_report& k : all) {
+        const auto is_wanted = [&](const std::string& name) { return emulate::is_named(k, name); };
+        if (wanted.empty() || std::any_of(wanted.begin(), wanted.end(), is_wanted)) shown.push_back(k);
+    }
+    if (shown.empty() && !wanted.empty()) say(fmt::format("no kernel is called {}", wanted[0]));
+    write_out(asked.output(), as == lab::format::json ? text : show(shown, by_line, as));
+    bool missed = false;
+    for (const emulate::budget& b : budgets) {
+        for (const std::string& sentence : b.missed(all)) {
+            say(sentence);
+            missed = true;
+        }
+    }
+    return status == 0 && missed ? 1 : status;
+}
+
+int run_cc(const invocation& asked) {
+    if (!asked.behind_dashes.empty()) throw invalid_argument("cc runs nothing: -- has no meaning for it");
+    emulate::compile(emulate::compilation::from_words(asked.repeated));
     return 0;
 }
 
-int run_emulate(const std::vector<std::string>& words) {
-    const auto dashes = std::find(words.begin(), words.end(), "--");
-    const std::vector<std::string> own(words.begin(), dashes);
-    std::vector<std::string> program{emulate::compiled_program(emulate::compilation::from_words(own))};
-    if (dashes != words.end()) program.insert(program.end(), dashes + 1, words.end());
-    return emulate::run_program(program);
+}  // namespace
+
+command emulate_command() {
+    return {
+        .name = "emulate",
+        .help =
+            "Run a CUDA program without a GPU, and count its kernels' accesses: FILE.cu... [-I -D -std ...] "
+            "[-- arguments]",
+        .positionals = {},
+        .options = {{"--lines", "counters for each source line", true},
+                    {"--kernel", "only the kernel of this name; may be repeated"},
+                    {"--budget", "'KERNEL: METRIC <= NUMBER, ...': exit code 1 where it is missed; may be repeated"},
+                    {"--timeout", "seconds that one block may take (300)"},
+                    {"--workers", "threads (one a core)"},
+                    {"--stack", "KiB of each CUDA thread's stack (16)"},
+                    {"--format", "table, markdown, csv or json (table)"},
+                    {"--output", "a file to write the counters to instead of the terminal"}},
+        .run = nullptr,
+        .own_format = true,
+        .keeps_words = true,
+        .repeatable = {"--kernel", "--budget"},
+        .run_for_status = run_emulate};
+}
+
+command cc_command() {
+    return {
+        .name = "cc",
+        .help = "Compile CUDA sources for the emulator, with nvcc's words: FILE.cu... [-c] [-o FILE] [-I -D -O ...]",
+        .positionals = {},
+        .options = {},
+        .run = nullptr,
+        .own_format = true,
+        .keeps_words = true,
+        .run_for_status = run_cc};
 }
 
 }  // namespace cornerturn::cli

@@ -14,7 +14,6 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "cli/emulate.hpp"
 #include "cli/output.hpp"
 #include "core/words.hpp"
 #include "cornerturn/error.hpp"
@@ -50,6 +49,8 @@ struct added_command {
             app->add_flag(o.name, s.is_set, o.help);
         else
             app->add_option(o.name, s.word, o.help)->required(needed);
+        if (std::find(what.repeatable.begin(), what.repeatable.end(), o.name) != what.repeatable.end())
+            app->get_option(o.name)->multi_option_policy(CLI::MultiOptionPolicy::Join);
     }
     void add_all(CLI::App& program) {
         app = program.add_subcommand(what.name, what.help);
@@ -63,11 +64,19 @@ struct added_command {
             add({"--format", "table, markdown, csv or json (table)"});
             add({"--seed", "of everything random (1)"});
         }
-        add({"--output", "a file to write to instead of the terminal"});
+        if (what.keeps_words)
+            app->allow_extras();
+        else
+            add({"--output", "a file to write to instead of the terminal"});
         for (const option& o : what.options) add(o);
     }
     invocation read(const std::vector<std::string>& words) const {
         invocation all{{}, repeated, words};
+        if (what.keeps_words) {
+            all.repeated = app->remaining();
+            const auto dashes = std::find(words.begin(), words.end(), "--");
+            if (dashes != words.end()) all.behind_dashes.assign(dashes + 1, words.end());
+        }
         for (const slot& s : slots) {
             if (s.flag ? s.is_set : s.word.has_value()) all.given.give(s.name, s.word.value_or(""));
         }
@@ -93,7 +102,7 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     std::deque<added_command> commands;
     for (const auto& make : {list_command, show_command, ladder_command, profile_command, diff_command, explain_command,
-                             transpose_command, bench_command, report_command})
+                             transpose_command, bench_command, report_command, emulate_command, cc_command})
         commands.push_back({make()});
     std::vector<std::string> names;
     for (added_command& c : commands) {
@@ -101,8 +110,6 @@ int run(int argc, char** argv) {
         names.emplace_back(c.what.name);
     }
     const std::vector<std::string> words(argv + 1, argv + argc);
-    if (!words.empty() && words[0] == "cc") return run_cc({words.begin() + 1, words.end()});
-    if (!words.empty() && words[0] == "emulate") return run_emulate({words.begin() + 1, words.end()});
     const bool about_all = !words.empty() && (words[0] == "-h" || words[0] == "--help" || words[0] == "--version");
     if (!about_all && (words.empty() || std::find(names.begin(), names.end(), words[0]) == names.end())) {
         throw invalid_argument(
@@ -110,8 +117,13 @@ int run(int argc, char** argv) {
                         words.empty() ? "a command is missing" : fmt::format("'{}' is not a command", words[0]),
                         fmt::join(names, ", ")));
     }
+    // What follows -- is another program's.
+    const bool keeps_words = std::any_of(commands.begin(), commands.end(), [&](const added_command& c) {
+        return c.what.keeps_words && !words.empty() && c.what.name == words[0];
+    });
+    const auto own_words = keeps_words ? std::find(words.begin(), words.end(), "--") - words.begin() + 1 : argc;
     try {
-        app.parse(about_all ? 2 : argc, argv);
+        app.parse(about_all ? 2 : static_cast<int>(own_words), argv);
     } catch (const CLI::ExtrasError&) {
         std::vector<std::string> unknown = app.remaining(true);
         std::sort(unknown.begin(), unknown.end(),
@@ -133,6 +145,7 @@ int run(int argc, char** argv) {
         const invocation asked = c.read(words);
         if (!c.what.own_format) asked.seed();  // a mistake in it is one where nothing is random, too
         check_writable(asked.output());
+        if (c.what.run_for_status != nullptr) return c.what.run_for_status(asked);
         c.what.run(asked);
     }
     return 0;

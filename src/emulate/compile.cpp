@@ -59,10 +59,12 @@ bool is_object(const std::string& path) { return has_suffix(path, {".o", ".a", "
 
 // Words of nvcc's that have a value and mean nothing here: how code for a GPU is made.
 const std::set<std::string> kIgnoredWithValue{
-    "-arch",     "--gpu-architecture", "-code",         "--gpu-code",   "-gencode",  "--generate-code", "-maxrregcount",
-    "--maxrregcount", "-Xptxas",       "--ptxas-options", "-Xcudafe",   "--cudafe",  "-Xnvlink",        "-t",
-    "--threads", "-ccbin",             "--compiler-bindir", "-cudart",  "--cudart",  "-diag-suppress",  "--diag-suppress",
-    "--default-stream", "-default-stream", "-Xfatbin",  "--fatbin-options", "-cudadevrt", "--cudadevrt"};
+    "-arch",           "--gpu-architecture", "-code",           "--gpu-code", "-gencode",
+    "--generate-code", "-maxrregcount",      "--maxrregcount",  "-Xptxas",    "--ptxas-options",
+    "-Xcudafe",        "--cudafe",           "-Xnvlink",        "-t",         "--threads",
+    "-ccbin",          "--compiler-bindir",  "-cudart",         "--cudart",   "-diag-suppress",
+    "--diag-suppress", "--default-stream",   "-default-stream", "-Xfatbin",   "--fatbin-options",
+    "-cudadevrt",      "--cudadevrt"};
 const std::set<std::string> kIgnored{"--expt-relaxed-constexpr",
                                      "-expt-relaxed-constexpr",
                                      "--expt-extended-lambda",
@@ -88,9 +90,9 @@ const std::set<std::string> kIgnored{"--expt-relaxed-constexpr",
                                      "-res-usage",
                                      "--resource-usage"};
 // Libraries that the emulator is itself, or that are nothing here.
-const std::set<std::string> kLibrariesHere{"cudart", "cudart_static", "cudadevrt", "cuda",       "cublas",
-                                           "cublasLt", "curand",      "nvToolsExt", "nvidia-ml", "cublas_static",
-                                           "cublasLt_static", "culibos", "nvrtc",   "cusparse",  "cusolver", "cufft"};
+const std::set<std::string> kLibrariesHere{
+    "cudart",    "cudart_static", "cudadevrt",       "cuda",    "cublas", "cublasLt", "curand",   "nvToolsExt",
+    "nvidia-ml", "cublas_static", "cublasLt_static", "culibos", "nvrtc",  "cusparse", "cusolver", "cufft"};
 
 std::uint64_t mix(std::uint64_t hash, std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
@@ -110,7 +112,8 @@ class workshop {
 public:
     workshop() {
         std::string name = (fs::temp_directory_path() / "cornerturn-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) throw error("no folder can be made in " + fs::temp_directory_path().string());
+        if (mkdtemp(name.data()) == nullptr)
+            throw error("no folder can be made in " + fs::temp_directory_path().string());
         path_ = name;
     }
     ~workshop() {
@@ -159,7 +162,8 @@ public:
 
     std::uint64_t hash() const {
         std::uint64_t value = mix(mix(mix(kNoHash, host_text_), device_text_), source_);
-        for (const words& all : {what_.flags, what_.host_flags, kDeviceFlags, kCommonFlags}) value = mix(value, joined(all));
+        for (const words& all : {what_.flags, what_.host_flags, kDeviceFlags, kCommonFlags})
+            value = mix(value, joined(all));
         return mix(value, what_.relocatable ? "rdc" : "");
     }
 
@@ -176,7 +180,8 @@ public:
         write_file(shop.file("host.ii"), host.text);
         write_file(shop.file("device.ii"), device.text);
         const words host_words = words{here_.compiler, "-fpreprocessed", "-x", "c++", "-O2"} + host_flags() +
-                                 kCommonFlags + words{"-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-attributes"} +
+                                 kCommonFlags +
+                                 words{"-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-attributes"} +
                                  words{"-c", shop.file("host.ii"), "-o", shop.file("host.o")};
         const words device_words = words{here_.compiler, "-fpreprocessed", "-x", "c++"} + what_.flags + kDeviceFlags +
                                    kCommonFlags + words{"-c", shop.file("device.ii"), "-o", shop.file("device.o")};
@@ -205,8 +210,13 @@ private:
     std::string preprocessed(const words& more, const words& dependencies) const {
         words all{here_.compiler, "-E", "-x", "c++"};
         if (is_cuda(source_)) {
-            all = all + words{"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0",
-                              "-D__CUDACC_VER_BUILD__=0", "-D__CUDACC_EXTENDED_LAMBDA__", "-D__CUDACC_RELAXED_CONSTEXPR__"};
+            all = all + words{"-D__CUDACC__",
+                              "-D__NVCC__",
+                              "-D__CUDACC_VER_MAJOR__=13",
+                              "-D__CUDACC_VER_MINOR__=0",
+                              "-D__CUDACC_VER_BUILD__=0",
+                              "-D__CUDACC_EXTENDED_LAMBDA__",
+                              "-D__CUDACC_RELAXED_CONSTEXPR__"};
         }
         all = all + words{"-DCORNERTURN_EMULATED_PROGRAM"} + what_.flags + what_.host_flags + more + dependencies +
               words{"-isystem", here_.headers, "-isystem", here_.include};
@@ -293,8 +303,8 @@ private:
         return all;
     }
     void standard(std::string value) {
-        static const std::set<std::string> older{"c++98", "c++03", "c++11", "c++14", "gnu++98", "gnu++03", "gnu++11",
-                                                 "gnu++14", "c++0x", "c++1y"};
+        static const std::set<std::string> older{"c++98",   "c++03",   "c++11",   "c++14", "gnu++98",
+                                                 "gnu++03", "gnu++11", "gnu++14", "c++0x", "c++1y"};
         if (older.count(value) != 0) value = "gnu++17";  // CUDA 13's least
         if (value.starts_with("c++")) value = "gnu" + value.substr(1);
         standard_ = value;
@@ -309,7 +319,8 @@ private:
             else if (is_object(word) || word.find(".so.") != word.npos)
                 found_.objects.push_back(word);
             else
-                throw invalid_argument(fmt::format("'{}' is neither a source (.cu, .cpp, .cc, .c) nor an object (.o, .a, .so)", word));
+                throw invalid_argument(
+                    fmt::format("'{}' is neither a source (.cu, .cpp, .cc, .c) nor an object (.o, .a, .so)", word));
         } else if (word == "-c" || word == "--compile") {
             found_.links = false;
         } else if (word == "-dc" || word == "--device-c") {
@@ -404,9 +415,9 @@ void compile(const compilation& what) {
         source_compiler one(what, here, source);
         one.preprocess();
         const std::string own = fs::path(source).stem().string() + ".o";
-        const std::string object = what.links             ? shop.file(fmt::format("{}-{}", objects.size(), own))
+        const std::string object = what.links            ? shop.file(fmt::format("{}-{}", objects.size(), own))
                                    : what.output.empty() ? own
-                                                          : what.output;
+                                                         : what.output;
         one.make(object);
         objects.push_back(object);
     }

@@ -16,9 +16,9 @@ struct installation {
 installation find_installation();
 
 struct compilation {
-    std::vector<std::string> sources;   // .cu and others that g++ compiles
-    std::vector<std::string> objects;   // .o, .a and .so
-    std::vector<std::string> flags;     // of the preprocessor and the compiler, for both passes
+    std::vector<std::string> sources;  // .cu and others that g++ compiles
+    std::vector<std::string> objects;  // .o, .a and .so
+    std::vector<std::string> flags;    // of the preprocessor and the compiler, for both passes
     std::vector<std::string> host_flags;
     std::vector<std::string> link_flags;
     std::vector<std::string> dependency_flags;  // -MD and kin

@@ -56,9 +56,9 @@ std::vector<symbol> symbols_of(const std::string& object) {
 // What C's library and C++'s have for the host is another thing in device code: cornerturn_kernel_printf
 // (runtime/kernel_words.cpp).
 bool is_device_word(const std::string& name) {
-    static const std::set<std::string> all{"printf",   "malloc",  "free",     "_Znwm",         "_Znam",  "_ZdlPv",
-                                           "_ZdlPvm",  "_ZdaPv",  "_ZdaPvm",  "__assert_fail", "memcpy", "memmove",
-                                           "memset",   "abort",   "clock"};
+    static const std::set<std::string> all{"printf", "malloc",  "free",   "_Znwm",   "_Znam",
+                                           "_ZdlPv", "_ZdlPvm", "_ZdaPv", "_ZdaPvm", "__assert_fail",
+                                           "memcpy", "memmove", "memset", "abort",   "clock"};
     return all.count(name) != 0;
 }
 
@@ -177,7 +177,8 @@ void join_objects(const std::string& host, const std::string& device, const rewr
                             std::vector<std::string> words) {
         words.insert(words.begin(), "objcopy");
         for (const auto& [option, text] : lists)
-            if (!text.empty()) words.push_back("--" + option + "=" + write(option, text));  // objcopy wants a name at least
+            if (!text.empty())
+                words.push_back("--" + option + "=" + write(option, text));  // objcopy wants a name at least
         words.push_back(object);
         run_tool(words);
     };

@@ -86,9 +86,9 @@ private:
 
     // A word that may stand, with its arguments, before the name of what is declared.
     static bool takes_arguments_before_name(const token& t) {
-        static const std::set<std::string_view> all{"__attribute__", "alignas",  "__align__",     "__launch_bounds__",
-                                                    "decltype",      "__typeof__", "__cluster_dims__", "noexcept",
-                                                    "__maxnreg__",   "explicit", "__block_size__"};
+        static const std::set<std::string_view> all{
+            "__attribute__",    "alignas",  "__align__",   "__launch_bounds__", "decltype",      "__typeof__",
+            "__cluster_dims__", "noexcept", "__maxnreg__", "explicit",          "__block_size__"};
         return t.what == token::word && all.count(t.text) != 0;
     }
 
@@ -194,8 +194,7 @@ private:
         }
         const std::size_t end = tokens_.partner(body);
         tokens_.blank(body + 1, end);
-        tokens_[body].behind =
-            " __asm__ volatile(\"1: leaq 1b(%rip), %r11\\n\\tjmp cornerturn_launch_from_host\"); ";
+        tokens_[body].behind = " __asm__ volatile(\"1: leaq 1b(%rip), %r11\\n\\tjmp cornerturn_launch_from_host\"); ";
     }
 
     void device(std::size_t at) {
@@ -219,7 +218,10 @@ private:
         const bool defines = specifier_before(at, "extern") == tokens_.size() &&
                              specifier_behind(at, found.name, "extern") == tokens_.size();
         // g++ would else drop one that nobody in the file uses, or take one that nobody in it writes for a constant.
-        tokens_[at].text = defines ? "__attribute__((__used__))" : "";
+        // One of another file is hidden, which tells it from the host's: see objects.cpp.
+        tokens_[at].text = defines                   ? "__attribute__((__used__))"
+                           : pass_ == pass::device ? "__attribute__((__visibility__(\"hidden\")))"
+                                                    : "";
     }
 
     // The host's and the device's are one.
@@ -280,9 +282,9 @@ private:
             }
         } else {
             // Aligned to a row of banks, as the first shared array of a kernel is on the GPU.
-            tokens_[at].text = alignment + (pass_ == pass::device
-                                                ? "static thread_local __attribute__((__aligned__(128)))"
-                                                : "static");
+            tokens_[at].text =
+                alignment +
+                (pass_ == pass::device ? "static thread_local __attribute__((__aligned__(128)))" : "static");
         }
     }
 
@@ -294,8 +296,8 @@ private:
             depth = 0;
             std::size_t left = tokens_.before(at);
             if (left < tokens_.size() && tokens_[left].what == token::literal) continue;  // extern "C"
-            while (left < tokens_.size() && (tokens_.is(left, "::") || (tokens_[left].what == token::word &&
-                                                                         !tokens_.is(left, "namespace"))))
+            while (left < tokens_.size() &&
+                   (tokens_.is(left, "::") || (tokens_[left].what == token::word && !tokens_.is(left, "namespace"))))
                 left = tokens_.before(left);
             if (!tokens_.is(left, "namespace")) return true;
         }
@@ -340,10 +342,10 @@ private:
                 const std::size_t opening = tokens_.partner_before(at);
                 if (opening == tokens_.size()) refuse(last, "a launch <<<...>>> of what is no kernel's name");
                 const std::size_t left = tokens_.before(opening);
-                const bool is_postfix = left < tokens_.size() &&
-                                        ((tokens_[left].what == token::word &&
-                                          kBeforeExpression.count(tokens_[left].text) == 0) ||
-                                         tokens_.is(left, ")") || tokens_.is(left, "]"));
+                const bool is_postfix =
+                    left < tokens_.size() &&
+                    ((tokens_[left].what == token::word && kBeforeExpression.count(tokens_[left].text) == 0) ||
+                     tokens_.is(left, ")") || tokens_.is(left, "]"));
                 if (!is_postfix || tokens_.is(left, "if") || tokens_.is(left, "while") || tokens_.is(left, "for"))
                     return opening;
                 // if (...) (kernel)<<<...>>>: the first bracket ends a condition.
@@ -354,10 +356,10 @@ private:
             const std::size_t left = tokens_.before(at);
             if (tokens_.is(left, "::") || tokens_.is(left, ".") || tokens_.is(left, "->")) {
                 const std::size_t owner = tokens_.before(left);
-                const bool has_owner = owner < tokens_.size() &&
-                                       ((tokens_[owner].what == token::word &&
-                                         kBeforeExpression.count(tokens_[owner].text) == 0) ||
-                                        tokens_.is(owner, ">") || tokens_.is(owner, ")") || tokens_.is(owner, "]"));
+                const bool has_owner =
+                    owner < tokens_.size() &&
+                    ((tokens_[owner].what == token::word && kBeforeExpression.count(tokens_[owner].text) == 0) ||
+                     tokens_.is(owner, ">") || tokens_.is(owner, ")") || tokens_.is(owner, "]"));
                 if (!has_owner) return left;
                 at = owner;
                 continue;
@@ -406,20 +408,19 @@ private:
 
     // "mov.u32 %0, %laneid;" : "=r"(x) is the assignment of what the register holds; "" of other PTX.
     std::string special_register(const std::string& text, std::size_t open, std::size_t close) const {
-        static const std::map<std::string, const char*> all{
-            {"laneid", "::ct_lane()"},
-            {"warpid", "::ct_warp()"},
-            {"nwarpid", "64u"},
-            {"smid", "0u"},
-            {"nsmid", "132u"},
-            {"globaltimer", "::ct_global_timer()"},
-            {"clock", "(unsigned)::clock64()"},
-            {"clock64", "::clock64()"},
-            {"lanemask_lt", "((1u << ::ct_lane()) - 1)"},
-            {"lanemask_le", "((2u << ::ct_lane()) - 1)"},
-            {"lanemask_eq", "(1u << ::ct_lane())"},
-            {"lanemask_gt", "~((2u << ::ct_lane()) - 1)"},
-            {"lanemask_ge", "~((1u << ::ct_lane()) - 1)"}};
+        static const std::map<std::string, const char*> all{{"laneid", "::ct_lane()"},
+                                                            {"warpid", "::ct_warp()"},
+                                                            {"nwarpid", "64u"},
+                                                            {"smid", "0u"},
+                                                            {"nsmid", "132u"},
+                                                            {"globaltimer", "::ct_global_timer()"},
+                                                            {"clock", "(unsigned)::clock64()"},
+                                                            {"clock64", "::clock64()"},
+                                                            {"lanemask_lt", "((1u << ::ct_lane()) - 1)"},
+                                                            {"lanemask_le", "((2u << ::ct_lane()) - 1)"},
+                                                            {"lanemask_eq", "(1u << ::ct_lane())"},
+                                                            {"lanemask_gt", "~((2u << ::ct_lane()) - 1)"},
+                                                            {"lanemask_ge", "~((1u << ::ct_lane()) - 1)"}};
         static const std::regex form(R"re(^"\s*mov\.[usb](?:32|64)\s+%0\s*,\s*%%?(\w+)\s*;?\s*(?:\\n|\\t)*"$)re");
         std::smatch found;
         if (!std::regex_match(text, found, form)) return "";

@@ -29,7 +29,8 @@ std::size_t end_of_literal(std::string_view text, std::size_t quote, bool raw) {
 std::size_t end_of_number(std::string_view text, std::size_t at) {
     while (at < text.size()) {
         const char c = text[at];
-        const bool sign = (c == '+' || c == '-') && std::string_view("eEpP").find(text[at - 1]) != std::string_view::npos;
+        const bool sign =
+            (c == '+' || c == '-') && std::string_view("eEpP").find(text[at - 1]) != std::string_view::npos;
         if (!begins_word(c) && !is_digit(c) && c != '.' && c != '\'' && !sign) break;
         ++at;
     }
@@ -75,7 +76,7 @@ token_list::token_list(std::string_view text) {
             }
             add(token::line_marker, at, end);
             file = &*names.insert(words.substr(quote + 1, last - quote - 1)).first;
-            line = static_cast<int>(number) - 1;  // of the marker's own line
+            line = static_cast<int>(std::clamp(number, 0l, 1l << 30)) - 1;  // of the marker's own line
             of_system = words.find(" 3", last) != words.npos;
         } else if (begins_word(c)) {
             end = at + 1;
@@ -163,6 +164,8 @@ std::size_t token_list::end_of_arguments(std::size_t opening) const {
         if (t.what != token::sign) continue;
         if (t.is("(") || t.is("[") || t.is("{")) {
             at = partner(at);
+        } else if (are(at, "<<") || are(at, "<=") || are(at, ">=")) {
+            ++at;
         } else if (t.is("<")) {
             ++depth;
         } else if (t.is(">")) {
@@ -182,6 +185,8 @@ std::size_t token_list::beginning_of_arguments(std::size_t closing) const {
         if (t.is(")") || t.is("]") || t.is("}")) {
             at = partner_before(at);
             if (at == size()) break;
+        } else if (at > 0 && (are(at - 1, "<<") || are(at - 1, "<=") || are(at - 1, ">="))) {
+            --at;
         } else if (t.is(">")) {
             ++depth;
         } else if (t.is("<")) {

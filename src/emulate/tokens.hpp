@@ -13,7 +13,7 @@ struct token {
     std::string text;
     bool of_system = false;  // in a header that the compiler was given as a system's
     const std::string* file = nullptr;
-    int line = 0;                // of `file`
+    int line = 0;               // of `file`
     std::string ahead, behind;  // what is put around it
 
     bool is(std::string_view wanted) const { return text == wanted && (what == word || what == sign); }
@@ -39,7 +39,8 @@ public:
     // From a bracket ( [ { to its partner, or back; size() where it has none.
     std::size_t partner(std::size_t opening) const;
     std::size_t partner_before(std::size_t closing) const;
-    // From the `<` of template arguments to their `>`, or back; size() where they do not end so.
+    // From the `<` of template arguments to their `>`, or back; size() where they do not end so. `<<`, `<=` and `>=` among
+    // them are operators, as they are to g++.
     std::size_t end_of_arguments(std::size_t opening) const;
     std::size_t beginning_of_arguments(std::size_t closing) const;
 

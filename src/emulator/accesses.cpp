@@ -60,8 +60,8 @@ void worker::add_region(region added) {
     by_address_.insert(at, kept);
 }
 
-// A `__device__` variable is global memory, and a shared array of a function that the kernel calls is shared memory, from
-// its first access on. False where none is there.
+// A `__device__` variable is global memory, and a shared array of a function that the kernel calls is shared memory,
+// from its first access on. False where none is there.
 bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_address) {
     const byte_range segment = thread_local_segment();
     if (const std::uintptr_t offset = address - segment.begin; offset < segment.bytes) {
@@ -69,7 +69,8 @@ bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_addre
         on_large_stack([&] { array = shared_variable_at(offset, return_address, keep_going_); });
         if (!array) return false;
         if (array->is_guard) {
-            add_region({region::constant, true, segment.begin + array->offset, array->bytes, array->name, nullptr, nullptr});
+            add_region(
+                {region::constant, true, segment.begin + array->offset, array->bytes, array->name, nullptr, nullptr});
             return true;
         }
         const std::uintptr_t begin = segment.begin + array->offset;
@@ -139,8 +140,9 @@ namespace {
 // The order of places in the code, and at one place of its accesses of several widths.
 std::uintptr_t place_in_code(std::uintptr_t return_address) { return std::rotl(return_address, 64 - kAddressBits); }
 
-// The entry behind which the next one at this place is, or has to be: other lanes execute what is skipped, while this one
-// waits for them. What is skipped once comes before that place for good, so the next lane need not look at it again.
+// The entry behind which the next one at this place is, or has to be: other lanes execute what is skipped, while this
+// one waits for them. What is skipped once comes before that place for good, so the next lane need not look at it
+// again.
 template <class Fits>
 trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uintptr_t return_address, Fits fits) {
     constexpr int kFew = 8;
@@ -184,8 +186,9 @@ warp_instruction& worker::find_instruction(site& where, const region& memory) {
     return static_cast<warp_instruction&>(*at->next);
 }
 
-// The block of code that the lane begins. One that is far ahead waits until the lane accesses something: most lanes that
-// leave a part of the code out have nothing to do behind it. A loop that accesses nothing goes round in the same blocks.
+// The block of code that the lane begins. One that is far ahead waits until the lane accesses something: most lanes
+// that leave a part of the code out have nothing to do behind it. A loop that accesses nothing goes round in the same
+// blocks.
 void worker::find_code_block(std::uintptr_t return_address) {
     check_still_running(kLoad, return_address);
     const auto known = std::find(blocks_ahead_.begin(), blocks_ahead_.end(), return_address);
@@ -291,7 +294,7 @@ void worker::refuse(const char* feature, std::uintptr_t return_address) {
 // The lanes keep other distances than before.
 void worker::tally_anew(warp_instruction& instruction) {
     instruction.tally->restart({instruction.addresses, instruction.active, instruction.where->width},
-                              counted_by(instruction));
+                               counted_by(instruction));
     instruction.tally->add(instruction.addresses, instruction.active);
     instruction.contiguous = true;
     std::uint64_t expected = instruction.addresses[std::countr_zero(instruction.active)];
@@ -333,15 +336,16 @@ void worker::count_atomic(const warp_instruction& instruction, const warp_access
     const site& where = *instruction.where;
     counters& counts = instruction.where->counts;
     if (instruction.memory->space == region::global) {
-        const bool returns = where.op == kAtomic || where.atomic == atomic_kind::add_f16x2 ||
-                             where.atomic == atomic_kind::add_bf16x2;
+        const bool returns =
+            where.op == kAtomic || where.atomic == atomic_kind::add_f16x2 || where.atomic == atomic_kind::add_bf16x2;
         const direction op = returns ? kAtomic : kReduction;
         counts.global_requests[op] += times;
         counts.global_sectors[op] += times * count_atomic_sectors(access);
         return;
     }
     const unsigned rounds = most_lanes_in_a_bank(access);
-    const bool at_once = access.width == 4 && (where.atomic < atomic_kind::add_f32 || where.atomic > atomic_kind::add_bf16);
+    const bool at_once =
+        access.width == 4 && (where.atomic < atomic_kind::add_f32 || where.atomic > atomic_kind::add_bf16);
     counts.shared_requests[kAtomic] += times * (at_once ? 1 : rounds);
     counts.shared_wavefronts[kAtomic] += times * (at_once ? rounds : 2 * rounds);
     counts.shared_conflicts[kAtomic] += times * (at_once ? rounds - 1 : 2 * (rounds - 1));

@@ -57,8 +57,7 @@ T apply(atomic_kind kind, T* address, T value, T expected) {
         case atomic_kind::bit_and: return __atomic_fetch_and(address, value, __ATOMIC_ACQ_REL);
         case atomic_kind::bit_or: return __atomic_fetch_or(address, value, __ATOMIC_ACQ_REL);
         case atomic_kind::bit_xor: return __atomic_fetch_xor(address, value, __ATOMIC_ACQ_REL);
-        case atomic_kind::compare:
-            return exchange_by(address, [=](T old) { return old == expected ? value : old; });
+        case atomic_kind::compare: return exchange_by(address, [=](T old) { return old == expected ? value : old; });
         case atomic_kind::least: return exchange_by(address, [=](T old) { return std::min(old, value); });
         case atomic_kind::most: return exchange_by(address, [=](T old) { return std::max(old, value); });
         case atomic_kind::least_signed:
@@ -81,9 +80,8 @@ T apply(atomic_kind kind, T* address, T value, T expected) {
         return exchange_by(address, sum(from_bf16, to_bf16));
     } else if constexpr (sizeof(T) == 4) {
         if (kind == atomic_kind::add_f32) {
-            return exchange_by(address,
-                               sum([](T bits) { return std::bit_cast<float>(bits); },
-                                   [](float f) { return std::bit_cast<T>(f); }));
+            return exchange_by(address, sum([](T bits) { return std::bit_cast<float>(bits); },
+                                            [](float f) { return std::bit_cast<T>(f); }));
         }
         const auto from = kind == atomic_kind::add_f16x2 ? from_f16 : from_bf16;
         const auto to = kind == atomic_kind::add_f16x2 ? to_f16 : to_bf16;

@@ -153,9 +153,7 @@ std::string worker::describe(const fault& what) const {
             text = what.width == 0 ? fmt::format("accesses shared and global memory with one instruction at {}", line)
                                    : describe_copy(what.width, line);
             break;
-        case hazard_kind::assertion:
-            text = fmt::format("fails its assertion at {}", line);
-            break;
+        case hazard_kind::assertion: text = fmt::format("fails its assertion at {}", line); break;
         case hazard_kind::unsupported_feature:
             text = fmt::format("uses {} at {}, which the emulator lacks", what.type, line);
             break;

@@ -19,18 +19,18 @@ namespace cornerturn::emulator {
 
 // A rule of the machine that a kernel broke.
 enum class hazard_kind {
-    race,                // two threads, one of them writing, on the same shared bytes with no barrier between
-    uninitialised_read,  // shared memory that no thread of the block has written, or an output that no thread has
-    divergent_barrier,   // a barrier that not all of its threads reach
-    out_of_bounds,       // an access outside every buffer, or outside the kernel's own shared and local arrays
-    misaligned,          // an address that is not a multiple of the access's width
-    read_only,           // a write to a buffer that the kernel may only read
-    stack_overflow,      // local arrays larger than the emulated thread's stack
-    unsupported_access,  // one that no single machine instruction makes, such as a copy of 12 bytes
-    division,            // an integer by zero, or the most negative one by -1
+    race,                 // two threads, one of them writing, on the same shared bytes with no barrier between
+    uninitialised_read,   // shared memory that no thread of the block has written, or an output that no thread has
+    divergent_barrier,    // a barrier that not all of its threads reach
+    out_of_bounds,        // an access outside every buffer, or outside the kernel's own shared and local arrays
+    misaligned,           // an address that is not a multiple of the access's width
+    read_only,            // a write to a buffer that the kernel may only read
+    stack_overflow,       // local arrays larger than the emulated thread's stack
+    unsupported_access,   // one that no single machine instruction makes, such as a copy of 12 bytes
+    division,             // an integer by zero, or the most negative one by -1
     unsupported_feature,  // of CUDA, that the emulator lacks
     assertion,            // assert() or __trap()
-    endless_loop         // a block that takes longer than the options allow, or fills the memory with its accesses
+    endless_loop          // a block that takes longer than the options allow, or fills the memory with its accesses
 };
 
 class hazard : public error {
@@ -116,7 +116,7 @@ struct options {
     // Races, reads of what nobody has written and divergent barriers are kept in the report, and the kernel goes on as
     // on the GPU. What the GPU has no single instruction for is taken apart.
     bool keep_going = false;
-    bool prints_to_output = false;             // what kernels print goes to standard output, not error
+    bool prints_to_output = false;                // what kernels print goes to standard output, not error
     std::size_t stack_bytes = kKernelStackBytes;  // of a thread's local variables
     // Asked for memory that no buffer holds, when a kernel comes to it.
     std::optional<found_memory> (*find_memory)(std::uintptr_t address) = nullptr;

@@ -47,7 +47,6 @@ std::string short_name(std::string full) {
     return full.substr(begin, end - begin);
 }
 
-
 // A symbol's name without what tells a program's files apart: "ct.<tag>.<name>" (src/emulate/objects.cpp).
 std::string own_name(const char* symbol) {
     const std::string_view name = symbol;
@@ -122,7 +121,8 @@ public:
         const bool is_guard = found->name.starts_with("_ZGV");
         const std::string full = demangle((is_guard ? "_Z" + found->name.substr(4) : found->name).c_str());
         if (any_function) {
-            if (std::find(kernels_.begin(), kernels_.end(), full.substr(0, full.rfind("::"))) != kernels_.end()) return {};
+            if (std::find(kernels_.begin(), kernels_.end(), full.substr(0, full.rfind("::"))) != kernels_.end())
+                return {};
         } else if (!is_within(found->name, return_address)) {
             return {};
         }
@@ -267,7 +267,8 @@ private:
         if (tag == DW_TAG_array_type) {
             Dwarf_Attribute attribute;
             Dwarf_Die element;
-            if (dwarf_formref_die(dwarf_attr_integrate(&type, DW_AT_type, &attribute), &element) == nullptr) return false;
+            if (dwarf_formref_die(dwarf_attr_integrate(&type, DW_AT_type, &attribute), &element) == nullptr)
+                return false;
             Dwarf_Word each = 0;
             if (dwarf_aggregate_size(&element, &each) != 0 || each == 0) return true;
             for (std::size_t at = 0; at < bytes; at += each)
@@ -385,8 +386,8 @@ private:
         Dwarf_Die* unit = nullptr;
         Dwarf_Files* files = nullptr;
         std::vector<Dwarf_Die> scopes = scopes_at(address, unit);
-        const auto function = std::find_if(scopes.begin(), scopes.end(),
-                                           [](Dwarf_Die& s) { return dwarf_tag(&s) == DW_TAG_subprogram; });
+        const auto function =
+            std::find_if(scopes.begin(), scopes.end(), [](Dwarf_Die& s) { return dwarf_tag(&s) == DW_TAG_subprogram; });
         const char* const own = function != scopes.end() ? dwarf_decl_file(&*function) : nullptr;
         if (own == nullptr || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
         for (Dwarf_Die& scope : scopes) {
@@ -474,7 +475,8 @@ std::optional<global_variable> global_variable_at(std::uintptr_t address, std::u
     return program::self().global_at(address, return_address);
 }
 
-std::optional<shared_variable> shared_variable_at(std::size_t offset, std::uintptr_t return_address, bool any_function) {
+std::optional<shared_variable> shared_variable_at(std::size_t offset, std::uintptr_t return_address,
+                                                  bool any_function) {
     return program::self().thread_local_at(offset, return_address, any_function);
 }
 
@@ -484,7 +486,9 @@ bool may_index_shared_rows(const char* type, std::uintptr_t return_address) {
 
 std::string mangled_name(const void* function) { return program::self().mangled_name(function); }
 
-std::string data_name(const void* address) { return short_name(demangle(program::self().mangled_name(address).c_str())); }
+std::string data_name(const void* address) {
+    return short_name(demangle(program::self().mangled_name(address).c_str()));
+}
 
 std::vector<parameter> parameters_of(const void* function) { return program::self().parameters_of(function); }
 
@@ -499,7 +503,8 @@ byte_range read_only_at(std::uintptr_t address) {
             auto& wanted = *static_cast<byte_range*>(result);
             for (int i = 0; i < info->dlpi_phnum; ++i) {
                 const auto& part = info->dlpi_phdr[i];
-                const bool fixed = part.p_type == PT_GNU_RELRO || (part.p_type == PT_LOAD && (part.p_flags & PF_W) == 0);
+                const bool fixed =
+                    part.p_type == PT_GNU_RELRO || (part.p_type == PT_LOAD && (part.p_flags & PF_W) == 0);
                 const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
                 if (!fixed || wanted.begin - begin >= part.p_memsz) continue;
                 wanted = {begin, part.p_memsz};

@@ -67,8 +67,8 @@ std::vector<shared_variable> shared_variables_of(const void* kernel);
 // variable. Nothing where none is there.
 std::optional<global_variable> global_variable_at(std::uintptr_t address, std::uintptr_t return_address);
 
-// The shared array at that offset in the program's thread-local segment, if the call that returns to `return_address` is
-// in the function that declares it; with `any_function`, if that is no kernel.
+// The shared array at that offset in the program's thread-local segment, if the call that returns to `return_address`
+// is in the function that declares it; with `any_function`, if that is no kernel.
 std::optional<shared_variable> shared_variable_at(std::size_t offset, std::uintptr_t return_address, bool any_function);
 
 // Whether an index of an array of this type, "'float [33]'", may be that of a row of a `static thread_local` array,

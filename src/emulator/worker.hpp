@@ -3,8 +3,8 @@
 // A warp's lanes run one after the other up to their next barrier. Every memory access calls in here (callbacks.cpp)
 // and joins, or becomes, a warp instruction in the order in which the hardware executes them: where lanes stand at
 // different places, those at the lowest address in the code go on first, until all are together again. So that lanes
-// wait for one another at the end of a loop's body, too, each basic block of the code calls in here when it begins. When
-// the last lane stops, the instructions are counted and checked, and the next warp runs.
+// wait for one another at the end of a loop's body, too, each basic block of the code calls in here when it begins.
+// When the last lane stops, the instructions are counted and checked, and the next warp runs.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@
 #define CORNERTURN_ANNOUNCE_FIBERS 0
 #endif
 
-#include "emulator/counters.hpp"
 #include "cornerturn/emulator/fiber.hpp"
+#include "emulator/counters.hpp"
 #include "emulator/session.hpp"
 #include "emulator/shadow.hpp"
 #include "emulator/symbols.hpp"
@@ -91,7 +91,8 @@ struct warp_instruction : trace_entry {
     std::uint32_t active = 0;
     std::uint64_t addresses[kWarpSize] = {};
     std::uint64_t last_first = 0;  // address of lane 0 in the last warp
-    std::unique_ptr<access_tally> tally = std::make_unique<access_tally>();  // apart: traces are long, and this is large
+    std::unique_ptr<access_tally> tally =
+        std::make_unique<access_tally>();  // apart: traces are long, and this is large
 };
 
 // The blocks and instructions that warps have executed from one barrier (or the kernel's beginning) to the next, in
@@ -101,7 +102,7 @@ struct trace {
     trace(const trace&) = delete;
     trace& operator=(const trace&) = delete;
 
-    std::uintptr_t after;  // the return address of the barrier; 0: the beginning
+    std::uintptr_t after;    // the return address of the barrier; 0: the beginning
     trace_entry begin, end;  // around the entries
     std::vector<std::unique_ptr<warp_instruction>> owned;
     std::deque<trace_entry> blocks;
@@ -110,8 +111,8 @@ struct trace {
 
 // What comes with every access, of the lane that runs: thread-local, so that the callbacks have it at once.
 struct running_lane {
-    // Where the lane is in the trace: it is expected to go on with the next entry. A thread that runs no lane is nowhere,
-    // behind which comes nothing.
+    // Where the lane is in the trace: it is expected to go on with the next entry. A thread that runs no lane is
+    // nowhere, behind which comes nothing.
     trace_entry* cursor;
     std::uint64_t lane;  // within the warp
     std::uint32_t bit;
@@ -418,8 +419,8 @@ private:
     void note_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
-    // One that the kernel can go on from: raises, or keeps it where the session wants the rest as well. Of each kind and
-    // site the first is kept, and how many there were. `describe` gives the words.
+    // One that the kernel can go on from: raises, or keeps it where the session wants the rest as well. Of each kind
+    // and site the first is kept, and how many there were. `describe` gives the words.
     template <class Describe>
     void note(hazard_kind kind, unsigned thread, std::uintptr_t where, Describe describe) {
         if (!keep_going_) raise(kind, thread, describe());
@@ -447,7 +448,7 @@ private:
 
     // A lane that ends without waiting leaves its stack to the next, so kernels without barriers use one.
     char* stacks_ = nullptr;
-    std::size_t stack_bytes_ = 0;  // of each
+    std::size_t stack_bytes_ = 0;                  // of each
     std::array<fiber, kMaxThreads> beginnings_{};  // of a fiber on each stack; our own stay as they were made
     fiber* next_stack_ = nullptr;                  // of beginnings_: that no thread of this block has used
     std::array<fiber*, kMaxThreads> stack_of_{};   // of beginnings_: that the thread runs on
@@ -466,9 +467,9 @@ private:
 
     // The block being run.
     extent3 block_;
-    std::array<std::uint32_t, kMaxWarps> ended_lanes_{};    // up to this barrier interval, as the next two
-    std::uint32_t ended_ = 0, waiting_ = 0;                 // not 0: some thread has ended, or waits
-    std::array<std::uint32_t, kMaxWarps> gone_{};           // lanes that have ended in intervals before this one
+    std::array<std::uint32_t, kMaxWarps> ended_lanes_{};  // up to this barrier interval, as the next two
+    std::uint32_t ended_ = 0, waiting_ = 0;               // not 0: some thread has ended, or waits
+    std::array<std::uint32_t, kMaxWarps> gone_{};         // lanes that have ended in intervals before this one
     bool some_gone_ = false;
     unsigned block_count_ = 0;  // of values that are not 0, given at the block's barrier
     bool counts_values_ = false;
@@ -479,11 +480,12 @@ private:
     // volatile load, any of which may have seen what another's fence made ready.
     std::array<std::uint64_t, kMaxThreads> fenced_{}, synchronized_{};
     std::array<warp_wait, kMaxThreads> waits_;
-    std::array<std::uint32_t, kMaxWarps> yielded_{}, suspended_{};  // lanes of warps that yielded, and that wait for them
-    std::uint32_t yielding_ = 0;                                    // a bit for each warp that has yielded lanes
-    std::uint64_t serial_ = 0;                  // barrier intervals, over all blocks
-    touch interval_, first_interval_;           // this one, and the one in which this block began
-    std::uint64_t blocks_begun_ = 0;            // of all launches
+    std::array<std::uint32_t, kMaxWarps> yielded_{},
+        suspended_{};                  // lanes of warps that yielded, and that wait for them
+    std::uint32_t yielding_ = 0;       // a bit for each warp that has yielded lanes
+    std::uint64_t serial_ = 0;         // barrier intervals, over all blocks
+    touch interval_, first_interval_;  // this one, and the one in which this block began
+    std::uint64_t blocks_begun_ = 0;   // of all launches
     std::optional<fault> fault_;
     volatile bool time_over_ = false;  // of the block; set by a signal handler
     errand errand_;
@@ -509,9 +511,9 @@ private:
     // The warp being run, the lane being run, and the lanes to run after it.
     bool starting_ = false;  // its lanes have yet to begin
     std::uint32_t lanes_ = 0, finished_ = 0, at_warp_sync_ = 0;
-    unsigned first_ = 0;            // the warp's first thread
-    unsigned current_ = 0;          // within the block
-    std::uint32_t due_ = 0;         // the lanes to run after it
+    unsigned first_ = 0;     // the warp's first thread
+    unsigned current_ = 0;   // within the block
+    std::uint32_t due_ = 0;  // the lanes to run after it
 
     std::deque<site> sites_;
     struct cache_entry {
@@ -519,14 +521,15 @@ private:
         site* found = nullptr;
     };
     std::array<cache_entry, 256> site_cache_;
-    // Of the running lane: the blocks of code that it has begun and that are not in the trace yet, and where they go on.
+    // Of the running lane: the blocks of code that it has begun and that are not in the trace yet, and where they go
+    // on.
     std::vector<std::uintptr_t> blocks_ahead_;
     trace_entry* resume_at_ = nullptr;
     // Where in the trace the warp's lanes have stopped; neighbours only once.
     std::array<const trace_entry*, kWarpSize> stops_{};
     unsigned stop_count_ = 0;
     std::deque<trace> traces_;
-    trace* trace_ = nullptr;  // that the lanes follow
+    trace* trace_ = nullptr;                                                        // that the lanes follow
     std::vector<watched_access>* watched_ = nullptr;                                // where to keep what warp 0 does
     std::map<std::pair<std::uintptr_t, const region*>, std::size_t> last_watched_;  // there, of each site and region
     wavefront_counter wavefronts_;

@@ -13,9 +13,9 @@
 namespace cornerturn::emulator {
 
 // The built-in indices of the thread that runs are thread-local constants to kernels, called "cornerturn_thread_index",
-// "..._block_index", "..._block_dim" and "..._grid_dim" by the assembler: the compiler reads them as seldom as it likes,
-// moves what depends on them alone out of loops, as nvcc does, and does not report them as accesses of the kernel's. The
-// emulator knows the same memory as variables (worker.hpp), and sets it before a thread goes on.
+// "..._block_index", "..._block_dim" and "..._grid_dim" by the assembler: the compiler reads them as seldom as it
+// likes, moves what depends on them alone out of loops, as nvcc does, and does not report them as accesses of the
+// kernel's. The emulator knows the same memory as variables (worker.hpp), and sets it before a thread goes on.
 struct index3 {
     unsigned x, y, z;
 };
@@ -34,10 +34,10 @@ enum class exchange_kind {
     up,
     down,
     exclusive_or,
-    ballot,      // the mask of the lanes whose value is not 0
-    match_any,   // the mask of the lanes whose value is this lane's
-    match_all,   // the mask, if all lanes have the same value; else 0
-    add,         // of 32 bits, as the next six
+    ballot,     // the mask of the lanes whose value is not 0
+    match_any,  // the mask of the lanes whose value is this lane's
+    match_all,  // the mask, if all lanes have the same value; else 0
+    add,        // of 32 bits, as the next six
     least,
     least_signed,
     most,
@@ -79,16 +79,16 @@ enum class atomic_kind {
 };
 // The operation, for 1, 2, 4 or 8 bytes. `expected` is compare's.
 void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected);
-// The value that was there before this thread's last atomic. A kernel that never asks has the GPU do less: pure, so that
-// the compiler takes out the call where nobody uses what it gives.
+// The value that was there before this thread's last atomic. A kernel that never asks has the GPU do less: pure, so
+// that the compiler takes out the call where nobody uses what it gives.
 [[gnu::pure]] std::uint64_t atomic_old();
 void fence();
 
 void* dynamic_shared();
 
-// An asynchronous copy of 4, 8 or 16 bytes into shared memory, where they are when the thread has waited for their group;
-// until then all bits there are set. The thread's copies up to end_of_copies() are a group; wait_for_copies() waits for
-// all of its groups but the last `later`.
+// An asynchronous copy of 4, 8 or 16 bytes into shared memory, where they are when the thread has waited for their
+// group; until then all bits there are set. The thread's copies up to end_of_copies() are a group; wait_for_copies()
+// waits for all of its groups but the last `later`.
 void store_copied(void* to, const void* value, unsigned bytes);
 void end_of_copies();
 void wait_for_copies(unsigned later);

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cuda_runtime_api.h"
-#include "vector_functions.h"
-#include "cornerturn_cuda/words.h"
 #include "cornerturn_cuda/integer.h"
 #include "cornerturn_cuda/math.h"
+#include "cornerturn_cuda/words.h"
+#include "cuda_runtime_api.h"
+#include "vector_functions.h"

@@ -1,10 +1,10 @@
 // Copies and memsets. Each is done when its call returns, the asynchronous ones too.
 #include <cstring>
 
-#include "errors.hpp"
-#include "kernels.hpp"
-#include "memory.hpp"
-#include "streams.hpp"
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/kernels.hpp"
+#include "emulate/runtime/memory.hpp"
+#include "emulate/runtime/streams.hpp"
 
 namespace cornerturn::emulator {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "cublas_handle.hpp"
-#include "matrix_product.hpp"
-#include "streams.hpp"
+#include "emulate/runtime/cublas_handle.hpp"
+#include "emulate/runtime/matrix_product.hpp"
+#include "emulate/runtime/streams.hpp"
 
 namespace cornerturn::emulator {
 

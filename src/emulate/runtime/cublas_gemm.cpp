@@ -1,8 +1,8 @@
 // cuBLAS's matrix products.
 #include <functional>
 
-#include "cublas_handle.hpp"
-#include "matrix_product.hpp"
+#include "emulate/runtime/cublas_handle.hpp"
+#include "emulate/runtime/matrix_product.hpp"
 
 namespace cornerturn::emulator {
 

@@ -1,13 +1,14 @@
 // A cuBLAS handle, and what each of cuBLAS's functions does first.
 #pragma once
 
+#include <cublas_api.h>
+
 #include <cstdint>
 #include <new>
 
-#include "cublas_api.h"
-#include "errors.hpp"
-#include "handles.hpp"
-#include "memory.hpp"
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/handles.hpp"
+#include "emulate/runtime/memory.hpp"
 
 struct cublasContext {
     cudaStream_t stream = nullptr;

@@ -1,13 +1,13 @@
 // cublasLt: one matrix product with an epilogue, computed on the host. Descriptors keep each attribute's value in the
 // word of its number.
-#include "cublasLt.h"
+#include <cublasLt.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "cublas_handle.hpp"
-#include "matrix_product.hpp"
-#include "streams.hpp"
+#include "emulate/runtime/cublas_handle.hpp"
+#include "emulate/runtime/matrix_product.hpp"
+#include "emulate/runtime/streams.hpp"
 
 struct cublasLtContext {};
 

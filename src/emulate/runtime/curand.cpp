@@ -1,11 +1,11 @@
 // cuRAND's host functions. Every pseudo-random generator is Philox4x32-10 here; quasi-random ones are not supported.
-#include "curand.h"
+#include <curand.h>
+#include <curand_kernel.h>
 
-#include "curand_kernel.h"
-#include "errors.hpp"
-#include "handles.hpp"
-#include "memory.hpp"
-#include "streams.hpp"
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/handles.hpp"
+#include "emulate/runtime/memory.hpp"
+#include "emulate/runtime/streams.hpp"
 
 struct curandGenerator_st {
     bool on_host = false;

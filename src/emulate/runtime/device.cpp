@@ -1,15 +1,15 @@
 // The one device: its properties, limits and flags.
-#include "device.hpp"
+#include "emulate/runtime/device.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 
-#include "errors.hpp"
-#include "kernels.hpp"
-#include "memory.hpp"
-#include "streams.hpp"
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/kernels.hpp"
+#include "emulate/runtime/memory.hpp"
+#include "emulate/runtime/streams.hpp"
 
 namespace cornerturn::emulator {
 namespace {
@@ -34,7 +34,7 @@ cudaDeviceProp properties() {
     made.unifiedFunctionPointers = 1;
 #define CT_FACT(attribute, value, member) made.member = value;
 #define CT_ATTRIBUTE(attribute, value)
-#include "device_facts.hpp"
+#include "emulate/runtime/device_facts.hpp"
 #undef CT_FACT
 #undef CT_ATTRIBUTE
     return made;
@@ -47,7 +47,7 @@ bool attribute_of(cudaDeviceAttr which, int* result) {
     case attribute:                    \
         *result = value;               \
         return true;
-#include "device_facts.hpp"
+#include "emulate/runtime/device_facts.hpp"
 #undef CT_FACT
 #undef CT_ATTRIBUTE
     }

@@ -1,5 +1,5 @@
 // CUDA's driver API: none of it works here, and each function says so.
-#include "cuda.h"
+#include <cuda.h>
 
 extern "C" {
 

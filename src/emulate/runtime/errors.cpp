@@ -1,4 +1,4 @@
-#include "errors.hpp"
+#include "emulate/runtime/errors.hpp"
 
 #include <atomic>
 
@@ -16,7 +16,7 @@ struct error_text {
 
 constexpr error_text kErrors[] = {
 #define CT_ERROR(name, value, text) {name, #name, text},
-#include "cornerturn_cuda/error_table.h"
+#include <cornerturn_cuda/error_table.h>
 #undef CT_ERROR
 };
 

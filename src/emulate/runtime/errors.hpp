@@ -1,9 +1,9 @@
 // The runtime API's errors: the thread's last one, and those that stay until the device is reset.
 #pragma once
 
-#include <new>
+#include <cuda_runtime_api.h>
 
-#include "cuda_runtime_api.h"
+#include <new>
 
 namespace cornerturn::emulator {
 

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <optional>
 
-#include "device.hpp"
-#include "errors.hpp"
-#include "kernels.hpp"
-#include "streams.hpp"
+#include "emulate/runtime/device.hpp"
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/kernels.hpp"
+#include "emulate/runtime/streams.hpp"
 
 namespace cornerturn::emulator {
 namespace {

@@ -1,5 +1,5 @@
-// What g++ makes of std::atomic in the device's pass. Only the host's functions use it, of which the device's object has
-// copies that never run; the program must link all the same.
+// What g++ makes of std::atomic in the device's pass. Only the host's functions use it, of which the device's object
+// has copies that never run; the program must link all the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,17 +14,17 @@ namespace {
 }  // namespace
 
 extern "C" {
-#define CORNERTURN_ATOMICS(bits, type)                                                                      \
-    type __tsan_atomic##bits##_load(const volatile type*, int) { refuse(); }                                \
-    void __tsan_atomic##bits##_store(volatile type*, type, int) { refuse(); }                               \
-    type __tsan_atomic##bits##_exchange(volatile type*, type, int) { refuse(); }                            \
-    type __tsan_atomic##bits##_fetch_add(volatile type*, type, int) { refuse(); }                           \
-    type __tsan_atomic##bits##_fetch_sub(volatile type*, type, int) { refuse(); }                           \
-    type __tsan_atomic##bits##_fetch_and(volatile type*, type, int) { refuse(); }                           \
-    type __tsan_atomic##bits##_fetch_or(volatile type*, type, int) { refuse(); }                            \
-    type __tsan_atomic##bits##_fetch_xor(volatile type*, type, int) { refuse(); }                           \
-    type __tsan_atomic##bits##_fetch_nand(volatile type*, type, int) { refuse(); }                          \
-    int __tsan_atomic##bits##_compare_exchange_strong(volatile type*, type*, type, int, int) { refuse(); }  \
+#define CORNERTURN_ATOMICS(bits, type)                                                                     \
+    type __tsan_atomic##bits##_load(const volatile type*, int) { refuse(); }                               \
+    void __tsan_atomic##bits##_store(volatile type*, type, int) { refuse(); }                              \
+    type __tsan_atomic##bits##_exchange(volatile type*, type, int) { refuse(); }                           \
+    type __tsan_atomic##bits##_fetch_add(volatile type*, type, int) { refuse(); }                          \
+    type __tsan_atomic##bits##_fetch_sub(volatile type*, type, int) { refuse(); }                          \
+    type __tsan_atomic##bits##_fetch_and(volatile type*, type, int) { refuse(); }                          \
+    type __tsan_atomic##bits##_fetch_or(volatile type*, type, int) { refuse(); }                           \
+    type __tsan_atomic##bits##_fetch_xor(volatile type*, type, int) { refuse(); }                          \
+    type __tsan_atomic##bits##_fetch_nand(volatile type*, type, int) { refuse(); }                         \
+    int __tsan_atomic##bits##_compare_exchange_strong(volatile type*, type*, type, int, int) { refuse(); } \
     int __tsan_atomic##bits##_compare_exchange_weak(volatile type*, type*, type, int, int) { refuse(); }
 CORNERTURN_ATOMICS(8, std::uint8_t)
 CORNERTURN_ATOMICS(16, std::uint16_t)

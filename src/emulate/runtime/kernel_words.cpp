@@ -62,7 +62,7 @@ void* cornerturn_kernel_memset(void* to, int value, std::size_t bytes) {
 }
 
 [[noreturn]] void cornerturn_kernel___assert_fail(const char* expression, const char* file, unsigned line,
-                                                const char* function) {
+                                                  const char* function) {
     if (current_worker == nullptr) ::__assert_fail(expression, file, line, function);
     worker& self = *current_worker;
     self.on_large_stack([&] {

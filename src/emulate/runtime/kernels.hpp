@@ -1,10 +1,10 @@
 // What the runtime asks of the part that knows the program's kernels and device variables.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <string>
-
-#include "cuda_runtime_api.h"
 
 namespace cornerturn::emulator {
 

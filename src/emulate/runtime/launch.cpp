@@ -1,4 +1,7 @@
-// From a launch in the program's own code to the emulator: which kernel it is, with which arguments, and what came of it.
+// From a launch in the program's own code to the emulator: which kernel it is, with which arguments, and what came of
+// it.
+#include "emulator/launch.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -16,7 +19,6 @@
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/record.hpp"
-#include "emulator/launch.hpp"
 #include "emulator/session.hpp"
 #include "emulator/symbols.hpp"
 
@@ -184,7 +186,8 @@ const kernel* find_kernel(const void* host) {
     made->device = row->device;
     made->facts.name = function_name(row->device);
     made->symbol = mangled_name(row->device);
-    for (const shared_variable& array : shared_variables_of(row->device)) made->facts.static_shared_bytes += array.bytes;
+    for (const shared_variable& array : shared_variables_of(row->device))
+        made->facts.static_shared_bytes += array.bytes;
     made->parameters = parameters_of(row->device);
     places_of(made->parameters, made->stack_bytes);
     return (known[host] = std::move(made)).get();

@@ -1,6 +1,8 @@
 // Matrix products on the host, column-major: what cuBLAS and cublasLt compute here.
 #pragma once
 
+#include <cublas_api.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "cublas_api.h"
-#include "narrow_floats.hpp"
+#include "emulate/runtime/narrow_floats.hpp"
 
 namespace cornerturn::emulator {
 

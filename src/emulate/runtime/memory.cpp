@@ -1,4 +1,4 @@
-#include "memory.hpp"
+#include "emulate/runtime/memory.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include <mutex>
 
 #include "core/available_memory.hpp"
-#include "device.hpp"
-#include "errors.hpp"
-#include "pools.hpp"
+#include "emulate/runtime/device.hpp"
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/pools.hpp"
 
 namespace cornerturn::emulator {
 namespace {

@@ -1,13 +1,13 @@
 // The program's memory as CUDA sees it: what was allocated, of which kind, and which copies are allowed.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "cuda_runtime_api.h"
 
 namespace cornerturn::emulator {
 

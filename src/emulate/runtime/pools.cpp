@@ -1,16 +1,16 @@
 // Memory pools and stream-ordered allocation. A pool only counts here: memory comes from and goes back to the system
 // at once, so what a pool holds in reserve is what it has given.
-#include "pools.hpp"
+#include "emulate/runtime/pools.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 
-#include "device.hpp"
-#include "errors.hpp"
-#include "handles.hpp"
-#include "memory.hpp"
-#include "streams.hpp"
+#include "emulate/runtime/device.hpp"
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/handles.hpp"
+#include "emulate/runtime/memory.hpp"
+#include "emulate/runtime/streams.hpp"
 
 struct CUmemPoolHandle_st {
     std::uint64_t release_threshold = 0;

@@ -1,13 +1,13 @@
 #include "emulate/runtime/record.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "emulator/metrics.hpp"
@@ -66,7 +66,8 @@ void write(const store& all, const std::string& path) {
         for (const found_hazard& h : k.all.hazards)
             hazards.push_back({{"kind", name_of(h.kind)}, {"message", h.message}, {"times", h.times}});
         for (const line_counters& line : k.all.lines)
-            lines.push_back({{"file", line.file}, {"line", line.line}, {"path", line.path}, {"metrics", to_json(line.counts)}});
+            lines.push_back(
+                {{"file", line.file}, {"line", line.line}, {"path", line.path}, {"metrics", to_json(line.counts)}});
         kernels.push_back({{"kernel", k.name},
                            {"symbol", k.symbol},
                            {"launches", k.all.launches},
@@ -78,7 +79,8 @@ void write(const store& all, const std::string& path) {
                            {"lines", std::move(lines)}});
     }
     std::ofstream file(path);
-    file << ordered_json{{"kernels", std::move(kernels)}}.dump(1, ' ', false, ordered_json::error_handler_t::replace) << "\n";
+    file << ordered_json{{"kernels", std::move(kernels)}}.dump(1, ' ', false, ordered_json::error_handler_t::replace)
+         << "\n";
     if (!file.flush()) std::fprintf(stderr, "cornerturn: %s cannot be written\n", path.c_str());
 }
 
@@ -86,8 +88,7 @@ void write(const store& all, const std::string& path) {
 store& all() {
     static store* const one = [] {
         auto* const made = new store;
-        if (!run_options::given().report.empty())
-            std::atexit([] { write(all(), run_options::given().report); });
+        if (!run_options::given().report.empty()) std::atexit([] { write(all(), run_options::given().report); });
         return made;
     }();
     return *one;
@@ -120,7 +121,8 @@ void add_hazard(std::vector<found_hazard>& into, const found_hazard& one) {
 
 }  // namespace
 
-void add(const std::string& kernel, const std::string& symbol, const emulator::report& report, const found_hazard* last) {
+void add(const std::string& kernel, const std::string& symbol, const emulator::report& report,
+         const found_hazard* last) {
     store& kept = all();
     std::lock_guard lock(kept.mutex);
     auto found = std::find_if(kept.kernels.begin(), kept.kernels.end(),

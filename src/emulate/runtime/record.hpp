@@ -20,8 +20,10 @@ struct run_options {
 
 namespace record {
 
-// One launch of the kernel, whose mangled name is `symbol`. `last`: what ended it, or null. Hazards are told on standard error when they are new.
-void add(const std::string& kernel, const std::string& symbol, const emulator::report& report, const found_hazard* last);
+// One launch of the kernel, whose mangled name is `symbol`. `last`: what ended it, or null. Hazards are told on
+// standard error when they are new.
+void add(const std::string& kernel, const std::string& symbol, const emulator::report& report,
+         const found_hazard* last);
 
 }  // namespace record
 }  // namespace cornerturn::emulator

@@ -1,14 +1,14 @@
 // Streams and events. All work runs at once, in the order of the calls, so a stream never has any left, and an event is
 // complete when it was recorded. Events take the host's time: an emulated run has no GPU time.
-#include "streams.hpp"
+#include "emulate/runtime/streams.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 
-#include "errors.hpp"
-#include "handles.hpp"
-#include "memory.hpp"
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/handles.hpp"
+#include "emulate/runtime/memory.hpp"
 
 struct CUstream_st {
     unsigned flags = 0;

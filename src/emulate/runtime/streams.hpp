@@ -1,7 +1,7 @@
 // Streams: what of them the rest of the runtime needs.
 #pragma once
 
-#include "cuda_runtime_api.h"
+#include <cuda_runtime_api.h>
 
 namespace cornerturn::emulator {
 

@@ -86,8 +86,7 @@ CT_WORD T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = w
 }
 template <class T>
 CT_WORD T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = warpSize) {
-    return ct_of_bits<T>(
-        ct_exchange(mask, ct_bits(value), CT_EMULATOR::exchange_kind::exclusive_or, lanes, width));
+    return ct_of_bits<T>(ct_exchange(mask, ct_bits(value), CT_EMULATOR::exchange_kind::exclusive_or, lanes, width));
 }
 
 CT_WORD unsigned __activemask() {
@@ -105,16 +104,14 @@ CT_WORD unsigned __match_any_sync(unsigned mask, T value) {
 }
 template <class T>
 CT_WORD unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
-    const auto all =
-        static_cast<unsigned>(ct_exchange(mask, ct_bits(value), CT_EMULATOR::exchange_kind::match_all));
+    const auto all = static_cast<unsigned>(ct_exchange(mask, ct_bits(value), CT_EMULATOR::exchange_kind::match_all));
     *predicate = all != 0;
     return all;
 }
 
-#define CT_REDUCE(name, type, result, kind)                                                                     \
-    CT_WORD result name(unsigned mask, type value) {                                                            \
-        return static_cast<result>(                                                                             \
-            ct_exchange(mask, static_cast<unsigned>(value), CT_EMULATOR::exchange_kind::kind));                 \
+#define CT_REDUCE(name, type, result, kind)                                                                            \
+    CT_WORD result name(unsigned mask, type value) {                                                                   \
+        return static_cast<result>(ct_exchange(mask, static_cast<unsigned>(value), CT_EMULATOR::exchange_kind::kind)); \
     }
 CT_REDUCE(__reduce_add_sync, unsigned, unsigned, add)
 CT_REDUCE(__reduce_add_sync, int, int, add)
@@ -134,11 +131,11 @@ CT_WORD T ct_atomic(CT_EMULATOR::atomic_kind kind, T* address, T value, T expect
     CT_EMULATOR::atomic(kind, address, sizeof(T), ct_bits(value), ct_bits(expected));
     return ct_of_bits<T>(CT_EMULATOR::atomic_old());
 }
-#define CT_ATOMIC(name, type, kind)                                                                              \
-    CT_WORD type name(type* address, type value) {                                                               \
-        return ct_atomic<type>(CT_EMULATOR::atomic_kind::kind, address, value);                                  \
-    }                                                                                                            \
-    CT_WORD type name##_block(type* address, type value) { return name(address, value); }                        \
+#define CT_ATOMIC(name, type, kind)                                                       \
+    CT_WORD type name(type* address, type value) {                                        \
+        return ct_atomic<type>(CT_EMULATOR::atomic_kind::kind, address, value);           \
+    }                                                                                     \
+    CT_WORD type name##_block(type* address, type value) { return name(address, value); } \
     CT_WORD type name##_system(type* address, type value) { return name(address, value); }
 CT_ATOMIC(atomicAdd, int, add)
 CT_ATOMIC(atomicAdd, unsigned, add)
@@ -159,32 +156,32 @@ CT_ATOMIC(atomicMax, long long, most_signed)
 CT_ATOMIC(atomicMax, unsigned long long, most)
 CT_ATOMIC(atomicInc, unsigned, increment)
 CT_ATOMIC(atomicDec, unsigned, decrement)
-#define CT_ATOMIC_BITS(name, kind)     \
-    CT_ATOMIC(name, int, kind)         \
-    CT_ATOMIC(name, unsigned, kind)    \
+#define CT_ATOMIC_BITS(name, kind)  \
+    CT_ATOMIC(name, int, kind)      \
+    CT_ATOMIC(name, unsigned, kind) \
     CT_ATOMIC(name, unsigned long long, kind)
 CT_ATOMIC_BITS(atomicAnd, bit_and)
 CT_ATOMIC_BITS(atomicOr, bit_or)
 CT_ATOMIC_BITS(atomicXor, bit_xor)
 #undef CT_ATOMIC_BITS
-#define CT_SUBTRACT(name)                                                                       \
-    CT_WORD int name(int* address, int value) {                                                 \
-        return atomicAdd(address, static_cast<int>(0u - static_cast<unsigned>(value)));         \
-    }                                                                                           \
+#define CT_SUBTRACT(name)                                                               \
+    CT_WORD int name(int* address, int value) {                                         \
+        return atomicAdd(address, static_cast<int>(0u - static_cast<unsigned>(value))); \
+    }                                                                                   \
     CT_WORD unsigned name(unsigned* address, unsigned value) { return atomicAdd(address, 0u - value); }
 CT_SUBTRACT(atomicSub)
 CT_SUBTRACT(atomicSub_block)
 CT_SUBTRACT(atomicSub_system)
 #undef CT_SUBTRACT
-#define CT_COMPARE(type)                                                                                         \
-    CT_WORD type atomicCAS(type* address, type expected, type value) {                                           \
-        return ct_atomic<type>(CT_EMULATOR::atomic_kind::compare, address, value, expected);                     \
-    }                                                                                                            \
-    CT_WORD type atomicCAS_block(type* address, type expected, type value) {                                     \
-        return atomicCAS(address, expected, value);                                                              \
-    }                                                                                                            \
-    CT_WORD type atomicCAS_system(type* address, type expected, type value) {                                    \
-        return atomicCAS(address, expected, value);                                                              \
+#define CT_COMPARE(type)                                                                     \
+    CT_WORD type atomicCAS(type* address, type expected, type value) {                       \
+        return ct_atomic<type>(CT_EMULATOR::atomic_kind::compare, address, value, expected); \
+    }                                                                                        \
+    CT_WORD type atomicCAS_block(type* address, type expected, type value) {                 \
+        return atomicCAS(address, expected, value);                                          \
+    }                                                                                        \
+    CT_WORD type atomicCAS_system(type* address, type expected, type value) {                \
+        return atomicCAS(address, expected, value);                                          \
     }
 CT_COMPARE(unsigned short)
 CT_COMPARE(int)
@@ -226,10 +223,10 @@ CT_WORD T atomicAdd(T* address, typename ct_same<T>::type value) {
 
 // ---- Loads and stores with hints, which count as any others ----
 
-#define CT_LOAD(name)                     \
-    template <class T>                    \
-    CT_WORD T name(const T* address) {    \
-        return *address;                  \
+#define CT_LOAD(name)                  \
+    template <class T>                 \
+    CT_WORD T name(const T* address) { \
+        return *address;               \
     }
 CT_LOAD(__ldg)
 CT_LOAD(__ldca)
@@ -238,10 +235,10 @@ CT_LOAD(__ldcs)
 CT_LOAD(__ldlu)
 CT_LOAD(__ldcv)
 #undef CT_LOAD
-#define CT_STORE(name)                                                \
-    template <class T>                                                \
-    CT_WORD void name(T* address, typename ct_same<T>::type value) {  \
-        *address = value;                                             \
+#define CT_STORE(name)                                               \
+    template <class T>                                               \
+    CT_WORD void name(T* address, typename ct_same<T>::type value) { \
+        *address = value;                                            \
     }
 CT_STORE(__stwb)
 CT_STORE(__stcg)

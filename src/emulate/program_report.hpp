@@ -1,0 +1,48 @@
+// What a program's kernels did: the record that its runtime wrote, and what is asked of it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulator/counters.hpp"
+#include "emulator/session.hpp"
+
+namespace cornerturn::emulate {
+
+struct kernel_report {
+    std::string kernel;  // "add<float>"
+    std::uint64_t launches = 0;
+    emulator::counters counts;
+    struct hazard {
+        std::string kind, message;
+        std::uint64_t times = 0;
+    };
+    std::vector<hazard> hazards;
+    std::vector<emulator::line_counters> lines;
+};
+
+// Throws error where the text is no such record.
+std::vector<kernel_report> read_report(const std::string& json);
+
+// Whether a name that somebody gave is that of the kernel: "*", the whole name, or the one without template arguments.
+bool is_named(const kernel_report& kernel, const std::string& name);
+
+// "transpose: load.sectors_per_request <= 4, shared.conflicts == 0".
+struct budget {
+    std::string kernel;
+    struct limit {
+        std::string metric, comparison;
+        double bound = 0;
+    };
+    std::vector<limit> limits;
+
+    // Throws invalid_argument that names what is wrong and what there is.
+    static budget parse(const std::string& text);
+    // A sentence for each limit that all launches of the kernels together miss.
+    std::vector<std::string> missed(const std::vector<kernel_report>& kernels) const;
+};
+
+}  // namespace cornerturn::emulate

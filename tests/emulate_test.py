@@ -1,0 +1,290 @@
+"""cornerturn emulate and cornerturn cc: CUDA programs, compiled by g++ with our headers, run and counted without a GPU."""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+import script
+
+CORNERTURN = os.environ["CORNERTURN"]
+PROGRAMS = Path(os.environ["CORNERTURN_SOURCE_DIR"]) / "tests/programs"
+
+# What these programs do wrong on purpose.
+EXPECTED_HAZARDS = {"errors": "out_of_bounds"}
+
+TRANSPOSE = """
+    #include <cstdio>
+    template <int kPad>
+    __global__ void transpose(const float* in, float* out, int n) {
+        __shared__ float tile[32][32 + kPad];
+        int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+        for (int i = 0; i < 32; i += 8) tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * n + x];
+        __syncthreads();
+        x = blockIdx.y * 32 + threadIdx.x, y = blockIdx.x * 32 + threadIdx.y;
+        for (int i = 0; i < 32; i += 8) out[(y + i) * n + x] = tile[threadIdx.x][threadIdx.y + i];
+    }
+    int main() {
+        const int n = 64;
+        float *in, *out;
+        cudaMalloc(&in, n * n * 4);
+        cudaMalloc(&out, n * n * 4);
+        transpose<0><<<dim3(2, 2), dim3(32, 8)>>>(in, out, n);
+        transpose<1><<<dim3(2, 2), dim3(32, 8)>>>(in, out, n);
+        transpose<1><<<dim3(2, 2), dim3(32, 8)>>>(in, out, n);
+        printf("done\\n");
+        return cudaDeviceSynchronize() == cudaSuccess ? 7 : 1;
+    }
+"""
+
+
+class Emulate(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+        return name
+
+    def run_program(self, *words, cwd=None, environment=None):
+        return subprocess.run([CORNERTURN, *words], cwd=cwd or self.folder, capture_output=True, text=True, timeout=500,
+                              env=os.environ | {"CORNERTURN_CACHE": str(self.folder / "cache")} | (environment or {}))
+
+    def counters(self, *words):
+        """What --format json says of each kernel."""
+        found = self.run_program("emulate", *words, "--format", "json", "--output", "counters.json")
+        return found, {k["kernel"]: k for k in json.loads((self.folder / "counters.json").read_text())["kernels"]}
+
+
+class OurPrograms(Emulate):
+    def test_each_is_right(self):
+        """What CUDA has, feature by feature: the same programs pass on a GPU."""
+        programs = sorted(PROGRAMS.glob("*.cu"))
+        self.assertGreater(len(programs), 25)
+
+        def run(program):
+            flags = re.match(r"// flags: (.*)\n", program.read_text(encoding="utf-8"))
+            return self.run_program("emulate", str(program), *(flags[1].split() if flags else []), "--format", "csv", cwd=PROGRAMS)
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for program, found in zip(programs, pool.map(run, programs)):
+                with self.subTest(program=program.name):
+                    self.assertEqual(found.returncode, 0, found.stdout[-2000:] + found.stderr[-2000:])
+                    self.assertIn("ok\n", found.stdout)
+                    told = set(re.findall(r"^cornerturn: (\w+): ", found.stderr, re.M))
+                    self.assertLessEqual(told, {EXPECTED_HAZARDS.get(program.stem)}, found.stderr)
+
+
+class Counters(Emulate):
+    def test_of_each_kernel(self):
+        found, kernels = self.counters(self.write("transpose.cu", TRANSPOSE))
+        self.assertEqual((found.returncode, found.stdout), (7, "done\n"), found.stderr)
+        self.assertEqual(list(kernels), ["transpose<0>", "transpose<1>"])
+        warps = 4 * 8 * 4  # 4 blocks of 8 warps, 4 rows each
+        for name, launches in (("transpose<0>", 1), ("transpose<1>", 2)):
+            k, m = kernels[name], kernels[name]["metrics"]
+            self.assertEqual(k["launches"], launches)
+            self.assertEqual(m["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], launches * warps)
+            self.assertEqual(m["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"], launches * warps * 4)
+            self.assertEqual(m["shared_conflicts_ld"], 31 * warps if name == "transpose<0>" else 0)
+
+    def test_of_lines_are_those_of_the_kernel(self):
+        self.write("helper.cuh", "__device__ float helped(const float* at) { return *at; }\n")
+        name = self.write("lines.cu", """
+            #include "helper.cuh"
+            __global__ void k(const float* in, float* out) {
+                float x = helped(in + threadIdx.x);
+                out[threadIdx.x] = __shfl_xor_sync(~0u, x, 1);
+                atomicAdd(out, 1.f);
+            }
+            int main() { float* p; cudaMalloc(&p, 256); k<<<1, 32>>>(p, p + 32); }
+        """)
+        found = self.run_program("emulate", name, "--lines", "--format", "csv")
+        self.assertEqual(found.returncode, 0, found.stderr)
+        self.assertEqual([line.split(",")[1] for line in found.stdout.splitlines()[1:]], ["lines.cu:4", "lines.cu:5", "lines.cu:6"])
+
+    def test_lanes_meet_again_behind_a_loop(self):
+        """Each lane goes round another number of times, in two loops: as on the GPU, the store is one instruction."""
+        name = self.write("loops.cu", """
+            __global__ void k(const int* in, int* out) {
+                for (int j = 0; j < 3; ++j) {
+                    int sum = 0;
+                    for (int i = 0; i <= (int)threadIdx.x; ++i) if ((i & 1) == (threadIdx.x & 1)) sum += in[i];
+                    out[j * 32 + threadIdx.x] = sum;
+                }
+            }
+            int main() { int* p; cudaMalloc(&p, 4096); k<<<1, 32>>>(p, p + 128); }
+        """)
+        found, kernels = self.counters(name)
+        m = kernels["k"]["metrics"]
+        self.assertEqual(found.returncode, 0, found.stderr)
+        self.assertEqual(m["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"], 3)
+        self.assertEqual(m["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 3 * 32)
+
+
+class Hazards(Emulate):
+    RACE = """
+        #include <cstdio>
+        __global__ void neighbours(int* out) {
+            __shared__ int shared[64];
+            shared[threadIdx.x] = threadIdx.x;
+            BARRIER
+            out[threadIdx.x] = shared[threadIdx.x ^ 32];
+        }
+        int main() {
+            int* p;
+            cudaMalloc(&p, 256);
+            neighbours<<<1, 64>>>(p);
+            return cudaDeviceSynchronize();
+        }
+    """
+
+    def test_a_race_is_told_and_the_program_goes_on(self):
+        name = self.write("race.cu", self.RACE)
+        found, kernels = self.counters(name, "-DBARRIER=;")
+        self.assertEqual(found.returncode, 0)
+        self.assertIn("cornerturn: race: neighbours: block (0, 0, 0), thread (32, 0, 0) writes shared memory 'shared' at race.cu:5 and "
+                      "thread (0, 0, 0) reads the same bytes at race.cu:7 with no barrier between them", found.stderr)
+        self.assertTrue(kernels["neighbours"]["hazards"])
+        self.assertEqual(self.run_program("emulate", name, "-DBARRIER=;", "--budget", "*: hazards == 0").returncode, 1)
+        found, kernels = self.counters(name, "-DBARRIER=__syncthreads();")
+        self.assertEqual((found.returncode, found.stderr, kernels["neighbours"]["hazards"]), (0, "", []))
+
+    def test_an_access_out_of_bounds_is_cudas_error(self):
+        name = self.write("bounds.cu", """
+            #include <cstdio>
+            __global__ void beyond(int* out, int n) { out[threadIdx.x + n] = 1; }
+            int main() {
+                int* p;
+                cudaMalloc(&p, 128);
+                beyond<<<1, 32>>>(p, 1);
+                printf("%s\\n", cudaGetErrorName(cudaDeviceSynchronize()));
+            }
+        """)
+        found = self.run_program("emulate", name)
+        self.assertIn("cudaErrorIllegalAddress", found.stdout)
+        self.assertIn("makes a 4-byte write at bounds.cu:3 out of bounds: 0 bytes past the end of 'cudaMalloc #1 (128 bytes)'", found.stderr)
+
+    def test_a_thread_that_waits_for_nobody_is_told(self):
+        name = self.write("spin.cu", """
+            __global__ void spin(volatile int* flag) { while (*flag == 0) {} }
+            int main() { int* p; cudaMalloc(&p, 4); spin<<<1, 1>>>(p); return cudaDeviceSynchronize() == cudaErrorLaunchTimeout ? 0 : 1; }
+        """)
+        found = self.run_program("emulate", name, "--timeout", "1")
+        self.assertEqual(found.returncode, 0, found.stderr)
+        self.assertRegex(found.stderr, "endless_loop: spin: block .*spin.cu:2")
+
+
+class Budgets(Emulate):
+    def test_of_all_kinds(self):
+        name = self.write("transpose.cu", TRANSPOSE.replace("? 7 : 1", "? 0 : 1"))
+        kept = ["transpose<1>: shared.conflicts == 0, launches == 2", "transpose: load.sectors_per_request <= 4", "*: hazards == 0, store.requests < 1e6"]
+        found = self.run_program("emulate", name, *[word for budget in kept for word in ("--budget", budget)])
+        self.assertEqual(found.returncode, 0, found.stderr)
+        found = self.run_program("emulate", name, "--budget", "transpose<0>: shared.conflicts == 0")
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("budget missed: transpose<0>: shared.conflicts is 3968, 3968 too many: it must be == 0", found.stderr)
+        found = self.run_program("emulate", name, "--budget", "absent: launches > 0")
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("absent never ran; there were transpose<0>, transpose<1>", found.stderr)
+
+    def test_that_make_no_sense_are_refused_before_anything_runs(self):
+        name = self.write("transpose.cu", TRANSPOSE)
+        for budget, part in (("transpose", "names no kernel"), ("transpose: loads <= 4", "is no metric; there are"),
+                             ("transpose: load.requests = 4", "is no comparison"), ("transpose: load.requests <= many", "is no number"),
+                             ("transpose: ", "is no limit")):
+            found = self.run_program("emulate", name, "--budget", budget)
+            self.assertEqual((found.returncode, found.stdout), (2, ""), budget)
+            self.assertIn(part, found.stderr)
+
+
+class Compiler(Emulate):
+    def test_its_own_lines_are_shown(self):
+        name = self.write("wrong.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(3); }\n")
+        found = self.run_program("emulate", name)
+        self.assertEqual((found.returncode, found.stdout), (1, ""))
+        self.assertIn("wrong.cu:2:", found.stderr)
+        self.assertIn("cornerturn: wrong.cu does not compile", found.stderr)
+        self.assertEqual(self.run_program("emulate", "absent.cu").returncode, 1)
+        found = self.run_program("emulate")
+        self.assertEqual(found.returncode, 2)
+
+    def test_without_a_compiler_says_so(self):
+        name = self.write("one.cu", "int main() {}\n")
+        found = self.run_program("emulate", name, environment={"PATH": str(self.folder)})
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("g++ cannot be run", found.stderr)
+
+    def test_several_files_and_a_makefile(self):
+        self.write("kernel.cuh", "__device__ int twice(int x);\nextern __constant__ int offset;\nvoid launch(int* out);\n")
+        self.write("kernel.cu", """
+            #include "kernel.cuh"
+            static __global__ void k(int* out) { out[threadIdx.x] = twice(threadIdx.x) + offset; }
+            void launch(int* out) { k<<<1, 32>>>(out); }
+        """)
+        self.write("device.cu", '#include "kernel.cuh"\n__constant__ int offset = 5;\n__device__ int twice(int x) { return 2 * x; }\n')
+        self.write("main.cpp", """
+            #include <cuda_runtime.h>
+            #include <cstdio>
+            void launch(int* out);
+            int main() {
+                int *p, h[32];
+                cudaMalloc(&p, sizeof h);
+                launch(p);
+                cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost);
+                printf("%d %d\\n", h[0], h[31]);
+            }
+        """)
+        self.write("Makefile", textwrap.dedent("""\
+            program: main.o kernel.o device.o
+            \t$(NVCC) -o $@ $^ -lcudart
+            %.o: %.cu
+            \t$(NVCC) -arch=sm_90 -O3 -dc $< -o $@
+            %.o: %.cpp
+            \t$(NVCC) -O2 -c $< -o $@
+        """))
+        made = subprocess.run(["make", f"NVCC={CORNERTURN} cc"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+        found = self.run_program("emulate", "./program", "--budget", "k: load.requests == 0, store.requests == 1")
+        self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (0, "5 67"), found.stderr)
+
+    def test_files_may_have_kernels_and_variables_of_one_name(self):
+        for name, value in (("a", 1), ("b", 2)):
+            self.write(f"{name}.cu", f"""
+                static __device__ int value = {value};
+                static __global__ void k(int* out) {{ *out = value; }}
+                void launch_{name}(int* out) {{ k<<<1, 1>>>(out); }}
+            """)
+        self.write("main.cu", """
+            #include <cstdio>
+            void launch_a(int*); void launch_b(int*);
+            int main() {
+                int* p; cudaMallocManaged(&p, 8);
+                launch_a(p); launch_b(p + 1);
+                cudaDeviceSynchronize();
+                printf("%d %d\\n", p[0], p[1]);
+            }
+        """)
+        found = self.run_program("emulate", "main.cu", "a.cu", "b.cu")
+        self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (0, "1 2"), found.stderr)
+
+    def test_keeps_what_it_made(self):
+        name = self.write("one.cu", '#include <cstdio>\nint main(int count, char** words) { printf("%d %s\\n", count, words[count - 1]); return 3; }\n')
+        for words in (["a", "--b"], ["c"]):
+            found = self.run_program("emulate", name, "--", *words)
+            self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (3, f"{len(words) + 1} {words[-1]}"), found.stderr)
+        self.assertEqual(len(list((self.folder / "cache").iterdir())), 1)
+        self.run_program("emulate", name, "-DOTHER")
+        self.assertEqual(len(list((self.folder / "cache").iterdir())), 2)
+
+
+if __name__ == "__main__":
+    script.main()
