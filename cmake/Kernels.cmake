@@ -8,7 +8,7 @@
 set(CORNERTURN_KERNEL_FLAGS
     -O1 -falign-functions=64
     -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
-    -fsanitize-coverage=trace-pc -fno-var-tracking -fno-exceptions -fno-tree-sra -fno-thread-jumps -fno-crossjumping -fno-tree-tail-merge -fno-reorder-blocks
+    -fno-var-tracking -fno-exceptions -fno-tree-sra -fno-thread-jumps -fno-crossjumping -fno-tree-tail-merge
     -ftls-model=local-exec -fsanitize=bounds -fno-builtin-printf -U_FORTIFY_SOURCE
     -Wframe-larger-than=8192 -Wno-unknown-pragmas -Wno-missing-field-initializers)
 

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "cornerturn/error.hpp"
@@ -57,38 +56,51 @@ bool is_cuda(const std::string& path) { return has_suffix(path, {".cu"}); }
 bool is_source(const std::string& path) { return has_suffix(path, {".cu", ".cpp", ".cc", ".cxx", ".c", ".C"}); }
 bool is_object(const std::string& path) { return has_suffix(path, {".o", ".a", ".so", ".obj"}); }
 
-// Words of nvcc's that have a value and mean nothing here: how code for a GPU is made.
-const std::set<std::string> kIgnoredWithValue{
-    "-arch",           "--gpu-architecture", "-code",           "--gpu-code", "-gencode",
-    "--generate-code", "-maxrregcount",      "--maxrregcount",  "-Xptxas",    "--ptxas-options",
-    "-Xcudafe",        "--cudafe",           "-Xnvlink",        "-t",         "--threads",
-    "-ccbin",          "--compiler-bindir",  "-cudart",         "--cudart",   "-diag-suppress",
-    "--diag-suppress", "--default-stream",   "-default-stream", "-Xfatbin",   "--fatbin-options",
-    "-cudadevrt",      "--cudadevrt"};
-const std::set<std::string> kIgnored{"--expt-relaxed-constexpr",
-                                     "-expt-relaxed-constexpr",
-                                     "--expt-extended-lambda",
-                                     "-expt-extended-lambda",
-                                     "--extended-lambda",
-                                     "-extended-lambda",
-                                     "-lineinfo",
-                                     "--generate-line-info",
-                                     "-G",
-                                     "--device-debug",
-                                     "--use_fast_math",
-                                     "-use_fast_math",
-                                     "-restrict",
-                                     "--restrict",
-                                     "-m64",
-                                     "--machine=64",
-                                     "-keep",
-                                     "--keep",
-                                     "-extra-device-vectorization",
-                                     "-forward-unknown-to-host-compiler",
-                                     "--forward-unknown-to-host-compiler",
-                                     "-Wno-deprecated-gpu-targets",
-                                     "-res-usage",
-                                     "--resource-usage"};
+// Words of nvcc's that mean nothing here: how code for a GPU is made. nvcc takes one dash before them, or two.
+const std::set<std::string> kIgnoredWithValue{"arch",
+                                              "gpu-architecture",
+                                              "code",
+                                              "gpu-code",
+                                              "gencode",
+                                              "generate-code",
+                                              "maxrregcount",
+                                              "Xptxas",
+                                              "ptxas-options",
+                                              "Xcudafe",
+                                              "cudafe",
+                                              "Xnvlink",
+                                              "t",
+                                              "threads",
+                                              "ccbin",
+                                              "compiler-bindir",
+                                              "cudart",
+                                              "diag-suppress",
+                                              "default-stream",
+                                              "Xfatbin",
+                                              "fatbin-options",
+                                              "cudadevrt",
+                                              "fmad",
+                                              "ftz",
+                                              "prec-div",
+                                              "prec-sqrt",
+                                              "x"};
+const std::set<std::string> kIgnored{"expt-relaxed-constexpr",
+                                     "expt-extended-lambda",
+                                     "extended-lambda",
+                                     "lineinfo",
+                                     "generate-line-info",
+                                     "G",
+                                     "device-debug",
+                                     "use_fast_math",
+                                     "restrict",
+                                     "m64",
+                                     "machine=64",
+                                     "keep",
+                                     "extra-device-vectorization",
+                                     "forward-unknown-to-host-compiler",
+                                     "Wno-deprecated-gpu-targets",
+                                     "res-usage",
+                                     "resource-usage"};
 // Libraries that the emulator is itself, or that are nothing here.
 const std::set<std::string> kLibrariesHere{
     "cudart",    "cudart_static", "cudadevrt",       "cuda",    "cublas", "cublasLt", "curand",   "nvToolsExt",
@@ -117,7 +129,6 @@ public:
         path_ = name;
     }
     ~workshop() {
-        if (getenv("CT_KEEP")) return;
         std::error_code ignored;
         fs::remove_all(path_, ignored);
     }
@@ -277,7 +288,7 @@ private:
         if (at_ + 1 == all_.size()) throw invalid_argument(word + " needs a value");
         return all_[++at_];
     }
-    // "-o out", "-oout" or "--output-file=out"; for the long names "--output-file out", too.
+    // "-o out", "-oout" or "-o=out"; for the long names "--output-file out" or "--output-file=out".
     bool is(const std::string& word, std::initializer_list<std::string_view> names, std::string& value) {
         for (const std::string_view name : names) {
             if (word == name) {
@@ -290,16 +301,30 @@ private:
                 return true;
             }
             if (!is_long && word.starts_with(name)) {
-                value = word.substr(name.size());
+                value = word.substr(name.size() + (word[name.size()] == '=' ? 1 : 0));
                 return true;
             }
         }
         return false;
     }
-    static words parts(const std::string& list) {
-        words all;
-        std::stringstream stream(list);
-        for (std::string part; std::getline(stream, part, ',');) all.push_back(part);
+    // What is quoted, or stands behind a backslash, separates nothing.
+    static words parts(std::string_view list, std::string_view separators) {
+        words all{""};
+        char quote = 0;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const char c = list[i];
+            if (c == '\\' && i + 1 < list.size())
+                all.back() += list[++i];
+            else if (c == quote)
+                quote = 0;
+            else if (quote == 0 && (c == '"' || c == '\''))
+                quote = c;
+            else if (quote == 0 && separators.find(c) != separators.npos)
+                all.emplace_back();
+            else
+                all.back() += c;
+        }
+        std::erase(all, "");
         return all;
     }
     void standard(std::string value) {
@@ -313,6 +338,9 @@ private:
     void read(const std::string& word) {
         std::string value;
         const std::string name = word.substr(0, word.find('='));
+        const auto without_dashes = [](const std::string& all) {
+            return all.substr(std::min(all.find_first_not_of('-'), all.size()));
+        };
         if (word[0] != '-') {
             if (is_source(word))
                 found_.sources.push_back(word);
@@ -337,36 +365,33 @@ private:
             found_.dependency_flags.push_back(word);
         } else if (word == "-MF" || word == "-MT" || word == "-MQ") {
             found_.dependency_flags.insert(found_.dependency_flags.end(), {word, value_of(word)});
-        } else if (kIgnoredWithValue.count(name) != 0) {
+        } else if (kIgnoredWithValue.count(without_dashes(name)) != 0) {
             if (word == name) value_of(word);
-        } else if (kIgnored.count(word) != 0 || word.starts_with("-fmad") || word.starts_with("--fmad") ||
-                   word.starts_with("-ftz") || word.starts_with("--ftz") || word.starts_with("-prec-") ||
-                   word.starts_with("--prec-") || word.starts_with("-arch") || word.starts_with("-gencode")) {
+        } else if (kIgnored.count(without_dashes(word)) != 0) {
             if (word.find("fast_math") != word.npos) found_.flags.push_back("-D__FAST_MATH__");
         } else if (is(word, {"-Xcompiler", "--compiler-options"}, value)) {
-            for (const std::string& part : parts(value)) host_word(part);
+            for (const std::string& part : parts(value, ", ")) host_word(part);
         } else if (is(word, {"-Xlinker", "--linker-options"}, value)) {
-            for (const std::string& part : parts(value)) found_.link_flags.push_back("-Wl," + part);
+            for (const std::string& part : parts(value, ", ")) found_.link_flags.push_back("-Wl," + part);
         } else if (is(word, {"-std", "--std"}, value)) {
             standard(value);
         } else if (is(word, {"--output-file", "-o"}, value)) {
             found_.output = value;
-        } else if (word == "-x" || word == "--x") {
-            value_of(word);  // cu
         } else if (is(word, {"--define-macro", "-D"}, value)) {
             found_.flags.push_back("-D" + value);
         } else if (is(word, {"--undefine-macro", "-U"}, value)) {
             found_.flags.push_back("-U" + value);
         } else if (is(word, {"--include-path", "-I"}, value)) {
-            found_.flags.push_back("-I" + value);
+            for (const std::string& part : parts(value, ",")) found_.flags.push_back("-I" + part);
         } else if (is(word, {"-isystem", "--system-include"}, value)) {
             found_.flags.insert(found_.flags.end(), {"-isystem", value});
         } else if (is(word, {"-include", "--pre-include"}, value)) {
             found_.flags.insert(found_.flags.end(), {"-include", value});
         } else if (is(word, {"--library-path", "-L"}, value)) {
-            found_.link_flags.push_back("-L" + value);
-        } else if (is(word, {"--library", "-l"}, value) || is(word, {"--lcublas"}, value)) {
-            if (kLibrariesHere.count(value) == 0) found_.link_flags.push_back("-l" + value);
+            for (const std::string& part : parts(value, ",")) found_.link_flags.push_back("-L" + part);
+        } else if (is(word, {"--library", "-l"}, value)) {
+            for (const std::string& part : parts(value, ","))
+                if (kLibrariesHere.count(part) == 0) found_.link_flags.push_back("-l" + part);
         } else if (is(word, {"--optimize", "-O"}, value)) {
             found_.host_flags.push_back("-O" + value);
         } else {

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <regex>
+#include <vector>
 
 #include "cornerturn/error.hpp"
 #include "emulate/tokens.hpp"
@@ -15,8 +17,7 @@ namespace {
 
 // Words that are nothing to g++; some with arguments.
 const std::set<std::string_view> kDropped{"__host__", "__grid_constant__", "__nv_pure__", "__tile_global__"};
-const std::set<std::string_view> kDroppedWithArguments{"__launch_bounds__", "__cluster_dims__", "__maxnreg__",
-                                                       "__block_size__"};
+const std::set<std::string_view> kDroppedWithArguments{"__launch_bounds__", "__maxnreg__", "__block_size__"};
 // After these an expression begins: a bracket behind them is no call's.
 const std::set<std::string_view> kBeforeExpression{"return", "else", "do",  "case", "co_return", "throw",
                                                    "and",    "or",   "not", "in",   "goto",      "co_yield"};
@@ -58,16 +59,22 @@ private:
         } else if (kDroppedWithArguments.count(text) != 0) {
             const std::size_t bracket = tokens_.next(at);
             tokens_.blank(at, tokens_.is(bracket, "(") ? tokens_.partner(bracket) + 1 : at + 1);
+        } else if (text == "__cluster_dims__") {
+            refuse(at, "__cluster_dims__: the emulator has no clusters of blocks");
         } else if (text == "__align__") {
-            const std::size_t bracket = tokens_.next(at);
-            if (!tokens_.is(bracket, "(")) return;
+            const std::size_t bracket = tokens_.next(at), close = tokens_.partner(bracket);
+            if (!tokens_.is(bracket, "(") || close == tokens_.size()) return;
             tokens_[at].text = "__attribute__((__aligned__";
-            tokens_[tokens_.partner(bracket)].behind = "))";
+            tokens_[close].behind = "))";
         } else if (text == "__forceinline__") {
-            tokens_[at].text = "inline __attribute__((__always_inline__))";
+            // g++ refuses a second `inline`.
+            const bool is_inline = has_specifier(at, declared_at(tokens_.next(at)).name, "inline");
+            tokens_[at].text =
+                is_inline ? "__attribute__((__always_inline__))" : "inline __attribute__((__always_inline__))";
         } else if (text == "__noinline__") {
             const std::size_t last = tokens_.before(at);  // g++'s own attribute is called so, too
-            if (!tokens_.is(last, "(") && !tokens_.is(last, ",")) tokens_[at].text = "__attribute__((__noinline__))";
+            if (!tokens_.is(last, "(") && !tokens_.is(last, ",") && !tokens_.is(last, "::"))
+                tokens_[at].text = "__attribute__((__noinline__))";
         } else if (text == "asm" || text == "__asm__" || text == "__asm") {
             assembly(at);
         }
@@ -118,13 +125,17 @@ private:
                 at = tokens_.partner(at);
             } else if (t.is("(")) {
                 const std::size_t inside = tokens_.next(at);
-                if (tokens_.is(inside, "*")) {  // a pointer to a function
-                    found.name = tokens_.next(inside);
-                    found.behind = tokens_.next(tokens_.partner(tokens_.next(tokens_.partner(at))));
-                    return found;
-                }
+                const std::size_t close = tokens_.partner(at);
                 found.is_function = true;
                 found.behind = at;
+                if (!tokens_.is(inside, "*")) return found;
+                // A pointer to a function, or a function that returns one.
+                for (at = inside; at < close && !tokens_.is(at, "(") && !tokens_.is(at, "["); at = tokens_.next(at))
+                    if (tokens_[at].what == token::word) found.name = at;
+                found.is_function = tokens_.is(at, "(");
+                found.behind = found.is_function ? at : tokens_.next(close);
+                if (!found.is_function && (tokens_.is(found.behind, "(") || tokens_.is(found.behind, "[")))
+                    found.behind = tokens_.next(tokens_.partner(found.behind));
                 return found;
             } else if (t.is("=") || t.is(";") || t.is("[") || t.is("{") || t.is(",") || t.is(":") || t.is(")")) {
                 found.behind = at;
@@ -135,13 +146,36 @@ private:
         return found;
     }
 
-    // The end of a declaration's list of declarators: its ; at this depth.
-    std::size_t end_of_declaration(std::size_t at) const {
-        for (; at < tokens_.size(); at = tokens_.next(at)) {
+    // All that the declaration declares: their names, and the comma or semicolon behind each.
+    struct declarator {
+        std::size_t name, end;
+    };
+    std::vector<declarator> declarators(const declaration& first) const {
+        std::vector<declarator> all;
+        std::size_t name = first.name;
+        for (std::size_t at = first.behind; at < tokens_.size(); at = tokens_.next(at)) {
             if (tokens_.is(at, "(") || tokens_.is(at, "[") || tokens_.is(at, "{")) at = tokens_.partner(at);
-            if (tokens_.is(at, ";")) break;
+            if (tokens_.is(at, "<")) {
+                const std::size_t end = tokens_.end_of_arguments(at);
+                if (end < tokens_.size()) at = end;
+            }
+            const bool last = tokens_.is(at, ";");
+            if (!last && !tokens_.is(at, ",")) continue;
+            if (tokens_[name].what == token::word) all.push_back({name, at});
+            if (last) break;
+            name = declared_at(tokens_.next(at)).name;
         }
-        return at;
+        return all;
+    }
+
+    // The text of these tokens on one line.
+    std::string on_one_line(std::size_t begin, std::size_t end) const {
+        std::string text;
+        for (std::size_t i = begin; i < end && i < tokens_.size(); ++i) {
+            if (tokens_[i].what != token::line_marker && tokens_[i].what != token::pragma)
+                text += tokens_[i].text == "\n" ? " " : tokens_[i].text;
+        }
+        return text;
     }
 
     // A word among the specifiers before `at`, back to where the declaration begins; size() where it is not there.
@@ -159,6 +193,9 @@ private:
         for (at = tokens_.next(at); at < end; at = tokens_.next(at))
             if (tokens_.is(at, wanted)) return at;
         return tokens_.size();
+    }
+    bool has_specifier(std::size_t at, std::size_t end, std::string_view wanted) const {
+        return specifier_before(at, wanted) < tokens_.size() || specifier_behind(at, end, wanted) < tokens_.size();
     }
     bool blank_specifier(std::size_t at, std::size_t end, std::string_view wanted) {
         bool found = false;
@@ -199,45 +236,49 @@ private:
 
     void device(std::size_t at) {
         const std::size_t last = tokens_.before(at);
-        if (tokens_.is(last, "]")) {  // a lambda's
-            tokens_.blank(at, at + 1);
-            return;
-        }
+        const bool is_lambda = tokens_.is(last, "]") && !tokens_.is(tokens_.next(tokens_.partner_before(last)), "[");
         const declaration found = declared_at(tokens_.next(at));
-        if (!found.is_function && found.name != 0)
-            variable(at, result_.device_variables);
+        if (is_lambda || (found.is_function ? is_deduction_guide(at, found) : found.name == 0))
+            tokens_.blank(at, at + 1);
         else if (found.is_function)
             tokens_[at].text = "__attribute__((__visibility__(\"hidden\")))";  // see objects.cpp
         else
-            tokens_.blank(at, at + 1);
+            variable(at, result_.device_variables);
+    }
+    // name(parameters) -> type, without auto: g++ takes no attributes there.
+    bool is_deduction_guide(std::size_t at, const declaration& found) const {
+        return tokens_.is(tokens_.next(tokens_.partner(found.behind)), "->") &&
+               !has_specifier(at, found.behind, "auto");
     }
 
     void variable(std::size_t at, std::set<std::string>& names) {
         const declaration found = declared_at(tokens_.next(at));
-        if (tokens_[found.name].what == token::word) names.insert(tokens_[found.name].text);
-        const bool defines = specifier_before(at, "extern") == tokens_.size() &&
-                             specifier_behind(at, found.name, "extern") == tokens_.size();
+        for (const declarator& one : declarators(found)) names.insert(tokens_[one.name].text);
+        const bool defines = !has_specifier(at, found.name, "extern");
         // g++ would else drop one that nobody in the file uses, or take one that nobody in it writes for a constant.
         // One of another file is hidden, which tells it from the host's: see objects.cpp.
-        tokens_[at].text = defines                   ? "__attribute__((__used__))"
+        tokens_[at].text = defines                 ? "__attribute__((__used__))"
                            : pass_ == pass::device ? "__attribute__((__visibility__(\"hidden\")))"
-                                                    : "";
+                                                   : "";
     }
 
     // The host's and the device's are one.
     void managed(std::size_t at) {
         const declaration found = declared_at(tokens_.next(at));
-        if (tokens_[found.name].what == token::word) result_.managed_variables.insert(tokens_[found.name].text);
         blank_specifier(at, found.name, "static");
-        const bool is_extern = specifier_before(at, "extern") < tokens_.size();
+        const bool is_extern = has_specifier(at, found.name, "extern");
         const std::size_t device = specifier_before(at, "__device__");
         if (device < tokens_.size()) tokens_.blank(device, device + 1);
         tokens_[at].text = pass_ == pass::device && !is_extern ? "extern" : "";
-        if (pass_ == pass::device) {
-            const std::size_t end = end_of_declaration(found.behind);
-            std::size_t begin = found.behind;
-            while (tokens_.is(begin, "[")) begin = tokens_.next(tokens_.partner(begin));
-            if (tokens_.is(begin, "=") || tokens_.is(begin, "{")) tokens_.blank(begin, end);
+        for (const auto& [name, end] : declarators(found)) {
+            result_.managed_variables.insert(tokens_[name].text);
+            if (pass_ == pass::host) continue;
+            std::size_t begin = name;
+            while (begin < end && !tokens_.is(begin, "=") && !tokens_.is(begin, "{")) {
+                if (tokens_.is(begin, "(") || tokens_.is(begin, "[")) begin = tokens_.partner(begin);
+                begin = tokens_.next(begin);
+            }
+            tokens_.blank(begin, end);
         }
     }
 
@@ -248,38 +289,25 @@ private:
         // alignas stands at the beginning of a declaration, or nowhere.
         std::string alignment;
         for (std::size_t i = tokens_.next(at); i < found.name; i = tokens_.next(i)) {
-            if (!tokens_.is(i, "alignas")) continue;
-            const std::size_t end = tokens_.partner(tokens_.next(i)) + 1;
-            for (std::size_t part = i; part < end && part < tokens_.size(); ++part) alignment += tokens_[part].text;
-            alignment += " ";
+            const std::size_t bracket = tokens_.next(i);
+            if (!tokens_.is(i, "alignas") || !tokens_.is(bracket, "(")) continue;
+            const std::size_t end = tokens_.partner(bracket) + 1;
+            alignment += on_one_line(i, end) + " ";
             tokens_.blank(i, end);
         }
         if (is_extern && is_in_function(at)) {
             // A reference: the name of a symbol is lost in templates.
             tokens_[at].text = "";
-            std::size_t name = found.name;
-            for (std::size_t end = found.behind; end < tokens_.size(); end = tokens_.next(end)) {
-                if (tokens_.is(end, "[")) end = tokens_.partner(end);
-                const bool last = tokens_.is(end, ";");
-                if (!last && !tokens_.is(end, ",")) continue;
-                const std::string called = tokens_[name].text;
+            for (const auto& [name, end] : declarators(found)) {
                 tokens_[name].ahead = "(&";
                 tokens_[name].behind = ")";
-                tokens_[end].ahead = fmt::format(" = reinterpret_cast<decltype({})>(::ct_dynamic_shared)", called);
-                if (last) break;
-                name = tokens_.next(end);
+                tokens_[end].ahead =
+                    fmt::format(" = reinterpret_cast<decltype({})>(::ct_dynamic_shared)", tokens_[name].text);
             }
         } else if (is_extern) {
             tokens_[at].text = alignment + "extern __thread";
-            for (std::size_t end = found.behind; end < tokens_.size(); end = tokens_.next(end)) {
-                if (tokens_.is(end, "[")) {
-                    end = tokens_.partner(end);
-                } else if (tokens_.is(end, ",") || tokens_.is(end, ";")) {
-                    const bool last = tokens_.is(end, ";");
-                    tokens_[end].ahead = " __asm__(\"cornerturn_dynamic_shared\")";
-                    if (last) break;
-                }
-            }
+            for (const declarator& one : declarators(found))
+                tokens_[one.end].ahead = " __asm__(\"cornerturn_dynamic_shared\")";
         } else {
             // Aligned to a row of banks, as the first shared array of a kernel is on the GPU.
             tokens_[at].text =
@@ -318,10 +346,7 @@ private:
         const std::size_t open = end < tokens_.size() ? tokens_.next(end + 2) : end;
         if (!tokens_.is(open, "(")) refuse(at, "a launch <<<...>>> without its arguments in brackets");
         const std::size_t begin = beginning_of_callee(last);
-        std::string configuration;
-        for (std::size_t i = at + 3; i < end; ++i)
-            if (tokens_[i].what != token::line_marker && tokens_[i].what != token::pragma)
-                configuration += tokens_[i].text == "\n" ? " " : tokens_[i].text;
+        const std::string configuration = on_one_line(at + 3, end);
         tokens_.blank(at, end + 3);
         tokens_[begin].ahead += fmt::format("(::ct_push_launch({}) ? (void)0 : ", configuration);
         const std::size_t close = tokens_.partner(open);
@@ -333,19 +358,17 @@ private:
         std::size_t at = last;
         for (;;) {
             if (tokens_.is(at, ">")) {
-                at = tokens_.beginning_of_arguments(at);
+                const std::size_t opening = tokens_.beginning_of_arguments(at);
+                at = opening < tokens_.size() ? tokens_.before(opening) : opening;
                 if (at == tokens_.size()) refuse(last, "a launch <<<...>>> of what is no kernel's name");
-                at = tokens_.before(at);
                 continue;
             }
             if (tokens_.is(at, ")") || tokens_.is(at, "]")) {
                 const std::size_t opening = tokens_.partner_before(at);
                 if (opening == tokens_.size()) refuse(last, "a launch <<<...>>> of what is no kernel's name");
                 const std::size_t left = tokens_.before(opening);
-                const bool is_postfix =
-                    left < tokens_.size() &&
-                    ((tokens_[left].what == token::word && kBeforeExpression.count(tokens_[left].text) == 0) ||
-                     tokens_.is(left, ")") || tokens_.is(left, "]"));
+                const bool is_postfix = is_name(left) || tokens_.is(left, ")") || tokens_.is(left, "]") ||
+                                        (tokens_.is(left, ">") && tokens_.beginning_of_arguments(left) < left);
                 if (!is_postfix || tokens_.is(left, "if") || tokens_.is(left, "while") || tokens_.is(left, "for"))
                     return opening;
                 // if (...) (kernel)<<<...>>>: the first bracket ends a condition.
@@ -356,10 +379,9 @@ private:
             const std::size_t left = tokens_.before(at);
             if (tokens_.is(left, "::") || tokens_.is(left, ".") || tokens_.is(left, "->")) {
                 const std::size_t owner = tokens_.before(left);
-                const bool has_owner =
-                    owner < tokens_.size() &&
-                    ((tokens_[owner].what == token::word && kBeforeExpression.count(tokens_[owner].text) == 0) ||
-                     tokens_.is(owner, ">") || tokens_.is(owner, ")") || tokens_.is(owner, "]"));
+                // if (...) ::kernel<<<...>>>: no value's bracket ends before ::.
+                const bool has_owner = is_name(owner) || tokens_.is(owner, ">") ||
+                                       (!tokens_.is(left, "::") && (tokens_.is(owner, ")") || tokens_.is(owner, "]")));
                 if (!has_owner) return left;
                 at = owner;
                 continue;
@@ -370,6 +392,9 @@ private:
             }
             return at;
         }
+    }
+    bool is_name(std::size_t at) const {
+        return at < tokens_.size() && tokens_[at].what == token::word && kBeforeExpression.count(tokens_[at].text) == 0;
     }
     bool is_condition(std::size_t closing) const {
         const std::size_t opening = tokens_.partner_before(closing);
@@ -386,9 +411,10 @@ private:
         if (!tokens_.is(open, "(")) return;
         const std::size_t close = tokens_.partner(open);
         const std::size_t last = tokens_.before(at);
-        if (!tokens_.is(last, ";") && !tokens_.is(last, "{") && !tokens_.is(last, "}") && !tokens_.is(last, ")") &&
-            !tokens_.is(last, "else") && !tokens_.is(last, ":"))
-            return;  // the name of a symbol
+        const bool is_statement = tokens_.is(last, ";") || tokens_.is(last, "{") || tokens_.is(last, "}") ||
+                                  tokens_.is(last, "else") || tokens_.is(last, ":") ||
+                                  (tokens_.is(last, ")") && is_condition(last));
+        if (!is_statement || close == tokens_.size()) return;  // else the name of a symbol
         const std::string text = tokens_[tokens_.next(open)].text;
         if (const std::string known = special_register(text, open, close); !known.empty()) {
             tokens_.blank(at, close + 1);
@@ -400,7 +426,7 @@ private:
         std::string quoted;
         for (const char c : text) {
             if (c == '"' || c == '\\') quoted += '\\';
-            quoted += c;
+            quoted += c == '\n' ? "\\n" : std::string(1, c);
         }
         tokens_[at].text = fmt::format("::ct_unsupported(\"inline PTX: asm({})\")", quoted);
         at = close;
@@ -428,9 +454,8 @@ private:
         const std::size_t colon = tokens_.next(tokens_.next(open)), constraint = tokens_.next(colon);
         const std::size_t target = tokens_.next(constraint);
         if (value == all.end() || !tokens_.is(colon, ":") || !tokens_.is(target, "(")) return "";
-        std::string assigned;
-        for (std::size_t i = target; i <= tokens_.partner(target) && i < close; ++i) assigned += tokens_[i].text;
-        return fmt::format("{} = {}", assigned, value->second);
+        const std::size_t end = std::min(tokens_.partner(target) + 1, close);
+        return fmt::format("{} = {}", on_one_line(target, end), value->second);
     }
 
     token_list tokens_;

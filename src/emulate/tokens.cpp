@@ -22,7 +22,9 @@ std::size_t end_of_literal(std::string_view text, std::size_t quote, bool raw) {
         return found == text.npos ? text.size() : found + end.size();
     }
     std::size_t at = quote + 1;
-    while (at < text.size() && text[at] != text[quote] && text[at] != '\n') at += text[at] == '\\' ? 2 : 1;
+    while (at < text.size() && text[at] != text[quote] && text[at] != '\n')
+        at += text[at] == '\\' && text.substr(at + 1, 1) != "\n" ? 2 : 1;
+    if (at < text.size() && text[at] == '\n') return at;  // it has no end
     return std::min(at + 1, text.size());
 }
 

@@ -39,8 +39,8 @@ public:
     // From a bracket ( [ { to its partner, or back; size() where it has none.
     std::size_t partner(std::size_t opening) const;
     std::size_t partner_before(std::size_t closing) const;
-    // From the `<` of template arguments to their `>`, or back; size() where they do not end so. `<<`, `<=` and `>=` among
-    // them are operators, as they are to g++.
+    // From the `<` of template arguments to their `>`, or back; size() where they do not end so. `<<`, `<=` and `>=`
+    // among them are operators, as they are to g++.
     std::size_t end_of_arguments(std::size_t opening) const;
     std::size_t beginning_of_arguments(std::size_t closing) const;
 

@@ -114,6 +114,11 @@ void worker::check_still_running(direction op, std::uintptr_t return_address) {
 
 void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     check_still_running(op, return_address);
+    // g++ takes the access of a struct of two doubles, which need an alignment of 8 alone, for one of 16 bytes.
+    if (keep_going_ && width == 16 && address % 16 == 8 && !has_on_stack(address)) {
+        for (unsigned at = 0; at < 16; at += 8) access(address + at, 8, op, site_of(return_address, 8));
+        return;
+    }
     if (has_on_stack(address)) return;  // a local variable
     site& where = find_site(return_address, width, op);
     const region& memory = find_region(where, address);
@@ -170,45 +175,98 @@ warp_instruction& worker::find_instruction(site& where, const region& memory) {
         const auto& i = static_cast<const warp_instruction&>(entry);
         return i.active == 0 || i.memory->space == memory.space || !keep_going_;
     };
+    if (!has_blocks_) return find_instruction_by_pass(where);
     enter_blocks_ahead();
     trace_entry* const at = find_entry(running.cursor, &trace_->end, where.return_address, fits);
-    if (at->next == &trace_->end || !fits(*at->next)) {
-        require_room(where);
-        trace_->owned.push_back(std::make_unique<warp_instruction>());
-        warp_instruction* const added = trace_->owned.back().get();
-        added->return_address = where.return_address;
-        added->is_access = true;
-        added->where = &where;
-        added->next = at->next;
-        at->next = added;
-    }
+    if (at->next == &trace_->end || !fits(*at->next)) add_instruction(where, at);
     running.cursor = at->next;
     return static_cast<warp_instruction&>(*at->next);
+}
+
+warp_instruction& worker::add_instruction(site& where, trace_entry* behind) {
+    require_room(where);
+    trace_->owned.push_back(std::make_unique<warp_instruction>());
+    warp_instruction& added = *trace_->owned.back();
+    added.return_address = where.return_address;
+    added.is_access = true;
+    added.where = &where;
+    added.next = behind->next;
+    behind->next = &added;
+    return added;
+}
+
+// The one that other lanes have executed at this site when they came to it as often as this lane, or a new one.
+warp_instruction& worker::find_instruction_by_pass(site& where) {
+    const auto count_pass = [&](site& passed) {
+        if (passed.lane_serial != lane_serial_) passed.passes = 0;
+        passed.lane_serial = lane_serial_;
+        return passed.passes++;
+    };
+    const auto as_instruction = [](trace_entry* entry) { return static_cast<warp_instruction*>(entry); };
+    if (!has_strayed_) {
+        if (running.cursor->next->return_address == where.return_address) {
+            running.cursor = running.cursor->next;
+            return *as_instruction(running.cursor);
+        }
+        ++lane_serial_;
+        for (trace_entry* passed = &trace_->begin; passed != running.cursor; passed = passed->next)
+            count_pass(*as_instruction(passed->next)->where);
+        has_strayed_ = true;
+        position_ = complete_to_ = running.cursor;
+        running.cursor = &nowhere;
+    }
+    const std::size_t pass = count_pass(where);
+    // The entry before the one of that pass, from here on up to `end`; null where there is none.
+    const auto before_pass = [&](trace_entry* from, const trace_entry* end, std::size_t wanted) -> trace_entry* {
+        for (; from != end && from->next != &trace_->end; from = from->next) {
+            const warp_instruction* const i = as_instruction(from->next);
+            if (i->where == &where && i->pass == wanted) return from;
+        }
+        return nullptr;
+    };
+    trace_entry* before = before_pass(position_, nullptr, pass);
+    if (before == nullptr) {
+        before = before_pass(complete_to_, position_, pass);
+        if (before != nullptr) disordered_ |= running.bit;
+    }
+    if (before == nullptr) {
+        // Behind what this lane has just executed, and behind the site's earlier passes.
+        trace_entry* const earlier = pass > 0 ? before_pass(position_, nullptr, pass - 1) : nullptr;
+        before = earlier != nullptr ? earlier->next : position_;
+        add_instruction(where, before).pass = pass;
+    }
+    position_ = before->next;
+    if (before == complete_to_) complete_to_ = position_;
+    return *as_instruction(position_);
 }
 
 // The block of code that the lane begins. One that is far ahead waits until the lane accesses something: most lanes
 // that leave a part of the code out have nothing to do behind it. A loop that accesses nothing goes round in the same
 // blocks.
 void worker::find_code_block(std::uintptr_t return_address) {
-    check_still_running(kLoad, return_address);
-    const auto known = std::find(blocks_ahead_.begin(), blocks_ahead_.end(), return_address);
-    if (known != blocks_ahead_.end()) {
-        blocks_ahead_.erase(known + 1, blocks_ahead_.end());
+    if (!blocks_ahead_.empty()) {
+        std::size_t known = blocks_ahead_.size();
+        while (known > 0 && blocks_ahead_[known - 1] != return_address) --known;
+        if (known == 0)
+            blocks_ahead_.push_back(return_address);
+        else
+            blocks_ahead_.resize(known);
         return;
     }
-    if (blocks_ahead_.empty()) {
-        constexpr int kFar = 64;
-        const std::uintptr_t own = place_in_code(return_address);
-        trace_entry* at = running.cursor;
-        for (int i = 0; i < kFar && at->next != &trace_->end && place_in_code(at->next->return_address) <= own; ++i) {
-            at = at->next;
-            if (at->return_address != return_address) continue;
-            running.cursor = at;
-            return;
-        }
-        resume_at_ = running.cursor;
-        running.cursor = &nowhere;  // until the lane accesses something
+    has_blocks_ = true;
+    check_still_running(kLoad, return_address);
+    constexpr int kFar = 64;
+    const std::uintptr_t own = place_in_code(return_address);
+    trace_entry* at = running.cursor;
+    for (int i = 0; i < kFar && at->next != &trace_->end && place_in_code(at->next->return_address) <= own; ++i) {
+        at = at->next;
+        if (at->return_address != return_address) continue;
+        running.cursor = at;
+        return;
     }
+    if (running.cursor->return_address == return_address) return;  // a loop of one block
+    resume_at_ = running.cursor;
+    running.cursor = &nowhere;  // until the lane accesses something
     blocks_ahead_.push_back(return_address);
 }
 
@@ -266,11 +324,11 @@ void worker::index_outside(std::int64_t index, const char* type, std::uintptr_t 
 }
 
 // A copy of a struct that no single instruction makes. The GPU's compiler takes it apart by the alignment of its type,
-// which nobody knows here: by that of its size and of its address, up to 16 bytes.
+// which nobody knows here: 4 bytes at a time, as structs of floats and ints are, where address and size allow it.
 void worker::access_range(std::uintptr_t address, std::size_t bytes, direction op, std::uintptr_t return_address) {
     if (has_on_stack(address)) return;
     if (!keep_going_) unsupported_access(address, bytes, return_address);
-    const auto piece = static_cast<unsigned>((address | bytes | 16) & -(address | bytes | 16));
+    const auto piece = static_cast<unsigned>((address | bytes | 4) & -(address | bytes | 4));
     for (std::size_t at = 0; at < bytes; at += piece) access(address + at, piece, op, site_of(return_address, piece));
 }
 
@@ -444,12 +502,23 @@ void worker::check_written(const warp_instruction& instruction) {
         if (where.op != kLoad) {
             written->note_write(address, where.width);
         } else if (!written->is_written(address, where.width)) [[unlikely]] {
+            // A lane that has its own order may have written it, where the trace has the write behind the read.
+            if ((disordered_ >> lane & 1) != 0 && has_stored(lane, address, where.width)) continue;
             note(hazard_kind::uninitialised_read, first_ + lane, where.return_address, [&] {
                 return fmt::format("reads {} bytes of '{}' at {} that held no input and that no thread has written",
                                    where.width, memory->name, line_of_site(where.index));
             });
         }
     }
+}
+
+// Whether the lane has stored to some of these bytes since the barrier, by an instruction not settled yet.
+bool worker::has_stored(unsigned lane, std::uintptr_t address, unsigned width) const {
+    return std::any_of(trace_->owned.begin(), trace_->owned.end(), [&](const auto& instruction) {
+        const std::uintptr_t at = instruction->addresses[lane];
+        return (instruction->active >> lane & 1) != 0 && instruction->where->op == kStore && at < address + width &&
+               address < at + instruction->where->width;
+    });
 }
 
 void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address) {

@@ -54,6 +54,13 @@ std::string own_name(const char* symbol) {
     return std::string(name.substr(name.find('.', 3) + 1));
 }
 
+// What the mangled names of a function's variables begin with: _ZZN...E of _ZN..., before <length><name>. extern "C"
+// has no mangled name of its own.
+std::string prefix_of_variables(const std::string& function) {
+    return function.starts_with("_Z") ? "_ZZ" + function.substr(2) + "E"
+                                      : fmt::format("_ZZ{}{}E", function.size(), function);
+}
+
 // libdw's view of this process. It is not thread-safe: every use holds the mutex.
 class program {
 public:
@@ -145,12 +152,9 @@ public:
     }
 
     std::vector<shared_variable> locals_of(const std::string& function) {
-        // The mangled name of a variable of a function _ZN... is _ZZN...E<length><name>.
         std::vector<shared_variable> found;
         if (function.empty()) return found;
-        // extern "C" has no mangled name of its own.
-        const std::string prefix = function.starts_with("_Z") ? "_ZZ" + function.substr(2) + "E"
-                                                              : fmt::format("_ZZ{}{}E", function.size(), function);
+        const std::string prefix = prefix_of_variables(function);
         std::lock_guard lock(mutex_);
         for (const shared_variable& variable : thread_locals_) {
             if (!variable.name.starts_with(prefix)) continue;
@@ -185,11 +189,20 @@ public:
 private:
     // Whether the call that returns there is in the function that declares the variable, or inlined from it.
     bool is_within(const std::string& variable, std::uintptr_t return_address) {
+        const auto declares = [&](const char* function) {
+            return function != nullptr && variable.starts_with(prefix_of_variables(own_name(function)));
+        };
+        const Dwarf_Addr address = code_address(return_address);
+        if (declares(module_ != nullptr ? dwfl_module_addrname(module_, address) : nullptr)) return true;
+        // Functions of one file alone have no mangled name in the debug information.
+        const std::string function = short_name(demangle(variable.c_str()));
         Dwarf_Die* unit = nullptr;
-        for (Dwarf_Die& scope : scopes_at(code_address(return_address), unit)) {
+        for (Dwarf_Die& scope : scopes_at(address, unit)) {
+            if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine) continue;
             Dwarf_Attribute attribute;
-            const char* const name = dwarf_formstring(dwarf_attr_integrate(&scope, DW_AT_linkage_name, &attribute));
-            if (name != nullptr && variable.starts_with(fmt::format("_ZZ{}E", name + 2))) return true;
+            const char* const mangled = dwarf_formstring(dwarf_attr_integrate(&scope, DW_AT_linkage_name, &attribute));
+            const char* const name = dwarf_diename(&scope);
+            if (mangled != nullptr ? declares(mangled) : name != nullptr && function == name) return true;
         }
         return false;
     }

@@ -45,20 +45,24 @@ thread_local constinit index3 cornerturn_thread_index{}, cornerturn_block_index{
 
 worker::worker() { make_stacks(kKernelStackBytes); }
 
-worker::~worker() { munmap(stacks_, stack_bytes_ * kMaxThreads); }
+worker::~worker() { unmap_stacks(); }
+
+void worker::unmap_stacks() {
+    if (stacks_ != nullptr) munmap(stacks_ - kHeadroom, stack_bytes_ * kMaxThreads + kHeadroom);
+}
 
 // Stacks on which a kernel has so many bytes.
 void worker::make_stacks(std::size_t kernel_bytes) {
     const std::size_t bytes = kernel_bytes + kStackReserve + kLinesFilled * kLineBytes;
     if (bytes == stack_bytes_) return;
-    const std::size_t all = bytes * kMaxThreads;
+    const std::size_t all = bytes * kMaxThreads + kHeadroom;
     void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         throw error(fmt::format("the system has no memory for the emulator's stacks ({} MiB a core)", (all >> 20) + 1));
     }
     if (kernel_bytes == kKernelStackBytes) madvise(memory, all, MADV_HUGEPAGE);
-    if (stacks_ != nullptr) munmap(stacks_, stack_bytes_ * kMaxThreads);
-    stacks_ = static_cast<char*>(memory);
+    unmap_stacks();
+    stacks_ = static_cast<char*>(memory) + kHeadroom;
     stack_bytes_ = bytes;
     for (fiber& f : fibers_) f.stack_pointer = stacks_;  // something that can be fetched ahead
 #if CORNERTURN_OWN_FIBERS
@@ -121,6 +125,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     sites_.clear();
     site_cache_.fill({});
     blocks_ahead_.clear();
+    has_blocks_ = false;
     stop_count_ = 0;
     accesses_ = 0;
 
@@ -234,6 +239,7 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
         if (going_on == 0) break;
     }
     stop_count_ = 0;
+    disordered_ = 0;
 }
 
 // Runs the warp's lanes that are due, and what they release, until none can go on.
@@ -308,6 +314,7 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
         yielding_ = 0;
         blocks_ahead_.clear();
         stop_count_ = 0;
+        disordered_ = 0;
         for (const auto& instruction : trace_->owned) instruction->active = 0;
         throw;
     }

@@ -3,8 +3,10 @@
 // A warp's lanes run one after the other up to their next barrier. Every memory access calls in here (callbacks.cpp)
 // and joins, or becomes, a warp instruction in the order in which the hardware executes them: where lanes stand at
 // different places, those at the lowest address in the code go on first, until all are together again. So that lanes
-// wait for one another at the end of a loop's body, too, each basic block of the code calls in here when it begins.
-// When the last lane stops, the instructions are counted and checked, and the next warp runs.
+// wait for one another at the end of a loop's body, too, each basic block of the code calls in here when it begins. In
+// code that was compiled without these calls, as the library's own kernels are for the sake of speed, lanes that come
+// to a call site equally often since the barrier are together. When the last lane stops, the instructions are counted
+// and checked, and the next warp runs.
 #pragma once
 
 #include <array>
@@ -39,6 +41,8 @@ inline constexpr std::size_t kLineBytes = 64, kLinesFilled = 5;
 inline constexpr unsigned kStacksInCache = 64;  // what waits on so many stacks stays in the nearest cache
 // What is kept on each stack for the emulator's own calls, beside what the kernel has: a sanitizer's are large.
 inline constexpr std::size_t kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 << 10 : 2 << 10;
+// Memory below all stacks, so that a kernel whose local variables are too large can still be told of.
+inline constexpr std::size_t kHeadroom = 1 << 20;
 inline constexpr double kSpinSeconds = 5;  // that a thread may wait for others of which none does anything else
 inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // of a block's shared memory
 
@@ -67,6 +71,8 @@ struct site {
     direction op;
     atomic_kind atomic{};
     const region* where = nullptr;  // that the last access fell into, to spare the search
+    std::uint64_t lane_serial = 0;  // the lane run that `passes` belongs to
+    std::size_t passes = 0;
     counters counts;
 };
 
@@ -85,6 +91,7 @@ struct trace_entry {
 // One warp instruction in the making.
 struct warp_instruction : trace_entry {
     site* where = nullptr;
+    std::size_t pass = 0;  // of the site, where the code has no calls for its blocks
     const region* memory = nullptr;
     bool scattered = false;   // over memory with several shadows
     bool contiguous = false;  // each active lane's access begins where that of the one before ends
@@ -301,6 +308,7 @@ private:
     void begin_lane() {
         const auto lane = static_cast<unsigned>(std::countr_zero(due_));
         const std::uint32_t rest = due_ & (due_ - 1);
+        has_strayed_ = false;
         running = {&trace_->begin, lane, due_ ^ rest};
         due_ = rest;
         current_ = first_ + lane;
@@ -330,6 +338,7 @@ private:
         return stacks_ + stack_bytes_ * static_cast<std::size_t>(stack - beginnings_.data());
     }
     void make_stacks(std::size_t kernel_bytes);
+    void unmap_stacks();
     fiber& next_fiber() { return due_ == 0 ? outside_ : starting_ ? new_fiber() : waiting_fiber(); }
 
     // The handover that the caller is about to make.
@@ -383,6 +392,7 @@ private:
             running.cursor = resume_at_;
             blocks_ahead_.clear();
         }
+        if (has_strayed_) running.cursor = &trace_->end;
         if (stop_count_ > 0 && stops_[stop_count_ - 1] == running.cursor) return;
         stops_[stop_count_++] = running.cursor;
     }
@@ -393,6 +403,9 @@ private:
     bool add_variable_at(std::uintptr_t address, std::uintptr_t return_address);
     const region& find_region(site& where, std::uintptr_t address);
     warp_instruction& find_instruction(site& where, const region& memory);
+    warp_instruction& find_instruction_by_pass(site& where);
+    warp_instruction& add_instruction(site& where, trace_entry* behind);
+    bool has_stored(unsigned lane, std::uintptr_t address, unsigned width) const;
     void require_room(const site& where);
     void follow_trace(std::uintptr_t after);
     void settle_instruction(warp_instruction& instruction);
@@ -521,6 +534,13 @@ private:
         site* found = nullptr;
     };
     std::array<cache_entry, 256> site_cache_;
+    bool has_blocks_ = false;  // the kernel's code calls in for them
+    // Where it does not: whether the running lane has left the trace, and if so its place there, and the last entry up to
+    // which it has executed all.
+    bool has_strayed_ = false;
+    trace_entry *position_ = nullptr, *complete_to_ = nullptr;
+    std::uint64_t lane_serial_ = 0;
+    std::uint32_t disordered_ = 0;  // lanes whose instructions do not follow the trace's order
     // Of the running lane: the blocks of code that it has begun and that are not in the trace yet, and where they go
     // on.
     std::vector<std::uintptr_t> blocks_ahead_;

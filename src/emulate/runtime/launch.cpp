@@ -21,6 +21,7 @@
 #include "emulate/runtime/record.hpp"
 #include "emulator/session.hpp"
 #include "emulator/symbols.hpp"
+#include "emulator/worker.hpp"
 
 // What the objects' tables say (src/emulate/objects.cpp).
 struct ct_kernel_row {
@@ -311,6 +312,7 @@ const device_symbol* symbol_of(const void* host_address) {
 using namespace cornerturn::emulator;
 
 bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
+    if (current_worker != nullptr) unsupported_feature("a launch from a kernel (dynamic parallelism)");
     if (const cudaError_t error = sticky_error(); error != cudaSuccess) {
         fail(error);
         return true;

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Compares the emulator's counters with a GPU's, at kernels of programs that nobody here wrote (see foreign.py).
+
+    scripts/foreign_counters.py build SUITE... --sources DIR --binaries DIR [--nvcc nvcc]
+    scripts/foreign_counters.py read --binaries DIR --out FILE [--commit ID] [--ncu ncu] [--seconds 480]
+    scripts/foreign_counters.py compare FILE --sources DIR [--program build/cpu/bin/cornerturn] [--out FILE]
+
+`build` compiles the programs for the GPU, with the patches of foreign.py. `read` runs there: each program by itself, for
+its exit code, then under Nsight Compute, whose counters it adds up over the launches of each kernel. `compare` runs the
+same in the emulator. Needs Python and git.
+"""
+
+import argparse
+import collections
+import csv
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+import foreign
+
+METRICS = [f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st", "red", "atom")]
+METRICS += [f"smsp__sass_{what}_{op}.sum" for what in ("inst_executed_op_shared", "l1tex_data_pipe_lsu_wavefronts_mem_shared_op") for op in ("ld", "st", "atom")]
+
+
+def build(given):
+    binaries = pathlib.Path(given.binaries)
+    binaries.mkdir(parents=True, exist_ok=True)
+    plan = []
+    for suite in given.suites:
+        with tempfile.TemporaryDirectory() as folder:
+            tree = foreign.checked_out(given.sources, suite, pathlib.Path(folder))
+            for program in foreign.SUITES[suite](tree):
+                foreign.patched(tree, program)
+                binary = binaries / f"{suite}.{program.name}"
+                built = subprocess.run([given.nvcc, "-arch=sm_90", "-std=c++17", "-w", *program.flags, *program.files, "-o", binary.resolve()], cwd=tree)
+                if built.returncode == 0:
+                    plan.append({"suite": suite, "program": program.name, "runs": [list(run) for run in program.runs]})
+    (binaries / "plan.json").write_text(json.dumps(plan))
+
+
+def profile(ncu, command, seconds):
+    """The counters of each kernel, added up over its launches, by mangled name."""
+    done = subprocess.run([ncu, "--csv", "--page", "raw", "--print-kernel-base", "mangled", "--clock-control", "none", "--cache-control", "none",
+                           "--metrics", ",".join(METRICS), *command], capture_output=True, text=True, errors="replace", timeout=seconds)
+    lines = done.stdout.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
+    kernels = collections.OrderedDict()
+    for row in list(csv.DictReader(lines[start:]))[1:] if start is not None else []:  # the first row has the units
+        kernel = kernels.setdefault(row["Kernel Name"], collections.Counter())
+        kernel["launches"] += 1
+        for metric in METRICS:
+            kernel[metric] += int(float(row[metric].replace(",", "")))
+    return kernels
+
+
+def read(given):
+    binaries, begun, runs = pathlib.Path(given.binaries).resolve(), time.monotonic(), []
+    for program in json.loads((binaries / "plan.json").read_text()):
+        for arguments in program["runs"]:
+            if time.monotonic() - begun > given.seconds:
+                break
+            command = [str(binaries / f"{program['suite']}.{program['program']}"), *arguments]
+            run = {"suite": program["suite"], "program": program["program"], "arguments": arguments}
+            try:
+                run["exit"] = subprocess.run(command, capture_output=True, timeout=60).returncode
+                run["kernels"] = profile(given.ncu, command, 100)
+            except subprocess.TimeoutExpired:
+                run["exit"] = "timeout"
+            runs.append(run)
+            print(program["program"], *arguments, run["exit"], flush=True)
+    query = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
+    name, _, driver = query.partition(", ")
+    version = subprocess.run([given.ncu, "--version"], capture_output=True, text=True).stdout.strip().splitlines()[-1:]
+    pathlib.Path(given.out).write_text(json.dumps({
+        "device": name, "driver": driver, "ncu": " ".join(version), "commit": given.commit, "date": datetime.date.today().isoformat(),
+        "command": "scripts/foreign_counters.py read", "repositories": foreign.REPOSITORIES, "runs": runs}, indent=0) + "\n")
+
+
+def compare(given):
+    stored = json.loads(pathlib.Path(given.file).read_text())
+    equal, different, skipped, kernels = 0, [], [], set()
+    with tempfile.TemporaryDirectory() as folder:
+        where = pathlib.Path(folder)
+        for suite in dict.fromkeys(run["suite"] for run in stored["runs"]):
+            tree = foreign.checked_out(given.sources, suite, where)
+            programs = {program.name: program for program in foreign.SUITES[suite](tree)}
+            built = {}
+            for run in (r for r in stored["runs"] if r["suite"] == suite and r["program"] in programs):
+                program = programs[run["program"]]
+                binary, report = where / (program.name + ".out"), where / "report.json"
+                if program.name not in built:
+                    foreign.patched(tree, program)
+                    built[program.name] = subprocess.run([given.program, "cc", *program.flags, *program.files, "-o", binary], cwd=tree, capture_output=True).returncode
+                report.unlink(missing_ok=True)
+                label = " ".join([program.name, *run["arguments"]])
+                try:
+                    status = subprocess.run([binary, *run["arguments"]], cwd=tree / program.folder, capture_output=True, timeout=foreign.SECONDS, stdin=subprocess.DEVNULL,
+                                            env=os.environ | {"CORNERTURN_EMULATE": f"report={report}"}).returncode if built[program.name] == 0 else "does not compile"
+                except subprocess.TimeoutExpired:
+                    status = "timeout"
+                if status != run["exit"]:
+                    skipped.append(f"{label}: exit {run['exit']} on the GPU, {status} in the emulator")
+                if run["exit"] != 0 or status != 0 or not report.exists():
+                    continue
+                ours = {kernel["symbol"]: kernel for kernel in json.loads(report.read_text())["kernels"]}
+                for symbol, theirs in run.get("kernels", {}).items():
+                    if symbol not in ours:  # cuBLAS's
+                        continue
+                    kernels.add(symbol)
+                    for metric in METRICS:
+                        a, b = theirs.get(metric, 0), ours[symbol]["metrics"][metric]
+                        if a == b:
+                            equal += a != 0
+                        else:
+                            different.append({"run": label, "kernel": ours[symbol]["kernel"], "metric": metric, "gpu": a, "emulator": b})
+    readings = equal + len(different)
+    print(f"{equal} of {readings} readings that are not 0 in both are equal ({equal / max(readings, 1):.1%}), of {len(kernels)} kernels")
+    for line in skipped:
+        print("not compared:", line)
+    if given.out:
+        pathlib.Path(given.out).write_text(json.dumps({
+            "device": stored["device"], "driver": stored["driver"], "commit": stored["commit"], "date": datetime.date.today().isoformat(),
+            "command": "scripts/foreign_counters.py compare", "kernels": len(kernels), "readings": readings, "equal": equal,
+            "not_compared": skipped, "different": different}, indent=1) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    add = commands.add_parser("build")
+    add.set_defaults(run=build)
+    add.add_argument("suites", nargs="+", choices=foreign.SUITES)
+    add.add_argument("--sources", required=True)
+    add.add_argument("--binaries", required=True)
+    add.add_argument("--nvcc", default="nvcc")
+    add = commands.add_parser("read")
+    add.set_defaults(run=read)
+    add.add_argument("--binaries", required=True)
+    add.add_argument("--out", required=True)
+    add.add_argument("--commit", default="")
+    add.add_argument("--ncu", default="ncu")
+    add.add_argument("--seconds", type=float, default=480)
+    add = commands.add_parser("compare")
+    add.set_defaults(run=compare)
+    add.add_argument("file")
+    add.add_argument("--sources", required=True)
+    add.add_argument("--program", default="build/cpu/bin/cornerturn")
+    add.add_argument("--out")
+    given = parser.parse_args()
+    if "program" in given:
+        given.program = str(pathlib.Path(given.program).resolve())
+    given.run(given)
+
+
+if __name__ == "__main__":
+    main()
