@@ -116,7 +116,7 @@ void store_copied(void* to, const void* value, unsigned bytes) {
 }
 void end_of_copies() { current_worker->copies().end_group(); }
 void wait_for_copies(unsigned later) { current_worker->copies().arrive(later); }
-void* dynamic_shared() { return dynamic_shared_memory; }
+void* dynamic_shared() { return current_worker->dynamic_shared(); }
 void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected) {
     current_worker->atomic(kind, address, bytes, value, expected, CORNERTURN_RETURN_ADDRESS);
 }

@@ -118,6 +118,9 @@ struct options {
     bool keep_going = false;
     bool prints_to_output = false;                // what kernels print goes to standard output, not error
     std::size_t stack_bytes = kKernelStackBytes;  // of a thread's local variables
+    // The calling OS thread's memory for a block's dynamic shared memory, kMaxShared bytes; null: of the emulator's
+    // own.
+    void* (*dynamic_shared)() = nullptr;
     // Asked for memory that no buffer holds, when a kernel comes to it.
     std::optional<found_memory> (*find_memory)(std::uintptr_t address) = nullptr;
 };

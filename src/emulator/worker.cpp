@@ -37,7 +37,6 @@ constinit trace_entry nothing{};
 constinit trace_entry nowhere{.next = &nothing};
 thread_local constinit running_lane running{&nowhere, 0, 0};
 thread_local constinit worker* current_worker = nullptr;
-alignas(1024) thread_local constinit std::byte dynamic_shared_memory[kMaxShared]{};
 extern "C" {
 thread_local constinit index3 cornerturn_thread_index{}, cornerturn_block_index{}, cornerturn_block_dim{},
     cornerturn_grid_dim{};
@@ -156,7 +155,14 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     serial_ = 0;
     static_shadow_.cover(low < high ? low : 0, low < high ? high - low : 0);
     if (config.dynamic_shared_bytes > 0) {
-        const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_shared_memory);
+        if (session.options_.dynamic_shared != nullptr) {
+            dynamic_shared_ = session.options_.dynamic_shared();
+        } else {
+            if (own_dynamic_shared_ == nullptr)
+                own_dynamic_shared_ = std::make_unique<bank_row[]>(kMaxShared / sizeof(bank_row));
+            dynamic_shared_ = own_dynamic_shared_.get();
+        }
+        const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_shared_);
         add_shared(begin, config.dynamic_shared_bytes, "dynamic shared memory", dynamic_shadow_);
         dynamic_shadow_.cover(begin, config.dynamic_shared_bytes);
     }

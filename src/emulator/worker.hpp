@@ -126,8 +126,6 @@ struct running_lane {
 };
 extern trace_entry nowhere;
 [[gnu::tls_model("local-exec")]] extern thread_local constinit running_lane running;
-// Of the block that runs: what all `extern __shared__` arrays are.
-extern thread_local constinit std::byte dynamic_shared_memory[kMaxShared] asm("cornerturn_dynamic_shared");
 extern "C" {
 [[gnu::tls_model("local-exec")]] extern thread_local constinit index3 cornerturn_thread_index, cornerturn_block_index,
     cornerturn_block_dim, cornerturn_grid_dim;
@@ -240,6 +238,7 @@ public:
     void index_outside(std::int64_t index, const char* type, std::uintptr_t return_address);
     int print(const char* format, std::va_list& arguments);
 
+    void* dynamic_shared() const { return dynamic_shared_; }
     void fence() { fenced_[current_] = synchronized_[current_] = serial_; }
     void note_volatile_load() { synchronized_[current_] = serial_; }
     void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected,
@@ -535,8 +534,8 @@ private:
     };
     std::array<cache_entry, 256> site_cache_;
     bool has_blocks_ = false;  // the kernel's code calls in for them
-    // Where it does not: whether the running lane has left the trace, and if so its place there, and the last entry up to
-    // which it has executed all.
+    // Where it does not: whether the running lane has left the trace, and if so its place there, and the last entry up
+    // to which it has executed all.
     bool has_strayed_ = false;
     trace_entry *position_ = nullptr, *complete_to_ = nullptr;
     std::uint64_t lane_serial_ = 0;
@@ -559,6 +558,11 @@ private:
     std::uint64_t old_value_ = 0;  // that it found
     std::FILE* output_ = stderr;   // where kernels print
 
+    struct alignas(128) bank_row {
+        std::byte bytes[128];
+    };
+    std::unique_ptr<bank_row[]> own_dynamic_shared_;
+    void* dynamic_shared_ = nullptr;  // of the block that runs
     shadow_memory static_shadow_, dynamic_shadow_;
 
     bool some_copies_ = false;  // asynchronous ones, in the block

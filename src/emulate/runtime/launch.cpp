@@ -33,6 +33,9 @@ struct ct_variable_row {
     void* device;
     std::uint64_t bytes, kind;  // 0: __device__, 1: __constant__, 2: __managed__
 };
+// What all `extern __shared__` arrays are, of the block that the OS thread runs.
+alignas(1024) thread_local constinit std::byte dynamic_shared_memory[cornerturn::emulator::kMaxShared] asm(
+    "cornerturn_dynamic_shared"){};
 extern "C" {
 [[gnu::weak]] extern const ct_kernel_row __start_ct_kernels[], __stop_ct_kernels[];
 [[gnu::weak]] extern const ct_variable_row __start_ct_variables[], __stop_ct_variables[];
@@ -258,6 +261,7 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
     how.keep_going = true;
     how.prints_to_output = true;
     how.find_memory = &find_memory;
+    how.dynamic_shared = [] { return static_cast<void*>(dynamic_shared_memory); };
     const run_options& wanted = run_options::given();
     how.lines = wanted.lines;
     how.workers = wanted.workers;
