@@ -15,8 +15,8 @@ namespace cornerturn::cli {
 // What somebody asked for. Options are words here, so that every mistake is told in the same way.
 struct invocation {
     arguments given;  // options by their names, "--rows", and what has no dashes by its own, "OPERATION"
-    std::vector<std::string> repeated;  // of what may stand there several times
-    std::vector<std::string> words;     // the whole command line, without the program's name
+    std::vector<std::string> repeated;         // of what may stand there several times
+    std::vector<std::string> words;            // the whole command line, without the program's name
     std::vector<std::string> behind_dashes{};  // what follows --, where the command keeps words
 
     // --format, --seed, --output.
@@ -40,7 +40,7 @@ struct command {
     // Words that no option of its own takes are in invocation::repeated, in their order; and it has no --output but its
     // own.
     bool keeps_words = false;
-    std::vector<std::string> repeatable = {};           // options that may be given several times: values by lines
+    std::vector<std::string> repeatable = {};            // options that may be given several times: values by lines
     int (*run_for_status)(const invocation&) = nullptr;  // instead of run: what the program then returns
 };
 
