@@ -52,7 +52,14 @@ def check_component(component, build, folder):
     wanted = {name for name in headers if without and not name.startswith(without)}
     if without:
         require(files_of(prefix / "include/cornerturn") == wanted, f"{component}: its public headers are installed, and no others")
-    rest = {pathlib.Path(name).name for name in files_of(prefix) if not name.startswith("include/")}
+    shims = "share/cornerturn/cuda/"  # what `cornerturn cc` compiles with
+    if component == "program":
+        require({name.removeprefix(shims) for name in files_of(prefix) if name.startswith(shims)} == files_of(SOURCE / "src/emulate/cuda"),
+                "program: the headers of foreign programs are installed")
+        require(files_of(prefix / "include/cornerturn") == {name for name in headers if name.startswith("emulator/")},
+                "program: and what they include")
+        own = own | {"libcornerturn_emulate"}
+    rest = {pathlib.Path(name).name for name in files_of(prefix) if not name.startswith(("include/", shims))}
     allowed = {"cornerturnConfig.cmake", "cornerturnConfigVersion.cmake", f"{component}.cmake", f"{component}Targets.cmake",
                f"{component}Targets-{setting('CMAKE_BUILD_TYPE').lower()}.cmake"}
     rest = {re.sub(r"\.(a|so[.\d]*)$", "", name) for name in rest}
