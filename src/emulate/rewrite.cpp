@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <vector>
 
 #include "cornerturn/error.hpp"
@@ -21,6 +20,21 @@ const std::set<std::string_view> kDroppedWithArguments{"__launch_bounds__", "__m
 // After these an expression begins: a bracket behind them is no call's.
 const std::set<std::string_view> kBeforeExpression{"return", "else", "do",  "case", "co_return", "throw",
                                                    "and",    "or",   "not", "in",   "goto",      "co_yield"};
+
+// "laneid" of the literal "mov.u32 %0, %laneid;"; "" of other PTX.
+std::string moved_register(std::string text) {
+    for (const char* const escape : {"\\n", "\\t"})
+        for (std::size_t at; (at = text.find(escape)) != text.npos;) text.replace(at, 2, " ");
+    std::string all;  // without what may stand between the words
+    for (const char c : text)
+        if (std::string_view(" \";").find(c) == std::string_view::npos) all += c;
+    const std::size_t begin = all.find("%0,%");
+    if (!all.starts_with("mov.") || begin == all.npos) return "";
+    const std::string type = all.substr(4, begin - 4), name = all.substr(begin + 4);
+    const bool is_word = type.size() == 3 && std::string_view("bsu").find(type[0]) != std::string_view::npos &&
+                         (type.ends_with("32") || type.ends_with("64"));
+    return !is_word ? "" : name.starts_with('%') ? name.substr(1) : name;
+}
 
 class rewriter {
 public:
@@ -447,10 +461,7 @@ private:
                                                             {"lanemask_eq", "(1u << ::ct_lane())"},
                                                             {"lanemask_gt", "~((2u << ::ct_lane()) - 1)"},
                                                             {"lanemask_ge", "~((1u << ::ct_lane()) - 1)"}};
-        static const std::regex form(R"re(^"\s*mov\.[usb](?:32|64)\s+%0\s*,\s*%%?(\w+)\s*;?\s*(?:\\n|\\t)*"$)re");
-        std::smatch found;
-        if (!std::regex_match(text, found, form)) return "";
-        const auto value = all.find(found[1]);
+        const auto value = all.find(moved_register(text));
         const std::size_t colon = tokens_.next(tokens_.next(open)), constraint = tokens_.next(colon);
         const std::size_t target = tokens_.next(constraint);
         if (value == all.end() || !tokens_.is(colon, ":") || !tokens_.is(target, "(")) return "";
