@@ -85,6 +85,14 @@ handover worker::sync_threads_count(bool value, std::uintptr_t return_address) {
 // The lanes of waiting masks all of whose other lanes wait, too, or have ended.
 std::uint32_t worker::lanes_that_agree() const {
     const std::uint32_t waiting = at_warp_sync_;
+    // Mostly all wait for one another.
+    const std::uint32_t first = waits_[first_ + static_cast<unsigned>(std::countr_zero(waiting))].mask;
+    bool alike = (first & ~(waiting | finished_)) == 0;
+    for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
+        const warp_wait& own = waits_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
+        alike &= own.what <= warp_wait::exchange && own.mask == first;
+    }
+    if (alike) return waiting;
     std::uint32_t all = 0;
     for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
         const int i = std::countr_zero(rest);
