@@ -1,0 +1,183 @@
+// The trace that a warp's lanes follow: where an access, or a block of code, belongs in the order in which the hardware
+// executes them.
+#include <algorithm>
+#include <bit>
+
+#include "core/available_memory.hpp"
+#include "emulator/worker.hpp"
+
+namespace cornerturn::emulator {
+namespace {
+
+// The order of places in the code, and at one place of its accesses of several widths.
+std::uintptr_t place_in_code(std::uintptr_t return_address) { return std::rotl(return_address, 64 - kAddressBits); }
+
+// The entry behind which the next one at this place is, or has to be: other lanes execute what is skipped, while this
+// one waits for them. What is skipped once comes before that place for good, so the next lane need not look at it
+// again.
+template <class Fits>
+trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uintptr_t return_address, Fits fits) {
+    constexpr int kFew = 8;
+    const std::uintptr_t own = place_in_code(return_address);
+    trace_entry* at = from->sought == return_address ? from->found : from;
+    int steps = 0;
+    while (at->next != end && place_in_code(at->next->return_address) <= own && !fits(*at->next)) {
+        at = at->next;
+        if (at->sought == return_address) at = at->found;
+        ++steps;
+    }
+    if (steps > kFew) {
+        from->sought = return_address;
+        from->found = at;
+    }
+    return at;
+}
+
+}  // namespace
+
+// The instruction that the lane executes at this site: the next of the trace, or a new one.
+warp_instruction& worker::find_instruction(site& where, const region& memory) {
+    const auto fits = [&](const trace_entry& entry) {
+        if (entry.return_address != where.return_address) return false;
+        const auto& i = static_cast<const warp_instruction&>(entry);
+        return i.active == 0 || i.memory->space == memory.space || !keep_going_;
+    };
+    if (!has_blocks_) return find_instruction_by_pass(where);
+    enter_blocks_ahead();
+    trace_entry* const at = find_entry(running.cursor, &trace_->end, where.return_address, fits);
+    if (at->next == &trace_->end || !fits(*at->next)) add_instruction(where, at);
+    running.cursor = at->next;
+    return static_cast<warp_instruction&>(*at->next);
+}
+
+warp_instruction& worker::add_instruction(site& where, trace_entry* behind) {
+    require_room(where);
+    trace_->owned.push_back(std::make_unique<warp_instruction>());
+    warp_instruction& added = *trace_->owned.back();
+    added.return_address = where.return_address;
+    added.is_access = true;
+    added.where = &where;
+    added.next = behind->next;
+    behind->next = &added;
+    return added;
+}
+
+// The one that other lanes have executed at this site when they came to it as often as this lane, or a new one.
+warp_instruction& worker::find_instruction_by_pass(site& where) {
+    const auto count_pass = [&](site& passed) {
+        if (passed.lane_serial != lane_serial_) passed.passes = 0;
+        passed.lane_serial = lane_serial_;
+        return passed.passes++;
+    };
+    const auto as_instruction = [](trace_entry* entry) { return static_cast<warp_instruction*>(entry); };
+    if (!has_strayed_) {
+        if (running.cursor->next->return_address == where.return_address) {
+            running.cursor = running.cursor->next;
+            return *as_instruction(running.cursor);
+        }
+        ++lane_serial_;
+        for (trace_entry* passed = &trace_->begin; passed != running.cursor; passed = passed->next)
+            count_pass(*as_instruction(passed->next)->where);
+        has_strayed_ = true;
+        position_ = complete_to_ = running.cursor;
+        running.cursor = &nowhere;
+    }
+    const std::size_t pass = count_pass(where);
+    // The entry before the one of that pass, from here on up to `end`; null where there is none.
+    const auto before_pass = [&](trace_entry* from, const trace_entry* end, std::size_t wanted) -> trace_entry* {
+        for (; from != end && from->next != &trace_->end; from = from->next) {
+            const warp_instruction* const i = as_instruction(from->next);
+            if (i->where == &where && i->pass == wanted) return from;
+        }
+        return nullptr;
+    };
+    trace_entry* before = before_pass(position_, nullptr, pass);
+    if (before == nullptr) {
+        before = before_pass(complete_to_, position_, pass);
+        if (before != nullptr) disordered_ |= running.bit;
+    }
+    if (before == nullptr) {
+        // Behind what this lane has just executed, and behind the site's earlier passes.
+        trace_entry* const earlier = pass > 0 ? before_pass(position_, nullptr, pass - 1) : nullptr;
+        before = earlier != nullptr ? earlier->next : position_;
+        add_instruction(where, before).pass = pass;
+    }
+    position_ = before->next;
+    if (before == complete_to_) complete_to_ = position_;
+    return *as_instruction(position_);
+}
+
+// The block of code that the lane begins. One that is far ahead waits until the lane accesses something: most lanes
+// that leave a part of the code out have nothing to do behind it. A loop that accesses nothing goes round in the same
+// blocks.
+void worker::find_code_block(std::uintptr_t return_address) {
+    if (!blocks_ahead_.empty()) {
+        std::size_t known = blocks_ahead_.size();
+        while (known > 0 && blocks_ahead_[known - 1] != return_address) --known;
+        if (known == 0)
+            blocks_ahead_.push_back(return_address);
+        else
+            blocks_ahead_.resize(known);
+        return;
+    }
+    has_blocks_ = true;
+    check_still_running(kLoad, return_address);
+    constexpr int kFar = 64;
+    const std::uintptr_t own = place_in_code(return_address);
+    trace_entry* at = running.cursor;
+    for (int i = 0; i < kFar && at->next != &trace_->end && place_in_code(at->next->return_address) <= own; ++i) {
+        at = at->next;
+        if (at->return_address != return_address) continue;
+        running.cursor = at;
+        return;
+    }
+    if (running.cursor->return_address == return_address) return;  // a loop of one block
+    resume_at_ = running.cursor;
+    running.cursor = &nowhere;  // until the lane accesses something
+    blocks_ahead_.push_back(return_address);
+}
+
+// Makes the blocks that the lane has begun since its last access a part of the trace.
+void worker::enter_blocks_ahead() {
+    if (blocks_ahead_.empty()) return;
+    trace_entry* at = resume_at_;
+    for (const std::uintptr_t block : blocks_ahead_) {
+        const auto fits = [&](const trace_entry& entry) { return entry.return_address == block; };
+        at = find_entry(at, &trace_->end, block, fits);
+        if (at->next == &trace_->end || !fits(*at->next)) {
+            trace_entry& added = trace_->blocks.emplace_back();
+            added.return_address = block;
+            added.next = at->next;
+            at->next = &added;
+        }
+        at = at->next;
+    }
+    running.cursor = at;
+    blocks_ahead_.clear();
+}
+
+// Raises where one more instruction would be one too many to hold until all lanes of the warp have stopped.
+void worker::require_room(const site& where) {
+    constexpr std::size_t kMost = 1 << 20, kSome = 1 << 16;
+    constexpr std::int64_t kMemoryLeft = 1 << 29;
+    const std::size_t held = trace_->owned.size();
+    if (held < kMost && (held % kSome != 0 || held == 0)) return;
+    bool has_memory = false;
+    on_large_stack([&] { has_memory = available_memory() > kMemoryLeft; });
+    if (held < kMost && has_memory) return;
+    raise_from_fiber({hazard_kind::endless_loop, current_, 0, held, where.op, where.return_address});
+}
+
+// Makes the trace that begins at this barrier the one to follow.
+void worker::follow_trace(std::uintptr_t after) {
+    trace* next = trace_->followed_by;
+    if (next->after != after) {
+        const auto found =
+            std::find_if(traces_.begin(), traces_.end(), [&](const trace& t) { return t.after == after; });
+        next = found != traces_.end() ? &*found : &traces_.emplace_back(after);
+        trace_->followed_by = next;
+    }
+    trace_ = next;
+}
+
+}  // namespace cornerturn::emulator
