@@ -1,10 +1,10 @@
 // How many memory accesses a second the emulator simulates on one core, every block run (as --full does), a rung at a
 // time. Counting, hazards and the kernel's own work are included; preparing and verifying the matrix are not.
 //
-//     build/cpu/bench/emulator_throughput [n [element_bytes [id]]]      n x n, 4096 x 4096 of 4 bytes unless told
+//     build/cpu/bench/emulator_throughput [n [element_bytes [id|all [races]]]]     n x n, 4096 x 4096 of 4 bytes unless told
 //
-// The best of seven runs: what the machine does besides can only take time away. The target, 100 million,
-// is for each scalar rung: the last lines name the slowest and say how many reach it.
+// The best of seven runs: what the machine does besides can only take time away. The target, 100 million, or 60 with the
+// search for races in global memory, is for each scalar rung: the last lines name the slowest and say how many reach it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 
 #include "core/problem.hpp"
 #include "device/registry.hpp"
+#include "emulator/races.hpp"
 #include "emulator/session.hpp"
 #include "ops/copy/movement.hpp"
 
@@ -22,9 +23,11 @@ using namespace cornerturn;
 int main(int argc, char** argv) {
     const std::int64_t n = argc > 1 ? std::atoll(argv[1]) : 4096;
     const int size = argc > 2 ? std::atoi(argv[2]) : 4;
-    const std::string only = argc > 3 ? argv[3] : "";
+    const std::string only = argc > 3 && std::string(argv[3]) != "all" ? argv[3] : "";
+    const bool with_races = argc > 4;
+    emulator::race_search races;
     constexpr int kRounds = 7;
-    constexpr double kTarget = 100;  // million accesses a second
+    const double kTarget = with_races ? 60 : 100;  // million accesses a second
     int scalar = 0, reach = 0;
     double slowest = 0;
     std::string slowest_id;
@@ -37,7 +40,7 @@ int main(int argc, char** argv) {
         double best = 1e300;
         std::uint64_t accesses = 0;
         for (int round = 0; round < kRounds; ++round) {
-            emulator::session session({.workers = 1});
+            emulator::session session({.workers = 1, .races = with_races ? &races : nullptr});
             session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()),
                                false);
             session.add_output("destination", problem.destination().data(),

@@ -124,6 +124,11 @@ struct read_policy {
 };
 #endif
 
+// A word whose other bytes, of which the caller makes nothing, another thread may be writing.
+__device__ __forceinline__ unsigned load_beside_writes(const unsigned* address, read_policy read) {
+    return read.load(address);
+}
+
 // Keeps the line.
 template <class T>
 __device__ __forceinline__ T load_kept(const T* address) {

@@ -115,6 +115,12 @@ struct read_policy {
     __forceinline__ unsigned load_if(bool condition, const unsigned* address) const { return condition ? *address : 0; }
 };
 
+// A word whose other bytes, of which the caller makes nothing, another thread may be writing: volatile accesses race
+// with nobody here.
+__forceinline__ unsigned load_beside_writes(const unsigned* address, read_policy) {
+    return *const_cast<const volatile unsigned*>(address);
+}
+
 // Keeps the line.
 template <class T>
 __forceinline__ T load_kept(const T* address) {

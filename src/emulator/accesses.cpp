@@ -22,6 +22,9 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
         result->touch_bits = touch::make(0, 0, result->index, 0).bits;
         result->width = width;
         result->op = op;
+        result->is_volatile = is_volatile_;
+        if (races_.searching())
+            result->race_bits = std::uint64_t{races_.search().number_of_site(return_address)} << global_touch::kSite;
     }
     entry = {return_address, result};
     return *result;
@@ -54,6 +57,7 @@ const region* worker::region_at(std::uintptr_t address) const {
 
 void worker::add_region(region added) {
     const region* const kept = &regions_.emplace_back(std::move(added));
+    kept->may_race &= races_.searching() && kept->space == region::global;
     const auto at = std::upper_bound(by_address_.begin(), by_address_.end(), kept,
                                      [](const region* a, const region* b) { return a->begin < b->begin; });
     by_address_.insert(at, kept);
@@ -82,14 +86,14 @@ bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_addre
         on_large_stack([&] { memory = find_memory_(address); });
         if (memory) {
             add_region({memory->constant ? region::constant : region::global, !memory->constant, memory->begin,
-                        memory->bytes, memory->name, nullptr, nullptr});
+                        memory->bytes, memory->name, nullptr, nullptr, !memory->changes_hands});
             return true;
         }
     }
     std::optional<global_variable> found;
     on_large_stack([&] { found = global_variable_at(address, return_address); });
     if (!found) return false;
-    add_region({region::global, found->writable, found->begin, found->bytes, found->name, nullptr, nullptr});
+    add_region({region::global, found->writable, found->begin, found->bytes, found->name, nullptr, nullptr, true});
     return true;
 }
 

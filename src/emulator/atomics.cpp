@@ -108,7 +108,7 @@ void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     // In shared memory there is one kind of instruction, which returns the old value.
     access(at, bytes, kReduction, return_address);
-    synchronized_[current_] = serial_;
+    note_acquire();
     last_atomic_ = &find_site(return_address, bytes, kReduction);
     last_atomic_->atomic = kind;
     const auto run = [&]<class T>(T) {

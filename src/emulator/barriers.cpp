@@ -202,12 +202,16 @@ std::uint32_t worker::release_warp_syncs() {
     }
     at_warp_sync_ &= ~released;
     warp_synced_ = true;
+    bool counted_out = false;
     for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
         const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
         if (waits_[thread].what == warp_wait::active_lanes) continue;  // which orders nothing
         touch& own = touches_[thread];
+        counted_out |= own.warp_syncs() == touch::kMaxWarpSyncs;
         own = touch::make(0, own.warp_syncs() % touch::kMaxWarpSyncs + 1, 0, own.thread());
     }
+    // What comes now would look like what came long before: as if the block's barrier lay between, no race is made up.
+    if (counted_out) begin_interval();
     return released;
 }
 
@@ -273,11 +277,16 @@ void worker::release_barrier() {
         block_count_ = 0;
         counts_values_ = false;
     }
+    begin_interval();
+}
+
+void worker::begin_interval() {
     if (++serial_ == touch::kMaxSerial) {
         throw unsupported(fmt::format("{}: a block with more than {} barriers", function_name(config_.kernel),
                                       touch::kMaxSerial / 2));
     }
     interval_ = touch::make(serial_, 0, 0, 0);
+    races_.next_interval();
 }
 
 void worker::note_ended_early() {

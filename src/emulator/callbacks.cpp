@@ -23,18 +23,19 @@ using cornerturn::emulator::worker;
         current_worker->access_unaligned(reinterpret_cast<std::uintptr_t>(address), width, op, \
                                          CORNERTURN_RETURN_ADDRESS);                           \
     }
-#define CORNERTURN_VOLATILE_LOAD(name, width)                                                               \
-    void name(void* address) {                                                                              \
-        if (current_worker != nullptr) current_worker->note_volatile_load();                                \
-        worker::access(reinterpret_cast<std::uintptr_t>(address), width, kLoad, CORNERTURN_RETURN_ADDRESS); \
+#define CORNERTURN_VOLATILE(name, width, op)                                                  \
+    void name(void* address) {                                                                \
+        if (current_worker == nullptr) return;                                                \
+        current_worker->access_volatile(reinterpret_cast<std::uintptr_t>(address), width, op, \
+                                        CORNERTURN_RETURN_ADDRESS);                           \
     }
 #define CORNERTURN_ACCESSES(width)                                     \
     CORNERTURN_ACCESS(__tsan_read##width, width, kLoad)                \
     CORNERTURN_ACCESS(__tsan_write##width, width, kStore)              \
     CORNERTURN_UNALIGNED(__tsan_unaligned_read##width, width, kLoad)   \
     CORNERTURN_UNALIGNED(__tsan_unaligned_write##width, width, kStore) \
-    CORNERTURN_VOLATILE_LOAD(__tsan_volatile_read##width, width)       \
-    CORNERTURN_ACCESS(__tsan_volatile_write##width, width, kStore)
+    CORNERTURN_VOLATILE(__tsan_volatile_read##width, width, kLoad)     \
+    CORNERTURN_VOLATILE(__tsan_volatile_write##width, width, kStore)
 
 extern "C" {
 

@@ -74,10 +74,6 @@ void check(const launch_config& config, std::size_t shared_bytes) {
     }
 }
 
-std::uint64_t index_of(extent3 block, extent3 grid) {
-    return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
-}
-
 std::int64_t tiles_along(std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; }
 
 // What a block's counts may depend on. On one axis: how far the tile's position shifts each operand within a sector,
@@ -213,6 +209,7 @@ private:
         const std::uint64_t chunk = std::clamp<std::uint64_t>(count / (workers * 16), 1, 4096);
 
         std::atomic<std::uint64_t> next{0}, failed_at{count};
+        std::atomic<unsigned> begun{0};
         std::mutex mutex;  // guards error, and the session's report
         std::exception_ptr error;
         const auto fail = [&](std::uint64_t at) {
@@ -224,7 +221,7 @@ private:
         const auto work = [&] {
             try {
                 std::unique_ptr<worker> self = worker_pool::instance().take();
-                self->begin(config_, entry_, arguments_, session_);
+                self->begin(config_, entry_, arguments_, session_, begun++);
                 {
                     const interruptible kernels(*self, session_.options_.block_seconds);
                     for (std::uint64_t index; (index = next.fetch_add(chunk)) < failed_at;) {
@@ -247,6 +244,7 @@ private:
                 fail(0);
             }
         };
+        if (session_.options_.races != nullptr) session_.options_.races->begin_launch();
         {
             const auto others = start_threads(static_cast<std::int64_t>(workers) - 1, [&](std::int64_t) { work(); });
             work();

@@ -17,9 +17,11 @@
 
 namespace cornerturn::emulator {
 
+class race_search;
+
 // A rule of the machine that a kernel broke.
 enum class hazard_kind {
-    race,                 // two threads, one of them writing, on the same shared bytes with no barrier between
+    race,                 // two threads, one of them writing, on the same bytes with nothing that orders them
     uninitialised_read,   // shared memory that no thread of the block has written, or an output that no thread has
     divergent_barrier,    // a barrier that not all of its threads reach
     out_of_bounds,        // an access outside every buffer, or outside the kernel's own shared and local arrays
@@ -102,6 +104,7 @@ struct found_memory {
     std::uintptr_t begin;
     std::size_t bytes;
     bool constant = false;
+    bool changes_hands = false;  // within a launch, as what kernels allocate: races in it are not searched
 };
 
 struct options {
@@ -123,6 +126,8 @@ struct options {
     void* (*dynamic_shared)() = nullptr;
     // Asked for memory that no buffer holds, when a kernel comes to it.
     std::optional<found_memory> (*find_memory)(std::uintptr_t address) = nullptr;
+    // Races in global memory are searched, too. One search serves many sessions, but not at the same time. Null: none.
+    race_search* races = nullptr;
 };
 
 // While a session is alive, launches made by the thread that created it run in it and add to its report.

@@ -16,7 +16,7 @@ namespace cornerturn::emulator {
 struct touch {
     std::uint64_t bits = 0;
 
-    static constexpr int kSerialBits = 22, kWarpSyncBits = 16, kSiteBits = 14, kThreadBits = 10;
+    static constexpr int kSerialBits = 25, kWarpSyncBits = 13, kSiteBits = 14, kThreadBits = 10;
     static constexpr std::uint64_t kMaxSerial = (1ull << kSerialBits) - 1;
     static constexpr unsigned kMaxSites = 1u << kSiteBits, kMaxWarpSyncs = (1u << kWarpSyncBits) - 1;
     // Where each begins: thread above two flags, then site, warp_syncs, serial.

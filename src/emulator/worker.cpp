@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 
 #if CORNERTURN_ANNOUNCE_FIBERS
@@ -15,11 +14,6 @@
 
 namespace cornerturn::emulator {
 namespace {
-
-extent3 block_at(std::uint64_t index, extent3 grid) {
-    return {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
-            static_cast<unsigned>(index / grid.x / grid.y)};
-}
 
 extent3 block_after(extent3 block, extent3 grid) {
     if (++block.x < grid.x) return block;
@@ -101,13 +95,15 @@ void worker::raise_from_fiber(const fault& what) {
 
 // ---- A launch, a block, a warp ------------------------------------------------------------------------------------
 
-void worker::begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session) {
+void worker::begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session,
+                   unsigned number) {
     config_ = config;
     entry_ = entry;
     block_seconds_ = session.options_.block_seconds;
     keep_going_ = session.options_.keep_going;
     find_memory_ = session.options_.find_memory;
     output_ = session.options_.prints_to_output ? stdout : stderr;
+    races_.begin(number < global_touch::kMaxWorkers ? session.options_.races : nullptr, number);
     make_stacks(session.options_.stack_bytes);
     arguments_ = arguments;
     threads_ = config.block.x * config.block.y * config.block.z;
@@ -131,8 +127,8 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     regions_.clear();
     by_address_.clear();
     for (const session::buffer& buffer : session.buffers_) {
-        add_region(
-            {region::global, buffer.writable, buffer.begin, buffer.bytes, buffer.name, nullptr, buffer.written.get()});
+        add_region({region::global, buffer.writable, buffer.begin, buffer.bytes, buffer.name, nullptr,
+                    buffer.written.get(), true});
     }
     const byte_range segment = thread_local_segment();
     const auto add_shared = [&](std::uintptr_t begin, std::size_t bytes, const std::string& name,
@@ -170,6 +166,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
 }
 
 void worker::end() {
+    races_.end();
     flush_printed();
     current_worker = nullptr;
     running.cursor = &nowhere;
@@ -231,6 +228,7 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
             check_shared(instruction, by, rest);
     } else {
         prefetch_next(instruction);
+        if (races_.searching() && instruction.memory->space == region::global) check_global(instruction);
         if (instruction.memory->written != nullptr || instruction.scattered) check_written(instruction);
     }
     instruction.active = 0;
@@ -340,19 +338,6 @@ std::vector<watched_access> worker::watch_block(std::uint64_t index) {
     return seen;
 }
 
-void copies_under_way::hold(void* to, const void* value, unsigned bytes) {
-    copy& held = held_.emplace_back(copy{to, {}, bytes, groups_});
-    std::memcpy(held.value.data(), value, bytes);
-    std::memset(to, 0xff, bytes);
-}
-
-void copies_under_way::arrive(unsigned later) {
-    const auto first_later =
-        std::find_if(held_.begin(), held_.end(), [&](const copy& held) { return held.group + later >= groups_; });
-    for (auto held = held_.begin(); held != first_later; ++held) std::memcpy(held->to, held->value.data(), held->bytes);
-    held_.erase(held_.begin(), first_later);
-}
-
 void worker::begin_block() {
     ++blocks_begun_;
     time_over_ = false;
@@ -363,6 +348,7 @@ void worker::begin_block() {
         serial_ = 0;
     }
     interval_ = first_interval_ = touch::make(++serial_, 0, 0, 0);
+    races_.begin_block(index_of(block_, config_.grid));
     next_stack_ = beginnings_.data();
     if (some_gone_) gone_.fill(0);
     some_gone_ = false;

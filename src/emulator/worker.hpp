@@ -27,12 +27,24 @@
 #endif
 
 #include "cornerturn/emulator/fiber.hpp"
+#include "emulator/copies.hpp"
 #include "emulator/counters.hpp"
+#include "emulator/races.hpp"
 #include "emulator/session.hpp"
 #include "emulator/shadow.hpp"
 #include "emulator/symbols.hpp"
+#include "emulator/warp_trace.hpp"
 
 namespace cornerturn::emulator {
+
+// Of a block in its grid, along x first.
+constexpr std::uint64_t index_of(extent3 block, extent3 grid) {
+    return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
+}
+constexpr extent3 block_at(std::uint64_t index, extent3 grid) {
+    return {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
+            static_cast<unsigned>(index / grid.x / grid.y)};
+}
 
 inline constexpr unsigned kMaxThreads = 1024, kMaxWarps = kMaxThreads / kWarpSize;
 // A lane that waits has filled about five cache lines at the top of its stack. Stacks a power of two apart would put
@@ -45,76 +57,6 @@ inline constexpr std::size_t kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 <<
 inline constexpr std::size_t kHeadroom = 1 << 20;
 inline constexpr double kSpinSeconds = 5;  // that a thread may wait for others of which none does anything else
 inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // of a block's shared memory
-
-// What a memory access may touch.
-struct region {
-    enum kind : std::uint8_t { global, shared, constant } space;
-    bool writable;
-    std::uintptr_t begin;
-    std::size_t bytes;
-    std::string name;
-    shadow_memory* shadow;      // of shared memory
-    written_elements* written;  // of global memory that held nothing before the run
-};
-
-// One call may make accesses of several widths, a site each: told apart by bits that no address has.
-constexpr std::uintptr_t site_of(std::uintptr_t return_address, unsigned width) {
-    return return_address | std::uintptr_t{width} << kAddressBits;
-}
-
-// A location in the kernel's code that accesses memory.
-struct site {
-    std::uintptr_t return_address;
-    unsigned index;
-    std::uint64_t touch_bits;  // the index, where a touch has it
-    unsigned width;
-    direction op;
-    atomic_kind atomic{};
-    const region* where = nullptr;  // that the last access fell into, to spare the search
-    std::uint64_t lane_serial = 0;  // the lane run that `passes` belongs to
-    std::size_t passes = 0;
-    counters counts;
-};
-
-// A place in a trace: a basic block that begins, or a warp instruction.
-struct trace_entry {
-    std::uintptr_t return_address = 0;
-    std::uintptr_t region_begin = 0;
-    std::uintptr_t region_span = 0;  // largest valid offset, plus one; 0: no access fits
-    trace_entry* next = nullptr;
-    bool is_access = false;
-    // A lane that went on from here with the block of code at `sought` had to go as far as `found`, behind which it is.
-    std::uintptr_t sought = 0;
-    trace_entry* found = nullptr;
-};
-
-// One warp instruction in the making.
-struct warp_instruction : trace_entry {
-    site* where = nullptr;
-    std::size_t pass = 0;  // of the site, where the code has no calls for its blocks
-    const region* memory = nullptr;
-    bool scattered = false;   // over memory with several shadows
-    bool contiguous = false;  // each active lane's access begins where that of the one before ends
-    std::uint32_t active = 0;
-    std::uint64_t addresses[kWarpSize] = {};
-    std::uint64_t last_first = 0;  // address of lane 0 in the last warp
-    std::unique_ptr<access_tally> tally =
-        std::make_unique<access_tally>();  // apart: traces are long, and this is large
-};
-
-// The blocks and instructions that warps have executed from one barrier (or the kernel's beginning) to the next, in
-// their order; then one that matches nothing. The next warp mostly executes the same.
-struct trace {
-    explicit trace(std::uintptr_t where) : after(where) { begin.next = &end; }
-    trace(const trace&) = delete;
-    trace& operator=(const trace&) = delete;
-
-    std::uintptr_t after;    // the return address of the barrier; 0: the beginning
-    trace_entry begin, end;  // around the entries
-    std::vector<std::unique_ptr<warp_instruction>> owned;
-    std::deque<trace_entry> blocks;
-    trace* followed_by = this;  // when last another was
-};
 
 // What comes with every access, of the lane that runs: thread-local, so that the callbacks have it at once.
 struct running_lane {
@@ -131,25 +73,6 @@ extern "C" {
     cornerturn_block_dim, cornerturn_grid_dim;
 }
 
-// A thread's asynchronous copies that it has yet to wait for. Until then all bits of what they copy to are set: whoever
-// reads too early, or copies over what others still read, gets a wrong result.
-class copies_under_way {
-public:
-    void hold(void* to, const void* value, unsigned bytes);
-    void end_group() { ++groups_; }
-    void arrive(unsigned later);  // those of all groups but the last `later`
-    void forget() { held_.clear(), groups_ = 0; }
-
-private:
-    struct copy {
-        void* to;
-        std::array<std::byte, 16> value;
-        unsigned bytes, group;
-    };
-    std::vector<copy> held_;
-    unsigned groups_ = 0;  // that have ended
-};
-
 // What a fiber has run_blocks do before its lane goes on.
 struct errand {
     void (*run)(void* what) = nullptr;
@@ -164,7 +87,9 @@ public:
     worker& operator=(const worker&) = delete;
 
     // Prepares for a launch on the calling OS thread, which must then make all the calls below.
-    void begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session);
+    // `number`: of the worker in this launch.
+    void begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session,
+               unsigned number);
     void end();
 
     // Runs the blocks index to end of the grid, and takes index along. Throws hazard; index is then that of the block.
@@ -239,8 +164,16 @@ public:
     int print(const char* format, std::va_list& arguments);
 
     void* dynamic_shared() const { return dynamic_shared_; }
-    void fence() { fenced_[current_] = synchronized_[current_] = serial_; }
-    void note_volatile_load() { synchronized_[current_] = serial_; }
+    void fence() {
+        fenced_[current_] = synchronized_[current_] = serial_;
+        races_.fence();
+    }
+    void access_volatile(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+        if (op == kLoad) note_acquire();
+        is_volatile_ = true;
+        access(address, width, op, return_address);
+        is_volatile_ = false;
+    }
     void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected,
                 std::uintptr_t return_address);
     std::uint64_t atomic_old() {
@@ -376,6 +309,7 @@ private:
     [[noreturn]] void raise_spinning();
     void forget_warp_syncs();
     void release_barrier();
+    void begin_interval();
     void note_ended_early();
     bool is_gone(unsigned thread) const { return (gone_[thread / kWarpSize] >> thread % kWarpSize & 1) != 0; }
     [[gnu::noinline]] static void file_access(std::uintptr_t address, unsigned width, direction op,
@@ -421,7 +355,16 @@ private:
     void tally_anew(warp_instruction& instruction);
     void check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes);
     void check_written(const warp_instruction& instruction);
+    void check_global(const warp_instruction& instruction);
+    global_shadow* shadow_of(const region& memory, unsigned width);
+    void check_global_cells(const warp_instruction& instruction, unsigned lane, global_shadow& shadow,
+                            std::uint64_t by);
     void note_atomic(const warp_instruction& instruction);
+    // An atomic or a volatile load, which may see what another thread did before a fence.
+    void note_acquire() {
+        synchronized_[current_] = serial_;
+        races_.acquire();
+    }
     bool ordered_by_fence(unsigned earlier, unsigned later) const {
         return fenced_[earlier] == serial_ && synchronized_[later] == serial_;
     }
@@ -429,6 +372,7 @@ private:
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
     void note_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
+    void note_global_race(const warp_instruction& instruction, unsigned thread, const block_races::rival& rival);
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
     // One that the kernel can go on from: raises, or keeps it where the session wants the rest as well. Of each kind
@@ -519,6 +463,7 @@ private:
         std::uintptr_t address;
     };
     std::vector<unwritten_read> unwritten_;
+    block_races races_;  // in global memory
 
     // The warp being run, the lane being run, and the lanes to run after it.
     bool starting_ = false;  // its lanes have yet to begin
@@ -528,6 +473,7 @@ private:
     std::uint32_t due_ = 0;  // the lanes to run after it
 
     std::deque<site> sites_;
+    bool is_volatile_ = false;  // the access that is being made
     struct cache_entry {
         std::uintptr_t return_address = 0;
         site* found = nullptr;

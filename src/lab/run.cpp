@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cornerturn/error.hpp"
+#include "emulator/races.hpp"
 
 namespace cornerturn::lab {
 namespace {
@@ -138,6 +139,8 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
     emulator::options blocks = options;
     blocks.every_block = options.every_block || k.facts.whole_only || !work.has_tiles();
     result.every_block = blocks.every_block || work.outputs() == 0;
+    emulator::race_search races;
+    if (result.every_block) blocks.races = &races;
     emulator::session session(blocks);
     for (const problem::buffer& b : problem->buffers()) {
         const auto bytes = static_cast<std::size_t>(b.bytes);

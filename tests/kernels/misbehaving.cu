@@ -157,7 +157,10 @@ __global__ void misbehaving(matrix_view<const element4> source, matrix_view<elem
     }
     if (kDeed == deed::copies_pairs) copy_first<float_pair>(source.data, destination.data);
     if (kDeed == deed::copies_triples) copy_first<float_triple>(source.data, destination.data);
-    if (kDeed == deed::copies_aligned_pairs) copy_first<aligned_pair>(source.data, destination.data);
+    if (kDeed == deed::copies_aligned_pairs) {
+        copy_first<aligned_pair>(source.data, destination.data);
+        __syncthreads();  // others of the block write there, too
+    }
     if (row >= source.rows || col >= source.cols) return;
     const element4* const from = &source.data[row * source.ld + col];
     element4* const to = &destination.data[col * destination.ld + row];

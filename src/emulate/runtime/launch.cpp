@@ -19,6 +19,7 @@
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/record.hpp"
+#include "emulator/races.hpp"
 #include "emulator/session.hpp"
 #include "emulator/symbols.hpp"
 #include "emulator/worker.hpp"
@@ -236,7 +237,7 @@ std::optional<found_memory> find_memory(std::uintptr_t address) {
         return found_memory{"constants of the program", constants.begin, constants.bytes, true};
     const std::optional<allocation> found = allocation_at(reinterpret_cast<const void*>(address));
     if (!found) return {};
-    return found_memory{found->name(), found->begin, found->bytes, false};
+    return found_memory{found->name(), found->begin, found->bytes, false, found->what == allocation::heap};
 }
 
 cudaError_t error_of(hazard_kind kind) {
@@ -262,6 +263,8 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
     how.prints_to_output = true;
     how.find_memory = &find_memory;
     how.dynamic_shared = [] { return static_cast<void*>(dynamic_shared_memory); };
+    static race_search races;
+    how.races = &races;
     const run_options& wanted = run_options::given();
     how.lines = wanted.lines;
     how.workers = wanted.workers;

@@ -33,7 +33,7 @@ struct registry {
     std::mutex mutex;
     std::map<std::uintptr_t, record> records;         // by begin; they do not overlap
     std::map<std::uintptr_t, std::size_t> variables;  // device variables whose address the runtime gave
-    int counts[4] = {};
+    int counts[5] = {};
     std::size_t device_bytes = 0;  // device and managed
     std::size_t all_bytes = 0;     // and pinned
     std::int64_t machine_bytes = -1;
@@ -127,7 +127,8 @@ void tell_freed(const record& one) {
 }  // namespace
 
 std::string allocation::name() const {
-    static constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocHost", "cudaMallocManaged", "cudaHostRegister"};
+    static constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocHost", "cudaMallocManaged", "cudaHostRegister",
+                                             "a kernel's malloc"};
     return std::string(kCalls[what]) + " #" + std::to_string(id) + " (" + std::to_string(bytes) + " bytes)";
 }
 
@@ -348,7 +349,7 @@ cudaError_t cudaHostGetDevicePointer(void** pDevice, void* pHost, unsigned int f
     return api_call([&] {
         if (!pDevice || flags) return cudaErrorInvalidValue;
         const auto one = allocation_at(pHost);
-        if (!one || one->what == allocation::device) return cudaErrorInvalidValue;
+        if (!one || one->what == allocation::device || one->what == allocation::heap) return cudaErrorInvalidValue;
         *pDevice = pHost;
         return cudaSuccess;
     });
@@ -358,7 +359,8 @@ cudaError_t cudaHostGetFlags(unsigned int* pFlags, void* pHost) {
     return api_call([&] {
         const std::lock_guard lock(all().mutex);
         const record* const one = all().find(pHost);
-        if (!pFlags || !one || one->is.what == allocation::device) return cudaErrorInvalidValue;
+        if (!pFlags || !one || one->is.what == allocation::device || one->is.what == allocation::heap)
+            return cudaErrorInvalidValue;
         *pFlags = one->flags;
         return cudaSuccess;
     });
@@ -382,7 +384,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, c
         void* const at = const_cast<void*>(ptr);
         const auto one = allocation_at(ptr);
         *attributes = {cudaMemoryTypeHost, 0, at, at};
-        if (one ? one->what == allocation::device : is_device_pointer(ptr)) {
+        if (one ? one->what == allocation::device || one->what == allocation::heap : is_device_pointer(ptr)) {
             *attributes = {cudaMemoryTypeDevice, 0, at, nullptr};
         } else if (!one) {
             *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, at};

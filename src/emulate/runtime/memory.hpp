@@ -14,7 +14,7 @@ namespace cornerturn::emulator {
 struct allocation {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
-    enum kind { device, pinned, managed, registered } what = device;
+    enum kind { device, pinned, managed, registered, heap } what = device;  // heap: by a kernel's malloc
     int id = 0;  // counts the allocations of its kind, from 1
 
     std::string name() const;  // "cudaMalloc #3 (4096 bytes)"

@@ -17,7 +17,7 @@ __device__ __forceinline__ word_t<kElement> load_word(const byte* address, read_
     } else {
         const int past = past_word(address);
         const unsigned* const aligned = reinterpret_cast<const unsigned*>(address - past);
-        const unsigned low = read.load(aligned), high = read.load(aligned + 1);
+        const unsigned low = load_beside_writes(aligned, read), high = load_beside_writes(aligned + 1, read);
         return __funnelshift_r(low, high, 8 * past);
     }
 }

@@ -219,7 +219,13 @@ struct unit_tile {
         }
         __device__ __forceinline__ void load(word (&raw)[kRaw], read_policy read) const {
             CORNERTURN_UNROLL
-            for (int k = 0; k < kRaw; ++k) raw[k] = read.load(reinterpret_cast<const word*>(from) + k);
+            for (int k = 0; k < kRaw; ++k) {
+                const auto* const address = reinterpret_cast<const word*>(from) + k;
+                if constexpr (kShifted)
+                    raw[k] = load_beside_writes(address, read);
+                else
+                    raw[k] = read.load(address);
+            }
         }
         __device__ __forceinline__ word shifted(const word (&raw)[kRaw], int k) const {
             if constexpr (kShifted) {

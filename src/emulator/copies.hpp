@@ -1,0 +1,29 @@
+// Asynchronous copies from global to shared memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace cornerturn::emulator {
+
+// A thread's asynchronous copies that it has yet to wait for. Until then all bits of what they copy to are set: whoever
+// reads too early, or copies over what others still read, gets a wrong result.
+class copies_under_way {
+public:
+    void hold(void* to, const void* value, unsigned bytes);
+    void end_group() { ++groups_; }
+    void arrive(unsigned later);  // those of all groups but the last `later`
+    void forget() { held_.clear(), groups_ = 0; }
+
+private:
+    struct copy {
+        void* to;
+        std::array<std::byte, 16> value;
+        unsigned bytes, group;
+    };
+    std::vector<copy> held_;
+    unsigned groups_ = 0;  // that have ended
+};
+
+}  // namespace cornerturn::emulator

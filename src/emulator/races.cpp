@@ -1,0 +1,217 @@
+#include "emulator/races.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <new>
+
+#include "core/available_memory.hpp"
+
+namespace cornerturn::emulator {
+namespace {
+
+constexpr unsigned kWidestLog2 = 4;  // an access of 16 bytes
+static_assert(sizeof(global_cell) == 16);
+
+}  // namespace
+
+global_shadow::global_shadow(std::uintptr_t begin, std::size_t bytes, unsigned width) : begin_(begin), bytes_(bytes) {
+    made_.push_back(make(std::min(kWidestLog2, static_cast<unsigned>(std::countr_zero(width)))));
+    current_ = made_.back().get();
+}
+
+global_shadow::~global_shadow() {
+    for (const auto& each : made_) munmap(each->first, each->bytes);
+}
+
+std::unique_ptr<global_shadow::cells> global_shadow::make(unsigned granule_log2) const {
+    auto made = std::make_unique<cells>();
+    made->begin = begin_ >> kWidestLog2 << kWidestLog2;
+    made->granule_log2 = granule_log2;
+    made->bytes = (((begin_ + bytes_ - made->begin) >> granule_log2) + 1) * sizeof(global_cell);
+    void* const memory =
+        mmap(nullptr, made->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    madvise(memory, made->bytes, MADV_HUGEPAGE);
+    made->first = static_cast<global_cell*>(memory);
+    return made;
+}
+
+const global_shadow::cells* global_shadow::refine(unsigned width) {
+    const std::lock_guard lock(refining_);
+    const cells& coarse = *made_.back();
+    const auto granule_log2 = static_cast<unsigned>(std::countr_zero(width));
+    if (granule_log2 >= coarse.granule_log2) return &coarse;
+    made_.push_back(make(granule_log2));
+    const cells& fine = *made_.back();
+    const unsigned times_log2 = coarse.granule_log2 - granule_log2;
+    for (std::size_t i = 0; i < coarse.bytes / sizeof(global_cell); ++i) {
+        const global_cell& from = coarse.first[i];
+        if ((from.write | from.read) == 0) continue;  // the system's memory is touched no more than has to be
+        for (std::size_t k = i << times_log2; k < (i + 1) << times_log2; ++k)
+            if (k < fine.bytes / sizeof(global_cell)) fine.first[k] = from;
+    }
+    current_.store(&fine, std::memory_order_release);
+    return &fine;
+}
+
+void global_shadow::forget() {
+    while (made_.size() > 1) {
+        munmap(made_.front()->first, made_.front()->bytes);
+        made_.erase(made_.begin());
+    }
+    madvise(made_.back()->first, made_.back()->bytes, MADV_DONTNEED);
+}
+
+race_search::race_search() = default;
+
+race_search::~race_search() {
+    for (auto& of_worker : history_) delete[] of_worker.load();
+}
+
+void race_search::begin_launch() {
+    const std::lock_guard lock(mutex_);
+    ++launches_;
+    base_ = highest_ + 1;
+    if (base_ > global_touch::kMaxSerial / 2) {
+        for (auto& [begin, shadow] : shadows_) shadow->forget();
+        base_ = 1;
+    }
+    highest_ = base_;
+    site_count_ = 0;
+    fences_ = 0;
+}
+
+void race_search::begin_worker(unsigned worker) {
+    if (history_[worker].load() == nullptr) history_[worker] = new interval[kIntervals];
+}
+
+void race_search::end_worker(std::uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    highest_ = std::max(highest_, serial);
+}
+
+global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::size_t bytes, unsigned width) {
+    const std::lock_guard lock(mutex_);
+    const auto found = shadows_.find(begin);
+    if (found != shadows_.end() && found->second->bytes() == bytes) {
+        found->second->last_launch_ = launches_;
+        return found->second.get();
+    }
+    // Memory that lay there once is gone.
+    for (auto old = shadows_.begin(); old != shadows_.end() && old->first < begin + bytes;) {
+        if (old->first + old->second->bytes() <= begin) {
+            ++old;
+            continue;
+        }
+        reserved_ -= old->second->made_.back()->bytes;
+        old = shadows_.erase(old);
+    }
+    std::unique_ptr<global_shadow> made;
+    try {
+        made = std::make_unique<global_shadow>(begin, bytes, width);
+    } catch (const std::bad_alloc&) {
+    }
+    // Half of what the system has, after that of memory which this launch has not come to.
+    const auto fits = [&] {
+        return made && reserved_ + made->made_.back()->bytes <= static_cast<std::size_t>(available_memory()) / 2;
+    };
+    for (auto old = shadows_.begin(); made && !fits() && old != shadows_.end();) {
+        if (old->second->last_launch_ == launches_) {
+            ++old;
+            continue;
+        }
+        reserved_ -= old->second->made_.back()->bytes;
+        old = shadows_.erase(old);
+    }
+    if (!fits()) {
+        if (!has_told_)
+            std::fprintf(stderr,
+                         "cornerturn: no search for races in '%s' and the like: %zu bytes are too many for it\n", name,
+                         bytes);
+        has_told_ = true;
+        return nullptr;
+    }
+    made->last_launch_ = launches_;
+    reserved_ += made->made_.back()->bytes;
+    return (shadows_[begin] = std::move(made)).get();
+}
+
+unsigned race_search::number_of_site(std::uintptr_t return_address) {
+    const std::lock_guard lock(mutex_);
+    const auto end = sites_.begin() + site_count_;
+    const auto found = std::find(sites_.begin(), end, return_address);
+    if (found != end || site_count_ == sites_.size())
+        return static_cast<unsigned>(std::min<std::ptrdiff_t>(found - sites_.begin(), sites_.size() - 1));
+    *end = return_address;
+    return site_count_++;
+}
+
+void block_races::begin(race_search* search, unsigned worker) {
+    search_ = search;
+    if (search == nullptr) return;
+    search->begin_worker(worker);
+    worker_ = worker;
+    serial_ = search->base() - 1;
+    base_bits_ = search->base() << global_touch::kSerial;
+}
+
+void block_races::end() {
+    if (search_ != nullptr) search_->end_worker(serial_);
+    search_ = nullptr;
+}
+
+void block_races::begin_block(std::uint64_t index) {
+    if (search_ == nullptr) return;
+    constexpr std::uint64_t kMostOfABlock = 1 << 16;
+    // Serials begin anew: what looks like this block's then, but is another's, is passed over.
+    if (serial_ + kMostOfABlock >= global_touch::kMaxSerial) serial_ = search_->base() - 1;
+    block_ = index;
+    acquired_ = 0;
+    next_interval();
+    first_bits_ = interval_bits_;
+}
+
+void block_races::next_interval() {
+    if (search_ == nullptr) return;
+    if (serial_ == global_touch::kMaxSerial) return end();  // a block of so many barriers is searched no further
+    ++serial_;
+    interval_bits_ = serial_ << global_touch::kSerial | std::uint64_t{worker_} << global_touch::kWorker;
+    race_search::interval& now = search_->interval_of(worker_, serial_);
+    now.serial.store(serial_, std::memory_order_relaxed);
+    now.block.store(block_, std::memory_order_relaxed);
+    now.fence.store(0, std::memory_order_relaxed);
+}
+
+void block_races::note_fence() {
+    acquired_ = search_->count_fence();
+    race_search::interval& now = search_->interval_of(worker_, serial_);
+    if (now.fence.load(std::memory_order_relaxed) == 0) now.fence.store(acquired_, std::memory_order_relaxed);
+}
+
+bool block_races::find_fence(global_touch earlier) const {
+    std::uint64_t block = 0;
+    for (std::uint64_t serial = earlier.serial(); serial <= global_touch::kMaxSerial; ++serial) {
+        const race_search::interval& one = search_->interval_of(earlier.worker(), serial);
+        const std::uint64_t whose = one.block.load(std::memory_order_relaxed);
+        if (serial == earlier.serial()) {
+            block = whose;
+            if (one.serial.load(std::memory_order_relaxed) != serial) return true;  // long ago: nobody knows
+        } else if (one.serial.load(std::memory_order_relaxed) != serial || whose != block) {
+            return false;
+        }
+        const std::uint64_t fence = one.fence.load(std::memory_order_relaxed);
+        if (fence != 0) return fence <= acquired_;
+    }
+    return false;
+}
+
+bool block_races::find_block(global_touch of, std::uint64_t& index) const {
+    const race_search::interval& one = search_->interval_of(of.worker(), of.serial());
+    index = one.block.load(std::memory_order_relaxed);
+    return one.serial.load(std::memory_order_relaxed) == of.serial();
+}
+
+}  // namespace cornerturn::emulator
