@@ -8,24 +8,41 @@
 namespace cornerturn::emulator {
 namespace {
 
-// Notes the accesses whose cell nobody has touched in this launch, or this block alone in earlier intervals, and
-// returns the other lanes. One cell an access; a function of its own, that keeps what it needs in registers.
-template <direction kOp>
+// The common cases: nobody has written to what is loaded, or read what is stored to, so that half of the cells does not
+// matter; and what the other half knows is of another launch, or of this block in earlier intervals. Functions of their
+// own, that keep what they need in registers. One cell an access.
+
+// Of a whole warp, whose lanes have passed no warp-level barrier, at consecutive cells: true if nobody has touched them
+// in this launch. Then they are noted.
+[[gnu::noinline]] bool note_fresh_row(std::uint64_t* cells, std::uint64_t base, std::uint64_t by) {
+    constexpr std::uint64_t kNextThread = std::uint64_t{1} << global_touch::kThread;
+    std::uint64_t all = ~std::uint64_t{0};
+    for (int lane = 0; lane < kWarpSize; ++lane) all &= cells[lane] - base;
+    if (all >> 63 == 0) return false;
+    for (int lane = 0; lane < kWarpSize; ++lane) cells[lane] = by + static_cast<std::uint64_t>(lane) * kNextThread;
+    return true;
+}
+
+// Returns the lanes that it does not take. `step`: how far the next warp's accesses may lie behind these.
 [[gnu::noinline]] std::uint32_t note_alone(const warp_instruction& instruction, const global_shadow::cells& shadow,
-                                           const block_races& races, std::uint64_t by, const touch* touches) {
-    const global_shadow::cells cells = shadow;
+                                           std::uint64_t* cells, const block_races& races, std::uint64_t by,
+                                           const touch* touches) {
+    const std::uintptr_t begin = shadow.begin;
+    const unsigned granule_log2 = shadow.granule_log2;
+    const std::uint64_t step = instruction.step;
+    const block_races own = races;
     std::uint32_t others = 0;
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-        global_cell& cell = *cells.at(instruction.addresses[lane]);
-        const std::uint64_t written = __atomic_load_n(&cell.write, __ATOMIC_RELAXED),
-                            read = __atomic_load_n(&cell.read, __ATOMIC_RELAXED);
-        if (!races.is_over(written) || !races.is_over(read)) {
+        const std::uintptr_t address = instruction.addresses[lane];
+        std::uint64_t& cell = cells[(address - begin) >> granule_log2];
+        __builtin_prefetch(&cells[static_cast<std::int64_t>(address + step - begin) >> granule_log2], 1);
+        const std::uint64_t known = __atomic_load_n(&cell, __ATOMIC_RELAXED);
+        const std::uint64_t now = by | global_bits(touches[lane]);
+        if (own.is_over(known))
+            __atomic_store_n(&cell, now, __ATOMIC_RELAXED);
+        else if (known != now)
             others |= rest & -rest;
-        } else {
-            __atomic_store_n(kOp == kLoad ? &cell.read : &cell.write, by | global_bits(touches[lane]),
-                             __ATOMIC_RELAXED);
-        }
     }
     return others;
 }
@@ -42,15 +59,22 @@ void worker::check_global(const warp_instruction& instruction) {
         shadow = shadow_of(*instruction.memory, where.width);
         if (shadow == nullptr) return;
         const global_shadow::cells& cells = shadow->cells_for(where.width);
-        if (where.width == 1u << cells.granule_log2) [[likely]] {
-            lanes = where.op == kLoad ? note_alone<kLoad>(instruction, cells, races_, by, &touches_[first_])
-                                      : note_alone<kStore>(instruction, cells, races_, by, &touches_[first_]);
+        shadow->note_use(where.op);
+        if (where.width == 1u << cells.granule_log2 && !shadow->has_been(where.op == kLoad ? kStore : kLoad)) {
+            std::uint64_t* const touched = where.op == kLoad ? cells.reads : cells.writes;
+            if (lanes == ~0u && instruction.contiguous && !warp_synced_ &&
+                note_fresh_row(touched + cells.at(instruction.addresses[0]), races_.base_bits(),
+                               by | global_bits(touches_[first_]))) [[likely]]
+                return;
+            lanes = note_alone(instruction, cells, touched, races_, by, &touches_[first_]);
         }
     }
     for (; lanes != 0; lanes &= lanes - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
         if (instruction.scattered) shadow = shadow_of(*region_at(instruction.addresses[lane]), where.width);
-        if (shadow != nullptr) check_global_cells(instruction, lane, *shadow, by);
+        if (shadow == nullptr) continue;
+        shadow->note_use(where.op);
+        check_global_cells(instruction, lane, *shadow, by);
     }
 }
 
@@ -69,11 +93,11 @@ void worker::check_global_cells(const warp_instruction& instruction, unsigned la
     const std::uintptr_t address = instruction.addresses[lane];
     const global_shadow::cells& cells = shadow.cells_for(where.width);
     const global_touch now{by | global_bits(touches_[first_ + lane])};
-    global_cell* const first = cells.at(address);
+    const std::size_t first = cells.at(address);
     block_races::rival rival{};
     for (unsigned i = 0; i < where.width >> cells.granule_log2; ++i) {
         const block_races::rival found =
-            where.op == kLoad ? races_.note_read(first[i], now) : races_.note_write(first[i], now);
+            where.op == kLoad ? races_.note_read(cells[first + i], now) : races_.note_write(cells[first + i], now);
         if (found.who.bits != 0) rival = found;
     }
     if (rival.who.bits == 0) return;

@@ -13,7 +13,6 @@ namespace cornerturn::emulator {
 namespace {
 
 constexpr unsigned kWidestLog2 = 4;  // an access of 16 bytes
-static_assert(sizeof(global_cell) == 16);
 
 }  // namespace
 
@@ -23,19 +22,20 @@ global_shadow::global_shadow(std::uintptr_t begin, std::size_t bytes, unsigned w
 }
 
 global_shadow::~global_shadow() {
-    for (const auto& each : made_) munmap(each->first, each->bytes);
+    for (const auto& each : made_) munmap(each->writes, each->bytes());
 }
 
 std::unique_ptr<global_shadow::cells> global_shadow::make(unsigned granule_log2) const {
     auto made = std::make_unique<cells>();
     made->begin = begin_ >> kWidestLog2 << kWidestLog2;
     made->granule_log2 = granule_log2;
-    made->bytes = (((begin_ + bytes_ - made->begin) >> granule_log2) + 1) * sizeof(global_cell);
+    made->count = ((begin_ + bytes_ - made->begin) >> granule_log2) + 1;
     void* const memory =
-        mmap(nullptr, made->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(nullptr, made->bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    madvise(memory, made->bytes, MADV_HUGEPAGE);
-    made->first = static_cast<global_cell*>(memory);
+    madvise(memory, made->bytes(), MADV_HUGEPAGE);
+    made->writes = static_cast<std::uint64_t*>(memory);
+    made->reads = made->writes + made->count;
     return made;
 }
 
@@ -47,22 +47,25 @@ const global_shadow::cells* global_shadow::refine(unsigned width) {
     made_.push_back(make(granule_log2));
     const cells& fine = *made_.back();
     const unsigned times_log2 = coarse.granule_log2 - granule_log2;
-    for (std::size_t i = 0; i < coarse.bytes / sizeof(global_cell); ++i) {
-        const global_cell& from = coarse.first[i];
-        if ((from.write | from.read) == 0) continue;  // the system's memory is touched no more than has to be
-        for (std::size_t k = i << times_log2; k < (i + 1) << times_log2; ++k)
-            if (k < fine.bytes / sizeof(global_cell)) fine.first[k] = from;
-    }
+    const auto copy = [&](const std::uint64_t* from, std::uint64_t* to) {
+        for (std::size_t i = 0; i < coarse.count; ++i) {
+            if (from[i] == 0) continue;  // the system's memory is touched no more than has to be
+            const std::size_t end = std::min((i + 1) << times_log2, fine.count);
+            for (std::size_t k = i << times_log2; k < end; ++k) to[k] = from[i];
+        }
+    };
+    copy(coarse.writes, fine.writes);
+    copy(coarse.reads, fine.reads);
     current_.store(&fine, std::memory_order_release);
     return &fine;
 }
 
 void global_shadow::forget() {
     while (made_.size() > 1) {
-        munmap(made_.front()->first, made_.front()->bytes);
+        munmap(made_.front()->writes, made_.front()->bytes());
         made_.erase(made_.begin());
     }
-    madvise(made_.back()->first, made_.back()->bytes, MADV_DONTNEED);
+    madvise(made_.back()->writes, made_.back()->bytes(), MADV_DONTNEED);
 }
 
 race_search::race_search() = default;
@@ -74,6 +77,7 @@ race_search::~race_search() {
 void race_search::begin_launch() {
     const std::lock_guard lock(mutex_);
     ++launches_;
+    for (auto& [begin, shadow] : shadows_) shadow->used_[kLoad] = shadow->used_[kStore] = false;
     base_ = highest_ + 1;
     if (base_ > global_touch::kMaxSerial / 2) {
         for (auto& [begin, shadow] : shadows_) shadow->forget();
@@ -106,7 +110,7 @@ global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::s
             ++old;
             continue;
         }
-        reserved_ -= old->second->made_.back()->bytes;
+        reserved_ -= old->second->made_.back()->bytes();
         old = shadows_.erase(old);
     }
     std::unique_ptr<global_shadow> made;
@@ -116,14 +120,14 @@ global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::s
     }
     // Half of what the system has, after that of memory which this launch has not come to.
     const auto fits = [&] {
-        return made && reserved_ + made->made_.back()->bytes <= static_cast<std::size_t>(available_memory()) / 2;
+        return made && reserved_ + made->made_.back()->bytes() <= static_cast<std::size_t>(available_memory()) / 2;
     };
     for (auto old = shadows_.begin(); made && !fits() && old != shadows_.end();) {
         if (old->second->last_launch_ == launches_) {
             ++old;
             continue;
         }
-        reserved_ -= old->second->made_.back()->bytes;
+        reserved_ -= old->second->made_.back()->bytes();
         old = shadows_.erase(old);
     }
     if (!fits()) {
@@ -135,7 +139,7 @@ global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::s
         return nullptr;
     }
     made->last_launch_ = launches_;
-    reserved_ += made->made_.back()->bytes;
+    reserved_ += made->made_.back()->bytes();
     return (shadows_[begin] = std::move(made)).get();
 }
 

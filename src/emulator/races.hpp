@@ -18,6 +18,7 @@
 #include <mutex>
 #include <vector>
 
+#include "emulator/counters.hpp"
 #include "emulator/shadow.hpp"
 
 namespace cornerturn::emulator {
@@ -29,7 +30,7 @@ struct global_touch {
     std::uint64_t bits = 0;
 
     static constexpr int kThread = 3, kSite = 13, kWarpSync = 25, kWorker = 38, kSerial = 44;  // where each begins
-    static constexpr std::uint64_t kMaxSerial = (1u << 20) - 1;
+    static constexpr std::uint64_t kMaxSerial = (1u << 19) - 1;                                // no touch is negative
     static constexpr unsigned kMaxWorkers = 1u << 6, kMaxWarpSyncs = (1u << 13) - 1, kMaxSites = 1u << 12;
     // For the readers of a cell: others than this one have read it, in this warp, in another, or in another block.
     static constexpr std::uint64_t kOtherLanes = 1, kOtherWarps = 2, kOtherBlocks = 4;
@@ -55,8 +56,9 @@ inline std::uint64_t global_bits(touch of_thread) {
                                                                                   << global_touch::kThread;
 }
 
+// The last touches of some bytes, by their bits.
 struct global_cell {
-    std::uint64_t write, read;  // the bits of touches
+    std::uint64_t *write, *read;
 };
 
 // The cells of a part of global memory. A cell covers as many bytes as the narrowest access so far.
@@ -65,9 +67,11 @@ public:
     struct cells {
         std::uintptr_t begin;
         unsigned granule_log2;
-        std::size_t bytes;  // of memory for the cells, which the system gives where it is touched
-        global_cell* first;
-        global_cell* at(std::uintptr_t address) const { return first + ((address - begin) >> granule_log2); }
+        std::size_t count;
+        std::uint64_t *writes, *reads;  // a touch for each cell; memory that the system gives where it is touched
+        std::size_t at(std::uintptr_t address) const { return (address - begin) >> granule_log2; }
+        global_cell operator[](std::size_t i) const { return {writes + i, reads + i}; }
+        std::size_t bytes() const { return 2 * count * sizeof(std::uint64_t); }
     };
 
     // Throws std::bad_alloc where the system has no such address space.
@@ -84,6 +88,13 @@ public:
         return *now;
     }
     void forget();  // what is known; while no kernel runs
+
+    // Whether anybody has written to any of it in this launch, and read: or else half of the cells need not be looked
+    // at.
+    bool has_been(direction op) const { return used_[op].load(std::memory_order_relaxed); }
+    void note_use(direction op) {
+        if (!has_been(op)) used_[op] = true;
+    }
     std::uintptr_t begin() const { return begin_; }
     std::size_t bytes() const { return bytes_; }
 
@@ -98,6 +109,7 @@ private:
     std::atomic<const cells*> current_;
     std::vector<std::unique_ptr<cells>> made_;  // the last are the current ones; others may be in use
     std::uint64_t last_launch_ = 0;
+    std::array<std::atomic<bool>, 2> used_{};  // by loads, and by stores
 };
 
 // What all workers of a launch share. It is kept from launch to launch, so that nothing has to be cleared.
@@ -167,6 +179,7 @@ public:
         if (search_ != nullptr) acquired_ = search_->fences();
     }
     std::uint64_t interval_bits() const { return interval_bits_; }
+    std::uint64_t base_bits() const { return base_bits_; }
     // Whether the touch is of an earlier launch, or of this block in an earlier interval, and no other's.
     bool is_over(std::uint64_t bits) const {
         return bits < base_bits_ ||
@@ -178,9 +191,9 @@ public:
     bool find_block(global_touch of, std::uint64_t& index) const;
 
     // Notes the access and returns what it races with.
-    rival note_read(global_cell& cell, global_touch now) const {
-        const global_touch wrote{__atomic_load_n(&cell.write, __ATOMIC_RELAXED)},
-            read{__atomic_load_n(&cell.read, __ATOMIC_RELAXED)};
+    rival note_read(global_cell cell, global_touch now) const {
+        const global_touch wrote{__atomic_load_n(cell.write, __ATOMIC_RELAXED)},
+            read{__atomic_load_n(cell.read, __ATOMIC_RELAXED)};
         std::uint64_t flags = 0;
         if (read.bits >= base_bits_) {
             if (!is_own(read)) {
@@ -190,13 +203,13 @@ public:
                 if (read.same_interval(now)) flags |= readers_of_block(read, now);
             }
         }
-        __atomic_store_n(&cell.read, now.bits | flags, __ATOMIC_RELAXED);
+        __atomic_store_n(cell.read, now.bits | flags, __ATOMIC_RELAXED);
         return wrote.bits >= base_bits_ && races_with(wrote, now) ? rival{wrote, true, false} : rival{};
     }
-    rival note_write(global_cell& cell, global_touch now) const {
-        const global_touch wrote{__atomic_load_n(&cell.write, __ATOMIC_RELAXED)},
-            read{__atomic_load_n(&cell.read, __ATOMIC_RELAXED)};
-        __atomic_store_n(&cell.write, now.bits, __ATOMIC_RELAXED);
+    rival note_write(global_cell cell, global_touch now) const {
+        const global_touch wrote{__atomic_load_n(cell.write, __ATOMIC_RELAXED)},
+            read{__atomic_load_n(cell.read, __ATOMIC_RELAXED)};
+        __atomic_store_n(cell.write, now.bits, __ATOMIC_RELAXED);
         if (wrote.bits >= base_bits_ && races_with(wrote, now)) return {wrote, true, false};
         if (read.bits < base_bits_) return {};
         if (!is_own(read)) return is_released(read) ? rival{} : rival{read, false, false};

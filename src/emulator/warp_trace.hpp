@@ -73,6 +73,7 @@ struct warp_instruction : trace_entry {
     std::uint32_t active = 0;
     std::uint64_t addresses[kWarpSize] = {};
     std::uint64_t last_first = 0;  // address of lane 0 in the last warp
+    std::uint64_t step = 0;        // from that to the one before it
     std::unique_ptr<access_tally> tally =
         std::make_unique<access_tally>();  // apart: traces are long, and this is large
 };

@@ -202,6 +202,7 @@ template <direction kOp>
 inline void worker::prefetch_next(warp_instruction& instruction) {
     const std::uint64_t first = instruction.addresses[0], step = first - instruction.last_first;
     instruction.last_first = first;
+    instruction.step = step;
     for (int lane = 0; lane < kWarpSize; lane += 8) {
         const void* const expected = reinterpret_cast<const void*>(instruction.addresses[lane] + step);
         __builtin_prefetch(expected, 1);
