@@ -15,7 +15,7 @@
 #include "core/problem.hpp"
 #include "device/registry.hpp"
 #include "emulator/races.hpp"
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 #include "ops/copy/movement.hpp"
 
 using namespace cornerturn;
@@ -40,15 +40,15 @@ int main(int argc, char** argv) {
         double best = 1e300;
         std::uint64_t accesses = 0;
         for (int round = 0; round < kRounds; ++round) {
-            emulator::session session({.workers = 1, .races = with_races ? &races : nullptr});
-            session.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()),
+            emulator::emulation emulation({.workers = 1, .races = with_races ? &races : nullptr});
+            emulation.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()),
                                false);
-            session.add_output("destination", problem.destination().data(),
+            emulation.add_output("destination", problem.destination().data(),
                                static_cast<std::size_t>(problem.destination().size()), size);
             const auto start = std::chrono::steady_clock::now();
             rung->run(problem.work());
             best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-            accesses = session.report().accesses;
+            accesses = emulation.report().accesses;
         }
         fmt::print("{:28} {:6.1f} million accesses a second\n", k.id, static_cast<double>(accesses) / best / 1e6);
         constexpr unsigned kEverySize = 1 | 2 | 4 | 8 | 16;

@@ -257,9 +257,9 @@ std::string fault_of_candidates(const problem_shape& shape, int& candidates) {
     std::set<std::string> names;
     for (const auto& one : all) {
         if (!names.insert(one.name).second) return "two are " + one.name;
-        emulator::session session(emulator::options{});
+        emulator::emulation emulation(emulator::options{});
         for (const problem::buffer& b : problem->buffers())
-            session.add_buffer(b.name, b.data, static_cast<std::size_t>(b.bytes), b.writable);
+            emulation.add_buffer(b.name, b.data, static_cast<std::size_t>(b.bytes), b.writable);
         problem->prepare();
         try {
             one.run();

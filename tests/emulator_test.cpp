@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 #include "kernels/warp_kernels.hpp"
 
 using namespace cornerturn;
@@ -12,12 +12,12 @@ using namespace cornerturn::emulator;
 
 namespace {
 
-// A session with one buffer to read and one to write, and the report at the end.
+// An emulation with one buffer to read and one to write, and the report at the end.
 template <class In, class Out>
 struct run {
     alignas(256) std::array<In, 4096> in{};
     alignas(256) std::array<Out, 4096> out{};
-    session open;
+    emulation open;
 
     explicit run(const options& o = {}) : open(o) {
         open.add_buffer("in", in.data(), sizeof in, false);
@@ -205,11 +205,11 @@ TEST(launches, that_cuda_refuses_are_refused) {
     EXPECT_NO_THROW(tests::run_bad_launch(1024, 65535, 227 << 10));
 }
 
-TEST(launches, outside_a_session_are_refused) { EXPECT_THROW(tests::run_bad_launch(32, 1, 0), invalid_argument); }
+TEST(launches, outside_an_emulation_are_refused) { EXPECT_THROW(tests::run_bad_launch(32, 1, 0), invalid_argument); }
 
-TEST(sessions, one_a_thread) {
-    session first;
-    EXPECT_THROW(session second, invalid_argument);
+TEST(emulations, one_a_thread) {
+    emulation first;
+    EXPECT_THROW(emulation second, invalid_argument);
 }
 
 }  // namespace

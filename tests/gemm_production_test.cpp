@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 #include "lab/run.hpp"
 #include "ops/gemm/kernels/policy.hpp"
 #include "random_products.hpp"
@@ -166,11 +166,11 @@ TEST(gemm_production, batches_and_the_same_bits_again) {
             for (int run = 0; run < 2; ++run) {
                 std::vector<float> c(static_cast<std::size_t>(kCount * kM * kN), std::nanf(""));
                 w.c = c.data();
-                emulator::session session;
-                session.add_buffer("A", a.data(), bytes(a), false);
-                session.add_buffer("B", b.data(), bytes(b), false);
-                session.add_buffer("C", c.data(), bytes(c), true);
-                session.add_buffer("the workspace", space.data(), bytes(space), true);
+                emulator::emulation emulation;
+                emulation.add_buffer("A", a.data(), bytes(a), false);
+                emulation.add_buffer("B", b.data(), bytes(b), false);
+                emulation.add_buffer("C", c.data(), bytes(c), true);
+                emulation.add_buffer("the workspace", space.data(), bytes(space), true);
                 try {
                     tests::run(k, backend::emulator, w);
                 } catch (const unsupported&) {

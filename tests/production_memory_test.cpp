@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 #include "known_gpus.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
 
@@ -86,11 +86,11 @@ std::string fault_of(const job& j, std::mt19937& random, const production::tunin
             }
         }
     }
-    emulator::session session({.shared_bytes = static_cast<std::size_t>(on.shared_bytes_of_block)});
+    emulator::emulation emulation({.shared_bytes = static_cast<std::size_t>(on.shared_bytes_of_block)});
     if (j.in_place) {
-        session.add_buffer("matrix", source.data(), static_cast<std::size_t>(source_bytes), true);
+        emulation.add_buffer("matrix", source.data(), static_cast<std::size_t>(source_bytes), true);
     } else {
-        session.add_buffer("destination", destination.data(), static_cast<std::size_t>(destination_bytes), true);
+        emulation.add_buffer("destination", destination.data(), static_cast<std::size_t>(destination_bytes), true);
         // What lies in gaps is the caller's own, but must not be read: row by row, where these are few. Copies between
         // tensors read what lies beside elements.
         const bool gaps = use.by != production::path::strided && j.source_ld > j.cols && j.rows * j.count <= 64 &&
@@ -98,8 +98,8 @@ std::string fault_of(const job& j, std::mt19937& random, const production::tunin
         const std::int64_t pieces = gaps ? j.rows * j.count : 1;
         for (std::int64_t i = 0; i < pieces; ++i) {
             const std::int64_t at = i / j.rows * j.source_stride + i % j.rows * j.source_ld;
-            session.add_buffer("source", source.data() + at * e,
-                               static_cast<std::size_t>(gaps ? j.cols * e : source_bytes), false);
+            emulation.add_buffer("source", source.data() + at * e,
+                                 static_cast<std::size_t>(gaps ? j.cols * e : source_bytes), false);
         }
     }
     const matrix_work work = j.work(source.data(), destination.data());

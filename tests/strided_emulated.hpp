@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cornerturn/error.hpp"
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 #include "ops/permute/kernels/policy.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
 #include "strided_problems.hpp"
@@ -55,9 +55,9 @@ public:
 private:
     std::string run(const std::function<void()>& launch) {
         std::copy(before_.begin(), before_.end(), destination_.data());
-        emulator::session session({.workers = 1});
-        session.add_buffer("source", source_.data(), static_cast<std::size_t>(p_.source_bytes), false);
-        session.add_buffer("destination", destination_.data(), static_cast<std::size_t>(p_.destination_bytes), true);
+        emulator::emulation emulation({.workers = 1});
+        emulation.add_buffer("source", source_.data(), static_cast<std::size_t>(p_.source_bytes), false);
+        emulation.add_buffer("destination", destination_.data(), static_cast<std::size_t>(p_.destination_bytes), true);
         try {
             launch();
         } catch (const error& e) {

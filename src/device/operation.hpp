@@ -16,7 +16,7 @@
 #include "core/dtype.hpp"
 #include "core/problem.hpp"
 #include "device/registry.hpp"
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 
 namespace cornerturn {
 

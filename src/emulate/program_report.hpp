@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/counters.hpp"
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 
 namespace cornerturn::emulate {
 

@@ -13,15 +13,15 @@
 #include <thread>
 
 #include "core/parallel.hpp"
+#include "emulator/emulation.hpp"
 #include "emulator/interrupts.hpp"
-#include "emulator/session.hpp"
 #include "emulator/worker.hpp"
 
 namespace cornerturn::emulator {
 namespace {
 
 constexpr int kSectorBytes = 32;
-thread_local session* active_session = nullptr;
+thread_local emulation* active_emulation = nullptr;
 thread_local int steps = 0;  // that are alive
 
 // Workers are kept from launch to launch: their stacks are worth 17 MiB each.
@@ -160,22 +160,22 @@ class_key combine(const tiling& tiles, const class_key& down, const class_key& a
 
 }  // namespace
 
-// One launch in a session.
+// One launch in a emulation.
 class launch_run {
 public:
-    launch_run(session& session, const launch_config& config, kernel_entry entry, const void* arguments)
-        : session_(session), config_(config), entry_(entry), arguments_(arguments) {}
+    launch_run(emulation& emulation, const launch_config& config, kernel_entry entry, const void* arguments)
+        : emulation_(emulation), config_(config), entry_(entry), arguments_(arguments) {}
 
     void operator()() {
         const std::uint64_t blocks = std::uint64_t{config_.grid.x} * config_.grid.y * config_.grid.z;
-        report& report = session_.report_;
+        report& report = emulation_.report_;
         if (steps == 0 && report.launches++ == 0) {
             report.grid = config_.grid;
             report.block = config_.block;
         }
-        watching_ = session_.options_.watch && steps == 0 && report.launches == 1;  // other threads know no steps
+        watching_ = emulation_.options_.watch && steps == 0 && report.launches == 1;  // other threads know no steps
         report.blocks += blocks;
-        if (session_.options_.every_block || steps > 0) {
+        if (emulation_.options_.every_block || steps > 0) {
             run_all(blocks);
         } else if (config_.tiles != nullptr) {
             run_classes(blocks);
@@ -201,8 +201,8 @@ private:
     template <class Body>
     void for_each_block(std::uint64_t count, Body body) {
         const std::uint64_t threads = std::uint64_t{config_.block.x} * config_.block.y * config_.block.z;
-        const std::uint64_t cores = session_.options_.workers > 0 ? session_.options_.workers
-                                                                  : std::max(1u, std::thread::hardware_concurrency());
+        const std::uint64_t cores = emulation_.options_.workers > 0 ? emulation_.options_.workers
+                                                                    : std::max(1u, std::thread::hardware_concurrency());
         constexpr std::uint64_t kWorthAThread =
             1 << 14;  // emulated threads: about as long as an OS thread takes to start
         const auto workers = std::clamp<std::uint64_t>(count * threads / kWorthAThread, 1, std::min(cores, count));
@@ -210,7 +210,7 @@ private:
 
         std::atomic<std::uint64_t> next{0}, failed_at{count};
         std::atomic<unsigned> begun{0};
-        std::mutex mutex;  // guards error, and the session's report
+        std::mutex mutex;  // guards error, and the emulation's report
         std::exception_ptr error;
         const auto fail = [&](std::uint64_t at) {
             std::lock_guard lock(mutex);
@@ -221,9 +221,9 @@ private:
         const auto work = [&] {
             try {
                 std::unique_ptr<worker> self = worker_pool::instance().take();
-                self->begin(config_, entry_, arguments_, session_, begun++);
+                self->begin(config_, entry_, arguments_, emulation_, begun++);
                 {
-                    const interruptible kernels(*self, session_.options_.block_seconds);
+                    const interruptible kernels(*self, emulation_.options_.block_seconds);
                     for (std::uint64_t index; (index = next.fetch_add(chunk)) < failed_at;) {
                         try {
                             body(*self, index, std::min(index + chunk, count));
@@ -236,21 +236,21 @@ private:
                 {
                     std::lock_guard lock(mutex);
                     add(nonzero_in_order(self->take_counts()), 1);
-                    session_.report_.accesses += self->accesses();
-                    self->take_hazards(session_.report_.hazards);
+                    emulation_.report_.accesses += self->accesses();
+                    self->take_hazards(emulation_.report_.hazards);
                 }
                 worker_pool::instance().give_back(std::move(self));
             } catch (...) {  // no memory for a worker, say
                 fail(0);
             }
         };
-        if (session_.options_.races != nullptr) session_.options_.races->begin_launch();
+        if (emulation_.options_.races != nullptr) emulation_.options_.races->begin_launch();
         {
             const auto others = start_threads(static_cast<std::int64_t>(workers) - 1, [&](std::int64_t) { work(); });
             work();
         }
         if (error) std::rethrow_exception(error);
-        session_.report_.blocks_run += count;
+        emulation_.report_.blocks_run += count;
     }
 
     void run_all(std::uint64_t blocks) {
@@ -263,7 +263,7 @@ private:
     // Runs the block and keeps what it did, if anybody wants to know and this is the launch; else does nothing. Returns
     // how many blocks it ran.
     unsigned watch(worker& w, std::uint64_t block) {
-        report& report = session_.report_;
+        report& report = emulation_.report_;
         if (!watching_) return 0;
         report.watched = w.watch_block(block);
         return 1;
@@ -324,23 +324,23 @@ private:
             });
         };
         for (const auto& [key, found] : classes) take(found.representative, &key, found.count);
-        std::mt19937_64 random(session_.options_.seed);
-        for (unsigned i = 0; i < session_.options_.witnesses; ++i) {
+        std::mt19937_64 random(emulation_.options_.seed);
+        for (unsigned i = 0; i < emulation_.options_.witnesses; ++i) {
             const tile_index tile{std::uniform_int_distribution<std::int64_t>(0, rows - 1)(random),
                                   std::uniform_int_distribution<std::int64_t>(0, cols - 1)(random),
                                   std::uniform_int_distribution<std::int64_t>(0, matrices - 1)(random)};
             if (taken(tile) == samples.end()) take(tile, key_of(classes, tile), 0);
         }
-        if (session_.options_.watch) {  // the first tile's block, which becomes the last
+        if (emulation_.options_.watch) {  // the first tile's block, which becomes the last
             if (const auto first = taken({0, 0}); first != samples.end())
                 std::rotate(first, first + 1, samples.end());
             else
                 take({0, 0}, key_of(classes, {0, 0}), 0);
         }
-        if (session_.on_sample_) {
+        if (emulation_.on_sample_) {
             std::vector<sampled_tile> touched;
             for (const sample& s : samples) touched.push_back(footprint(s.tile));
-            session_.on_sample_(touched);
+            emulation_.on_sample_(touched);
         }
         std::vector<counts> counted(samples.size());
         for_each_block(samples.size(), [&](worker& w, std::uint64_t& i, std::uint64_t end) {
@@ -366,7 +366,7 @@ private:
                                 function_name(config_.kernel), a.x, a.y, b.x, b.y));
             }
         }
-        session_.report_.classes += classes.size();
+        emulation_.report_.classes += classes.size();
     }
 
     const class_key* key_of(const std::map<class_key, block_class>& classes, tile_index tile) const {
@@ -400,10 +400,10 @@ private:
     }
 
     void add(const counts& sites, std::uint64_t times) {
-        report& report = session_.report_;
+        report& report = emulation_.report_;
         for (const auto& site : sites) {
             report.counts.add(site.counts, times);
-            if (!session_.options_.lines) continue;
+            if (!emulation_.options_.lines) continue;
             const source_line where = line_of(site.return_address);
             const auto less = [](const line_counters& a, const line_counters& b) {
                 return std::tie(a.file, a.line) < std::tie(b.file, b.line);
@@ -415,7 +415,7 @@ private:
         }
     }
 
-    session& session_;
+    emulation& emulation_;
     const launch_config& config_;
     kernel_entry entry_;
     const void* arguments_;
@@ -423,33 +423,34 @@ private:
 };
 
 void launch(const launch_config& config, kernel_entry entry, const void* arguments) {
-    if (active_session == nullptr) throw invalid_argument("a kernel was launched on the emulator outside any session");
-    check(config, active_session->options_.shared_bytes);
-    launch_run(*active_session, config, entry, arguments)();
+    if (active_emulation == nullptr)
+        throw invalid_argument("a kernel was launched on the emulator outside any emulation");
+    check(config, active_emulation->options_.shared_bytes);
+    launch_run(*active_emulation, config, entry, arguments)();
 }
 
 step_scope::step_scope() { ++steps; }
 step_scope::~step_scope() { --steps; }
 
-session::session(const options& options) : options_(options) {
-    if (active_session != nullptr) throw invalid_argument("this thread has an emulator session already");
-    active_session = this;
+emulation::emulation(const options& options) : options_(options) {
+    if (active_emulation != nullptr) throw invalid_argument("this thread has an emulator emulation already");
+    active_emulation = this;
 }
 
-session::~session() { active_session = nullptr; }
+emulation::~emulation() { active_emulation = nullptr; }
 
-void session::add_buffer(std::string name, const void* data, std::size_t bytes, bool writable) {
+void emulation::add_buffer(std::string name, const void* data, std::size_t bytes, bool writable) {
     buffers_.push_back({std::move(name), reinterpret_cast<std::uintptr_t>(data), bytes, writable, nullptr});
 }
 
-void session::add_output(std::string name, const void* data, std::size_t bytes, int element_bytes) {
+void emulation::add_output(std::string name, const void* data, std::size_t bytes, int element_bytes) {
     add_buffer(std::move(name), data, bytes, true);
     buffer& added = buffers_.back();
     const auto alignment = static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(element_bytes)));
     added.written = std::make_unique<written_elements>(added.begin, bytes, alignment);
 }
 
-void session::on_sample(std::function<void(std::span<const sampled_tile>)> callback) {
+void emulation::on_sample(std::function<void(std::span<const sampled_tile>)> callback) {
     on_sample_ = std::move(callback);
 }
 

@@ -68,8 +68,8 @@ using kernel_entry = void (*)(const void* arguments);
 bool end_lane();  // the kernel returned; true: call it again, for the next lane
 fiber& leave_fiber();
 
-// Runs the kernel for every block, or for one block of each class, within the session that is active on the calling
-// thread (session.hpp). Throws hazard where the kernel breaks a rule of the machine. Synchronous.
+// Runs the kernel for every block, or for one block of each class, within the emulation that is active on the calling
+// thread (emulation.hpp). Throws hazard where the kernel breaks a rule of the machine. Synchronous.
 void launch(const launch_config& config, kernel_entry entry, const void* arguments);
 
 // While one is alive, launches on this thread are a step of what is launched after it: every block runs, where

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "emulator/counters.hpp"
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 
 namespace cornerturn::emulator {
 

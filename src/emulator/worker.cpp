@@ -95,16 +95,16 @@ void worker::raise_from_fiber(const fault& what) {
 
 // ---- A launch, a block, a warp ------------------------------------------------------------------------------------
 
-void worker::begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session,
+void worker::begin(const launch_config& config, kernel_entry entry, const void* arguments, const emulation& emulation,
                    unsigned number) {
     config_ = config;
     entry_ = entry;
-    block_seconds_ = session.options_.block_seconds;
-    keep_going_ = session.options_.keep_going;
-    find_memory_ = session.options_.find_memory;
-    output_ = session.options_.prints_to_output ? stdout : stderr;
-    races_.begin(number < global_touch::kMaxWorkers ? session.options_.races : nullptr, number);
-    make_stacks(session.options_.stack_bytes);
+    block_seconds_ = emulation.options_.block_seconds;
+    keep_going_ = emulation.options_.keep_going;
+    find_memory_ = emulation.options_.find_memory;
+    output_ = emulation.options_.prints_to_output ? stdout : stderr;
+    races_.begin(number < global_touch::kMaxWorkers ? emulation.options_.races : nullptr, number);
+    make_stacks(emulation.options_.stack_bytes);
     arguments_ = arguments;
     threads_ = config.block.x * config.block.y * config.block.z;
     warps_ = (threads_ + kWarpSize - 1) / kWarpSize;
@@ -126,7 +126,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
 
     regions_.clear();
     by_address_.clear();
-    for (const session::buffer& buffer : session.buffers_) {
+    for (const emulation::buffer& buffer : emulation.buffers_) {
         add_region({region::global, buffer.writable, buffer.begin, buffer.bytes, buffer.name, nullptr,
                     buffer.written.get(), true});
     }
@@ -151,8 +151,8 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     serial_ = 0;
     static_shadow_.cover(low < high ? low : 0, low < high ? high - low : 0);
     if (config.dynamic_shared_bytes > 0) {
-        if (session.options_.dynamic_shared != nullptr) {
-            dynamic_shared_ = session.options_.dynamic_shared();
+        if (emulation.options_.dynamic_shared != nullptr) {
+            dynamic_shared_ = emulation.options_.dynamic_shared();
         } else {
             if (own_dynamic_shared_ == nullptr)
                 own_dynamic_shared_ = std::make_unique<bank_row[]>(kMaxShared / sizeof(bank_row));

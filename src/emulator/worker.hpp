@@ -29,8 +29,8 @@
 #include "cornerturn/emulator/fiber.hpp"
 #include "emulator/copies.hpp"
 #include "emulator/counters.hpp"
+#include "emulator/emulation.hpp"
 #include "emulator/races.hpp"
-#include "emulator/session.hpp"
 #include "emulator/shadow.hpp"
 #include "emulator/symbols.hpp"
 #include "emulator/warp_trace.hpp"
@@ -88,7 +88,7 @@ public:
 
     // Prepares for a launch on the calling OS thread, which must then make all the calls below.
     // `number`: of the worker in this launch.
-    void begin(const launch_config& config, kernel_entry entry, const void* arguments, const session& session,
+    void begin(const launch_config& config, kernel_entry entry, const void* arguments, const emulation& emulation,
                unsigned number);
     void end();
 
@@ -375,7 +375,7 @@ private:
     void note_global_race(const warp_instruction& instruction, unsigned thread, const block_races::rival& rival);
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
-    // One that the kernel can go on from: raises, or keeps it where the session wants the rest as well. Of each kind
+    // One that the kernel can go on from: raises, or keeps it where the emulation wants the rest as well. Of each kind
     // and site the first is kept, and how many there were. `describe` gives the words.
     template <class Describe>
     void note(hazard_kind kind, unsigned thread, std::uintptr_t where, Describe describe) {

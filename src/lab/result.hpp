@@ -11,8 +11,8 @@
 
 #include "device/operation.hpp"
 #include "emulator/counters.hpp"
+#include "emulator/emulation.hpp"
 #include "emulator/metrics.hpp"
-#include "emulator/session.hpp"
 #include "lab/hardware.hpp"
 
 namespace cornerturn::lab {

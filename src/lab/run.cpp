@@ -141,17 +141,17 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
     result.every_block = blocks.every_block || work.outputs() == 0;
     emulator::race_search races;
     if (result.every_block) blocks.races = &races;
-    emulator::session session(blocks);
+    emulator::emulation emulation(blocks);
     for (const problem::buffer& b : problem->buffers()) {
         const auto bytes = static_cast<std::size_t>(b.bytes);
         if (b.holds_input)
-            session.add_buffer(b.name, b.data, bytes, b.writable);
+            emulation.add_buffer(b.name, b.data, bytes, b.writable);
         else
-            session.add_output(b.name, b.data, bytes, work.type().size);
+            emulation.add_output(b.name, b.data, bytes, work.type().size);
     }
     // Where only classes run, each launch's tiles are prepared just before it and checked at the end.
     std::vector<tile> tiles;
-    session.on_sample([&](std::span<const emulator::sampled_tile> touched) {
+    emulation.on_sample([&](std::span<const emulator::sampled_tile> touched) {
         std::vector<tile> now;
         for (const auto& t : touched) now.push_back(problem->tile_of(t));
         problem->prepare(now);
@@ -171,7 +171,7 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
         const auto* const found = dynamic_cast<const emulator::hazard*>(&broken);
         if (found != nullptr) result.hazard = found->kind();
     }
-    result.report = session.report();
+    result.report = emulation.report();
     if (!result.finished) return result;
     std::sort(tiles.begin(), tiles.end());
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());

@@ -9,7 +9,7 @@
 
 #include "device/operation.hpp"
 #include "device/registry.hpp"
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 #include "lab/result.hpp"
 
 namespace cornerturn::lab {

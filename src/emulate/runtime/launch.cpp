@@ -20,7 +20,7 @@
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/record.hpp"
 #include "emulator/races.hpp"
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 #include "emulator/symbols.hpp"
 #include "emulator/worker.hpp"
 
@@ -270,7 +270,7 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
     how.workers = wanted.workers;
     how.block_seconds = wanted.block_seconds;
     how.stack_bytes = std::max<std::size_t>(wanted.stack_bytes, stack_limit()) + which.stack_bytes;
-    session emulated(how);
+    emulation emulated(how);
     const call made{registers, stack, which.stack_bytes, which.device};
     cudaError_t result = cudaSuccess;
     found_hazard last{};

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "emulator/session.hpp"
+#include "emulator/emulation.hpp"
 
 namespace cornerturn::emulator {
 

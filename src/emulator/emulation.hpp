@@ -130,14 +130,14 @@ struct options {
     race_search* races = nullptr;
 };
 
-// While a session is alive, launches made by the thread that created it run in it and add to its report.
+// While an emulation is alive, launches made by the thread that created it run in it and add to its report.
 // Not copyable; one a thread at a time.
-class session {
+class emulation {
 public:
-    explicit session(const options& options = {});
-    ~session();
-    session(const session&) = delete;
-    session& operator=(const session&) = delete;
+    explicit emulation(const options& options = {});
+    ~emulation();
+    emulation(const emulation&) = delete;
+    emulation& operator=(const emulation&) = delete;
 
     // Makes [data, data + bytes) global memory that kernels may read, and write if `writable`. `name` is used in
     // errors.
