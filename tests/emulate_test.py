@@ -16,7 +16,7 @@ CORNERTURN = os.environ["CORNERTURN"]
 PROGRAMS = Path(os.environ["CORNERTURN_SOURCE_DIR"]) / "tests/programs"
 
 # What these programs do wrong on purpose.
-EXPECTED_HAZARDS = {"errors": "out_of_bounds"}
+EXPECTED_HAZARDS = {"errors": "out_of_bounds", "session": "out_of_bounds"}
 
 TRANSPOSE = """
     #include <cstdio>

@@ -16,7 +16,7 @@
 #include "emulate/compile.hpp"
 #include "emulate/process.hpp"
 #include "emulate/program_report.hpp"
-#include "emulator/metrics.hpp"
+#include "emulator/readings.hpp"
 #include "lab/table.hpp"
 
 namespace cornerturn::cli {
@@ -147,7 +147,7 @@ int run_emulate(const invocation& asked) {
     const std::vector<kernel_report> all = emulate::read_report(text);
     std::vector<kernel_report> shown;
     for (const kernel_report& k : all) {
-        const auto is_wanted = [&](const std::string& name) { return emulate::is_named(k, name); };
+        const auto is_wanted = [&](const std::string& name) { return emulator::is_named(k.kernel, name); };
         if (wanted.empty() || std::any_of(wanted.begin(), wanted.end(), is_wanted)) shown.push_back(k);
     }
     if (shown.empty() && !wanted.empty()) say(fmt::format("no kernel is called {}", wanted[0]));

@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
-#include <map>
-#include <optional>
 
 #include "cornerturn/error.hpp"
 #include "emulator/metrics.hpp"
+#include "emulator/readings.hpp"
 
 namespace cornerturn::emulate {
 namespace {
@@ -27,58 +25,10 @@ counters counters_of(const json& metrics) {
     return found;
 }
 
-// What all kernels that a budget is about did together.
-struct sum {
-    counters counts;
-    std::uint64_t launches = 0, hazards = 0;
-};
-
-using reading = std::function<double(const sum&)>;
-
-double ratio(std::uint64_t of, std::uint64_t by) {
-    return by == 0 ? 0 : static_cast<double>(of) / static_cast<double>(by);
-}
-
-const std::map<std::string, reading>& readings() {
-    static const std::map<std::string, reading> all = [] {
-        std::map<std::string, reading> made;
-        const auto count = [&](const std::string& name, counters::by_direction counters::*where, int op) {
-            made[name] = [=](const sum& s) {
-                return static_cast<double>((s.counts.*where)[static_cast<std::size_t>(op)]);
-            };
-        };
-        const auto per_request = [&](const std::string& name, counters::by_direction counters::*what,
-                                     counters::by_direction counters::*requests, int op) {
-            const auto at = static_cast<std::size_t>(op);
-            made[name] = [=](const sum& s) { return ratio((s.counts.*what)[at], (s.counts.*requests)[at]); };
-        };
-        const std::pair<const char*, int> ops[] = {{"load", emulator::kLoad},
-                                                   {"store", emulator::kStore},
-                                                   {"reduction", emulator::kReduction},
-                                                   {"atomic", emulator::kAtomic}};
-        for (const auto& [name, op] : ops) {
-            const std::string op_name = name;
-            count(op_name + ".requests", &counters::global_requests, op);
-            count(op_name + ".sectors", &counters::global_sectors, op);
-            per_request(op_name + ".sectors_per_request", &counters::global_sectors, &counters::global_requests, op);
-            if (op == emulator::kReduction) continue;
-            const std::string shared = "shared." + op_name;
-            count(shared + ".requests", &counters::shared_requests, op);
-            count(shared + ".wavefronts", &counters::shared_wavefronts, op);
-            count(shared + ".conflicts", &counters::shared_conflicts, op);
-            per_request(shared + ".wavefronts_per_request", &counters::shared_wavefronts, &counters::shared_requests,
-                        op);
-        }
-        made["shared.conflicts"] = [](const sum& s) {
-            double total = 0;
-            for (const std::uint64_t of_one : s.counts.shared_conflicts) total += static_cast<double>(of_one);
-            return total;
-        };
-        made["launches"] = [](const sum& s) { return static_cast<double>(s.launches); };
-        made["hazards"] = [](const sum& s) { return static_cast<double>(s.hazards); };
-        return made;
-    }();
-    return all;
+const emulator::reading* find_reading(const std::string& name) {
+    const std::vector<emulator::reading>& all = emulator::readings();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const emulator::reading& r) { return r.name == name; });
+    return found != all.end() ? &*found : nullptr;
 }
 
 bool holds(double value, const std::string& comparison, double bound) {
@@ -121,10 +71,6 @@ std::vector<kernel_report> read_report(const std::string& text) {
     }
 }
 
-bool is_named(const kernel_report& kernel, const std::string& name) {
-    return name == "*" || name == kernel.kernel || name == kernel.kernel.substr(0, kernel.kernel.find('<'));
-}
-
 budget budget::parse(const std::string& text) {
     // The colon behind the kernel's name, not one of a namespace.
     std::size_t colon = text.find(':');
@@ -152,9 +98,9 @@ budget budget::parse(const std::string& text) {
         if (std::find(comparisons.begin(), comparisons.end(), one.comparison) == comparisons.end())
             throw invalid_argument(fmt::format("--budget: '{}' is no comparison; there are {}", one.comparison,
                                                fmt::join(comparisons, " ")));
-        if (readings().count(one.metric) == 0) {
+        if (find_reading(one.metric) == nullptr) {
             std::vector<std::string> names;
-            for (const auto& [name, unused] : readings()) names.push_back(name);
+            for (const emulator::reading& known : emulator::readings()) names.push_back(known.name);
             throw invalid_argument(
                 fmt::format("--budget: '{}' is no metric; there are {}", one.metric, fmt::join(names, ", ")));
         }
@@ -165,24 +111,21 @@ budget budget::parse(const std::string& text) {
 }
 
 std::vector<std::string> budget::missed(const std::vector<kernel_report>& kernels) const {
-    sum all;
-    bool ran = false;
+    emulator::kernel_counters all;
     for (const kernel_report& k : kernels) {
-        if (!is_named(k, kernel)) continue;
-        ran = true;
-        all.counts += k.counts;
-        all.launches += k.launches;
-        for (const kernel_report::hazard& h : k.hazards) all.hazards += h.times;
+        if (!emulator::is_named(k.kernel, kernel)) continue;
+        emulator::kernel_counters one{emulator::counted(k.counts), static_cast<std::int64_t>(k.launches), 0};
+        for (const kernel_report::hazard& h : k.hazards) one.hazards += static_cast<std::int64_t>(h.times);
+        all += one;
     }
-    if (!ran) {
+    if (all.launches == 0) {
         std::vector<std::string> names;
         for (const kernel_report& k : kernels) names.push_back(k.kernel);
-        return {fmt::format("budget missed: {} never ran; {}", kernel,
-                            names.empty() ? "no kernel did" : fmt::format("there were {}", fmt::join(names, ", ")))};
+        return {"budget missed: " + emulator::never_ran(kernel, names)};
     }
     std::vector<std::string> sentences;
     for (const limit& l : limits) {
-        const double value = readings().at(l.metric)(all);
+        const double value = find_reading(l.metric)->of(all);
         if (holds(value, l.comparison, l.bound)) continue;
         sentences.push_back(fmt::format("budget missed: {}: {} is {}, {} too {}: it must be {} {}", kernel, l.metric,
                                         number(value), number(std::abs(value - l.bound)),

@@ -27,9 +27,6 @@ struct kernel_report {
 // Throws error where the text is no such record.
 std::vector<kernel_report> read_report(const std::string& json);
 
-// Whether a name that somebody gave is that of the kernel: "*", the whole name, or the one without template arguments.
-bool is_named(const kernel_report& kernel, const std::string& name);
-
 // "transpose: load.sectors_per_request <= 4, shared.conflicts == 0".
 struct budget {
     std::string kernel;

@@ -266,7 +266,7 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
     static race_search races;
     how.races = &races;
     const run_options& wanted = run_options::given();
-    how.lines = wanted.lines;
+    how.lines = record::wants_lines();
     how.workers = wanted.workers;
     how.block_seconds = wanted.block_seconds;
     how.stack_bytes = std::max<std::size_t>(wanted.stack_bytes, stack_limit()) + which.stack_bytes;

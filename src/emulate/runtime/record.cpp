@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -46,7 +47,7 @@ struct kernel_record {
 struct store {
     std::mutex mutex;
     std::deque<kernel_record> kernels;  // in the order of their first launches
-    int written_by = 0;
+    std::vector<listener*> listeners;
 };
 
 ordered_json to_json(const counters& counts) {
@@ -107,19 +108,41 @@ void add_lines(std::vector<line_counters>& into, const std::vector<line_counters
 }
 
 void add_hazard(std::vector<found_hazard>& into, const found_hazard& one) {
-    const auto same = std::find_if(into.begin(), into.end(), [&](const found_hazard& known) {
-        return known.kind == one.kind && known.where == one.where && (one.where != 0 || known.message == one.message);
-    });
-    if (same != into.end()) {
-        same->times += one.times;
-        return;
-    }
-    into.push_back(one);
+    if (!merge(into, one)) return;
     std::fflush(stdout);
     std::fprintf(stderr, "cornerturn: %s: %s\n", name_of(one.kind), one.message.c_str());
 }
 
 }  // namespace
+
+bool merge(std::vector<found_hazard>& known, const found_hazard& one) {
+    const auto same = std::find_if(known.begin(), known.end(), [&](const found_hazard& k) {
+        return k.kind == one.kind && k.where == one.where && (one.where != 0 || k.message == one.message);
+    });
+    if (same == known.end()) {
+        known.push_back(one);
+        return true;
+    }
+    same->times += one.times;
+    return false;
+}
+
+void listen(listener* one) {
+    std::lock_guard lock(all().mutex);
+    all().listeners.push_back(one);
+}
+
+void forget(listener* one) {
+    std::lock_guard lock(all().mutex);
+    std::erase(all().listeners, one);
+}
+
+bool wants_lines() {
+    if (run_options::given().lines) return true;
+    std::lock_guard lock(all().mutex);
+    const auto& listeners = all().listeners;
+    return std::any_of(listeners.begin(), listeners.end(), [](const listener* l) { return l->wants_lines(); });
+}
 
 void add(const std::string& kernel, const std::string& symbol, const emulator::report& report,
          const found_hazard* last) {
@@ -139,9 +162,10 @@ void add(const std::string& kernel, const std::string& symbol, const emulator::r
     sum.blocks += report.blocks;
     sum.blocks_run += report.blocks_run;
     sum.accesses += report.accesses;
-    add_lines(sum.lines, report.lines);
+    if (run_options::given().lines) add_lines(sum.lines, report.lines);
     for (const found_hazard& h : report.hazards) add_hazard(sum.hazards, h);
     if (last != nullptr) add_hazard(sum.hazards, *last);
+    for (listener* one : kept.listeners) one->launched(kernel, report, last);
 }
 
 }  // namespace record

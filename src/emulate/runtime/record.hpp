@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "emulator/emulation.hpp"
 
@@ -24,6 +25,25 @@ namespace record {
 // standard error when they are new.
 void add(const std::string& kernel, const std::string& symbol, const emulator::report& report,
          const found_hazard* last);
+
+// Adds the hazard to those that are known, and says whether it is new: of another kind, or at another place in the
+// code.
+bool merge(std::vector<found_hazard>& known, const found_hazard& one);
+
+// One that hears of each launch, one at a time, from listen() to forget().
+class listener {
+public:
+    virtual void launched(const std::string& kernel, const emulator::report& report, const found_hazard* last) = 0;
+    virtual bool wants_lines() const = 0;
+
+protected:
+    ~listener() = default;
+};
+void listen(listener* one);
+void forget(listener* one);
+
+// Whether anybody wants counters of each source line.
+bool wants_lines();
 
 }  // namespace record
 }  // namespace cornerturn::emulator
