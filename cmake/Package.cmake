@@ -1,14 +1,15 @@
-# What `cmake --install` installs, in three components, each of which can be built and installed alone:
+# What `cmake --install` installs, in four components, each of which can be built and installed alone:
 #   host       libcornerturn_host (target cornerturn_host)
 #   cuda       libcornerturn (target cornerturn_cuda)
 #   program    the program (target cornerturn)
+#   emulator   cornerturn-cc, and what CUDA programs of others link (targets cornerturn_cc and cornerturn_emulate)
 # The libraries come with the public headers and with what lets find_package(cornerturn) and pkg-config find them. A
 # component's files do not depend on which others were built. Nothing in them holds the path that they are installed to.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cornerturn)
 set(package ${PROJECT_BINARY_DIR}/package)
-set(components host cuda program)
-set(options CORNERTURN_HOST CORNERTURN_CUDA CORNERTURN_LAB)
+set(components host cuda program emulator)
+set(options CORNERTURN_HOST CORNERTURN_CUDA CORNERTURN_LAB CORNERTURN_EMULATOR)
 
 # pkg-config's files say where they are from where they lie, unless the folder for libraries has a place of its own.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
@@ -74,11 +75,21 @@ foreach(component option IN ZIP_LISTS components options)
             COMPONENT ${component} EXCLUDE_FROM_ALL)
     endif()
 endforeach()
+# What CUDA programs of others are compiled with (src/emulate/installation.cpp finds it).
+function(cornerturn_install_cuda_headers component)
+    install(DIRECTORY src/emulate/cuda/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cornerturn/cuda COMPONENT ${component})
+    install(DIRECTORY include/cornerturn/emulator DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cornerturn COMPONENT ${component})
+endfunction()
 if(CORNERTURN_LAB)
     set_target_properties(cornerturn PROPERTIES EXPORT_NAME program)
     cornerturn_install(program cornerturn)
-    # What `cornerturn cc` compiles programs with (src/emulate/installation.cpp finds it).
-    install(DIRECTORY src/emulate/cuda/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cornerturn/cuda COMPONENT program)
-    install(DIRECTORY include/cornerturn/emulator DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cornerturn COMPONENT program)
+    cornerturn_install_cuda_headers(program)
     install(FILES $<TARGET_FILE:cornerturn_emulate> DESTINATION ${CMAKE_INSTALL_LIBDIR}/cornerturn COMPONENT program)
+endif()
+if(CORNERTURN_EMULATOR)
+    cornerturn_install(emulator cornerturn_cc)
+    cornerturn_install_cuda_headers(emulator)
+    install(TARGETS cornerturn_emulate EXPORT cornerturn_emulator
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/cornerturn COMPONENT emulator)
+    install(FILES cmake/Emulate.cmake cmake/EmulateSource.cmake DESTINATION ${package_dir} COMPONENT emulator)
 endif()

@@ -9,13 +9,15 @@ import subprocess
 import sys
 import tempfile
 
+import docs_test
 from drop_in_test import SOURCE, failures, must_run, require, setting
 
 CONSUMER = SOURCE / "tests/consumer"
 # What a component has beside the public headers and CMake's files, and which headers it has not.
 COMPONENTS = {"host": ({"libcornerturn_host", "cornerturn_host.pc"}, "cuda/"),
               "cuda": ({"libcornerturn", "cornerturn.pc"}, "transpose.hpp"),
-              "program": ({"cornerturn"}, None)}
+              "program": ({"cornerturn"}, None),
+              "emulator": ({"cornerturn-cc", "Emulate.cmake", "EmulateSource.cmake"}, None)}
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 
@@ -53,11 +55,11 @@ def check_component(component, build, folder):
     if without:
         require(files_of(prefix / "include/cornerturn") == wanted, f"{component}: its public headers are installed, and no others")
     shims = "share/cornerturn/cuda/"  # what `cornerturn cc` compiles with
-    if component == "program":
+    if component in ("program", "emulator"):
         require({name.removeprefix(shims) for name in files_of(prefix) if name.startswith(shims)} == files_of(SOURCE / "src/emulate/cuda"),
-                "program: the headers of foreign programs are installed")
+                f"{component}: the headers of foreign programs are installed")
         require(files_of(prefix / "include/cornerturn") == {name for name in headers if name.startswith("emulator/")},
-                "program: and what they include")
+                f"{component}: and what they include")
         own = own | {"libcornerturn_emulate"}
     rest = {pathlib.Path(name).name for name in files_of(prefix) if not name.startswith(("include/", shims))}
     allowed = {"cornerturnConfig.cmake", "cornerturnConfigVersion.cmake", f"{component}.cmake", f"{component}Targets.cmake",
@@ -110,6 +112,62 @@ def use_cmake(consumer, prefix, folder, *options, environment=None):
     require(code == 0, f"consumer/{consumer} with find_package: {text.strip()}")
 
 
+def documented_files(heading):
+    """The files of an example in docs/emulate.md: blocks that begin with a comment that names one."""
+    section = (SOURCE / "docs/emulate.md").read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    named = [(re.fullmatch(r"(?://|#) (\S+\.\w+)", lines[0]), lines) for _, lines, _ in docs_test.fenced_blocks(section) if lines]
+    return {name[1]: "\n".join(lines) + "\n" for name, lines in named if name}
+
+
+def check_emulated_test(prefix, folder):
+    """The example of docs/emulate.md: its test passes; after an edit of a header that plants a bank conflict it fails, and says so."""
+    project = folder / "emulated test"
+    files = documented_files("In your tests")
+    require({"CMakeLists.txt", "transpose.hpp", "transpose.cu", "transpose_test.cpp"} <= files.keys(), f"docs/emulate.md has {sorted(files)}")
+    for name, text in files.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    code, text = configure(project, project / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    require(code == 0, f"the example of docs/emulate.md configures {text if code else ''}")
+    build = ["cmake", "--build", project / "build"]
+    test = ["ctest", "--test-dir", project / "build", "--output-on-failure"]
+    code, text = output_of(build)
+    require(code == 0, f"and builds {text if code else ''}")
+    code, text = output_of(test)
+    require(code == 0 and "100% tests passed" in text, f"and passes {text if code else ''}")
+    code, text = output_of(build)
+    require(code == 0 and "Compiling" not in text, f"nothing is compiled twice {text if 'Compiling' in text else ''}")
+
+    header = project / "transpose.hpp"
+    planted = header.read_text().replace("kPad = 1", "kPad = 0")
+    require(planted != header.read_text(), "the example's header has what the conflict is planted in")
+    header.write_text(planted)
+    code, text = output_of(build)
+    require(code == 0 and "Compiling transpose.cu for the emulator" in text, f"a changed header compiles its kernels again {text}")
+    code, text = output_of(test)
+    require(code != 0, f"the planted conflict fails {'' if code else text}")
+    section = (SOURCE / "docs/emulate.md").read_text().partition("With `kPad = 0` the test fails:")[2]
+    shown = next(lines for language, lines, _ in docs_test.fenced_blocks(section) if language == "text")
+    require(not [line for line in shown if line not in text], f"as docs/emulate.md shows {shown}")
+
+
+def check_refused_targets(prefix, folder):
+    """What cornerturn_emulate() cannot do is told in one sentence."""
+    cases = [("cornerturn_emulate(absent)", "there is no such target"),
+             ("add_library(shared SHARED k.cu)\ncornerturn_emulate(shared)", "emulated kernels cannot lie in a shared library"),
+             ("add_executable(lacking lacking.cu)\ncornerturn_emulate(lacking)", "finds no source file lacking.cu"),
+             ("add_executable(hidden $<1:k.cu>)\ncornerturn_emulate(hidden)", "cannot see into the generator expression $<1:k.cu>"),
+             ("add_executable(one k.cu)\nadd_executable(two k.cu)\ncornerturn_emulate(one two)", "takes one target")]
+    for lines, message in cases:
+        project = pathlib.Path(tempfile.mkdtemp(dir=folder))
+        (project / "k.cu").write_text("int main() {}\n")
+        (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.21)\nproject(refused LANGUAGES CXX)\n"
+                                                f"find_package(cornerturn REQUIRED COMPONENTS emulator)\n{lines}\n")
+        code, text = configure(project, project / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+        right = code != 0 and message in one_line(text) and text.count("CMake Error") == 1
+        require(right, f"{lines.splitlines()[-1]}: {message}{'' if right else '; not: ' + text}")
+
+
 def check_header(prefix, folder):
     """cornerturn.h alone, with no other include path, as strict as each language can be."""
     for suffix, compiler in [("c", ["gcc", "-std=c99", "-Wstrict-prototypes"]), ("cpp", ["g++", "-std=c++98"])]:
@@ -132,11 +190,12 @@ def main():
             ("", [], None),
             ("0.2 COMPONENTS host", [], None),
             ("9.0", [], "9.0"),
-            ("COMPONENTS gemm", [], "cornerturn has no component gemm: there are host, cuda and program"),
+            ("COMPONENTS gemm", [], "cornerturn has no component gemm: there are host, cuda, program and emulator"),
             ("COMPONENTS host cuda", [], "cornerturn's component cuda is not installed in"),
             ("COMPONENTS host", no_package("TBB"), "cornerturn::host links to oneTBB, and find_package(TBB) finds none: install libtbb-dev"),
             ("", no_package("hwy"), "cornerturn::host links to Highway, and find_package(hwy) finds none: install libhwy-dev")])
-        check_finds(alone["program"], folder, [("COMPONENTS program", no_package("TBB", "hwy"), None)])
+        for component in ("program", "emulator"):
+            check_finds(alone[component], folder, [(f"COMPONENTS {component}", no_package("TBB", "hwy"), None)])
         if "cuda" in alone:
             check_finds(alone["cuda"], folder, [
                 ("COMPONENTS cuda", no_package("TBB", "hwy"), None),
@@ -144,6 +203,9 @@ def main():
         check_finds(install(build, built(), folder), folder, [(f"0.2 COMPONENTS {' '.join(built())}", [], None)])
         for consumer in ["host", "host_c"]:
             use_cmake(consumer, host, folder)
+        use_cmake("emulator", alone["emulator"], folder)
+        check_emulated_test(alone["emulator"], folder)
+        check_refused_targets(alone["emulator"], folder)
     if failures:
         sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))
 

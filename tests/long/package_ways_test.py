@@ -94,7 +94,7 @@ def use_plain_line(prefix, folder):
 
 def check_shared(prefix):
     libraries = [p for p in prefix.rglob("libcornerturn*.so.*") if not p.is_symlink()]
-    require(len(libraries) == len(built()) - 1, f"the shared libraries are there: {[p.name for p in libraries]}")
+    require(len(libraries) == len({"host", "cuda"} & set(built())), f"the shared libraries are there: {[p.name for p in libraries]}")
     for library in libraries:
         text = output_of(["readelf", "-d", library])[1]
         soname = re.search(r"SONAME.*\[(.*)\]", text)[1]
@@ -130,6 +130,21 @@ def use_sources(folder, prefix):
             run("and cornerturn::cornerturn", build / "consumer_of_all")
 
 
+def use_emulator_sources(folder):
+    """The emulator within another project takes its own packages alone."""
+    build = folder / "emulator within"
+    launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR={SOURCE};{setting('CCACHE')}"] if in_ccache() else []
+    code, text = configure(CONSUMER / "emulator", build, f"-DCORNERTURN_SOURCES={SOURCE}", *no_package("CLI11", "TBB", "hwy"), *launcher, *languages())
+    require(code == 0, f"the emulator configures within another project {text if code else ''}")
+    if code == 0:
+        code, text = output_of(["cmake", "--build", build, "--target", "consumer"])
+        require(code == 0, f"and builds {text if code else ''}")
+    if code == 0:
+        run("and its consumer", build / "consumer")
+        code, text = output_of(["cmake", "--build", build, "--target", "consumer"])
+        require("Compiling" not in text, f"nothing is compiled twice {text if 'Compiling' in text else ''}")
+
+
 def check_refusals(folder):
     """What stands in the way of a build is told in one line."""
     old = folder / "old++"
@@ -144,6 +159,8 @@ def check_refusals(folder):
              (no_package("CLI11"), "cornerturn needs CLI11 for the lab (or give -DCORNERTURN_LAB=OFF): install libcli11-dev"),
              ([off, "-DCORNERTURN_HOST=OFF"], "cornerturn needs something to build: -DCORNERTURN_HOST=ON"),
              (["-DCORNERTURN_HOST=OFF"], "cornerturn needs the host library for the lab"),
+             (["-DCORNERTURN_EMULATOR=OFF"], "cornerturn needs the emulator for the lab"),
+             ([off, "-DCORNERTURN_EMULATOR=ON", *no_package("fmt")], "cornerturn needs fmt for the emulator (or give -DCORNERTURN_EMULATOR=OFF): install libfmt-dev"),
              ([off, "-DCORNERTURN_CUDA=ON", "-DCMAKE_CUDA_COMPILER=/nowhere/nvcc"], "cornerturn needs nvcc for -DCORNERTURN_CUDA=ON"),
              ([off, "-DCORNERTURN_CUDA=ON"], "cornerturn needs nvcc for -DCORNERTURN_CUDA=ON: install CUDA's toolkit")]
     if not all(shutil.which(tool, path=without_nvcc) for tool in ("cmake", "g++")):
@@ -162,7 +179,7 @@ def check_not_built(folder):
     """A component that is not in a build is not installed in silence."""
     build = folder / "host_alone"
     configure(SOURCE, build, "-DCORNERTURN_LAB=OFF", "-DCORNERTURN_TESTS=OFF")
-    for component, option in [("cuda", "CUDA"), ("program", "LAB")]:
+    for component, option in [("cuda", "CUDA"), ("program", "LAB"), ("emulator", "EMULATOR")]:
         code, text = output_of(["cmake", "--install", build, "--prefix", folder / "nowhere", "--component", component])
         message = f"cornerturn's component {component} is not in this build: configure it with -DCORNERTURN_{option}=ON"
         require(code != 0 and message in one_line(text), f"cmake --install: {message if code else text}")
@@ -205,6 +222,7 @@ def main():
             if cuda:
                 check_cuda_sources(compiler)
         use_sources(folder, prefixes["static"])
+        use_emulator_sources(folder)
         check_refusals(folder)
         check_not_built(folder)
     if failures:
