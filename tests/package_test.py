@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What `cmake --install` installs is all that another project needs: each component alone, moved elsewhere, and used from
-there. Here the files, what find_package says, and two of the projects in consumer/; long/package_ways_test.py has them all."""
+there. Here the files, what find_package says, three of the projects in consumer/ and the example of docs/emulate.md;
+long/package_ways_test.py has them all."""
 
 import os
 import pathlib
