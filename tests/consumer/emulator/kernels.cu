@@ -1,4 +1,5 @@
 #include <kernels.hpp>
+
 #include <span>
 #include <string_view>
 

@@ -1,9 +1,9 @@
 // Runs kernels of a library and of its own, and asks what they did.
-#include <cuda_runtime.h>
-
 #include <cornerturn/emulator/session.hpp>
-#include <cstdio>
+#include <cuda_runtime.h>
 #include <kernels.hpp>
+
+#include <cstdio>
 
 int main() {
     int* values = nullptr;
