@@ -122,7 +122,9 @@ void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value
     current_worker->atomic(kind, address, bytes, value, expected, CORNERTURN_RETURN_ADDRESS);
 }
 std::uint64_t atomic_old() { return current_worker->atomic_old(); }
-void fence() { current_worker->fence(); }
+void fence() {
+    if (current_worker != nullptr) current_worker->fence();  // hosts have atomics, too
+}
 bool is_shared(const void* pointer) {
     return current_worker->is_in(region::shared, reinterpret_cast<std::uintptr_t>(pointer));
 }

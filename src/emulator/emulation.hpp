@@ -108,7 +108,11 @@ struct found_memory {
 };
 
 struct options {
-    bool every_block = true;                // false: one block of each class, and random witnesses
+    bool every_block = true;  // false: one block of each class, and random witnesses
+    // Of launches that name no tiles, too: what blocks do is guessed to depend on whether they are the first or the
+    // last along each axis, or lie on the diagonal. Where witnesses count differently, or blocks may see what others
+    // do, every block runs after all.
+    bool guess_classes = false;
     bool lines = false;                     // keep counters for each source line
     unsigned workers = 0;                   // threads; 0: one a core
     std::uint64_t seed = 1;                 // draws the witnesses

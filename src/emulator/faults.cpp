@@ -102,6 +102,7 @@ void worker::check_unwritten() {
 
 // In whole lines, since several blocks print at a time. As CUDA's returns how many values the format names.
 int worker::print(const char* format, std::va_list& arguments) {
+    communicates_ = true;
     int count = 0;
     on_large_stack([&] {
         std::va_list again;

@@ -179,6 +179,8 @@ public:
             run_all(blocks);
         } else if (config_.tiles != nullptr) {
             run_classes(blocks);
+        } else if (emulation_.options_.guess_classes) {
+            run_guessed_classes(blocks);
         } else {
             throw unsupported(
                 fmt::format("{}: its launch names no tiles, so no block can stand for others: run every block (--full)",
@@ -237,6 +239,7 @@ private:
                     std::lock_guard lock(mutex);
                     add(nonzero_in_order(self->take_counts()), 1);
                     emulation_.report_.accesses += self->accesses();
+                    communicates_ |= self->communicates();
                     self->take_hazards(emulation_.report_.hazards);
                 }
                 worker_pool::instance().give_back(std::move(self));
@@ -369,6 +372,58 @@ private:
         emulation_.report_.classes += classes.size();
     }
 
+    // Where a block is along each axis of the grid: at the first index, at the last, or between; and whether the first
+    // two are equal.
+    using place = std::array<std::uint8_t, 4>;
+    place place_of(std::uint64_t index) const {
+        const extent3 at = block_at(index, config_.grid), grid = config_.grid;
+        const auto along = [](unsigned i, unsigned count) { return std::uint8_t(i == 0 ? 0 : i + 1 == count ? 2 : 1); };
+        return {along(at.x, grid.x), along(at.y, grid.y), along(at.z, grid.z), std::uint8_t(at.x == at.y)};
+    }
+
+    // As run_classes(), of blocks of which nobody has said what they do.
+    void run_guessed_classes(std::uint64_t blocks) {
+        constexpr std::uint64_t kOneIn = 64, kLeast = 32;  // witnesses
+        const std::uint64_t witnesses = std::max(blocks / kOneIn, kLeast);
+        if (blocks < 4 * witnesses) return run_all(blocks);
+        std::map<place, std::pair<std::uint64_t, std::uint64_t>> classes;  // the first block, and how many there are
+        for (std::uint64_t i = 0; i < blocks; ++i) ++classes.try_emplace(place_of(i), i, 0).first->second.second;
+        std::vector<std::uint64_t> chosen;
+        for (const auto& [where, found] : classes) chosen.push_back(found.first);
+        std::mt19937_64 random(emulation_.options_.seed);
+        for (std::uint64_t i = 0; i < witnesses; ++i) chosen.push_back(random() % blocks);
+        std::sort(chosen.begin(), chosen.end());
+        chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+
+        std::vector<counts> counted(chosen.size());
+        for_each_block(chosen.size(), [&](worker& w, std::uint64_t& i, std::uint64_t end) {
+            for (; i < end; ++i) {
+                std::uint64_t block = chosen[i];
+                w.run_blocks(block, block + 1);
+                counted[i] = nonzero_in_order(w.take_counts());
+            }
+        });
+        std::map<place, const counts*> of_class;
+        bool alike = !communicates_;
+        for (std::size_t i = 0; i < chosen.size(); ++i)
+            alike &= *of_class.try_emplace(place_of(chosen[i]), &counted[i]).first->second == counted[i];
+        if (alike) {
+            for (const auto& [where, found] : classes) add(*of_class.at(where), found.second);
+            emulation_.report_.classes += classes.size();
+            return;
+        }
+        for (const counts& one : counted) add(one, 1);
+        std::vector<std::uint64_t> rest;
+        for (std::uint64_t i = 0; i < blocks; ++i)
+            if (!std::binary_search(chosen.begin(), chosen.end(), i)) rest.push_back(i);
+        for_each_block(rest.size(), [&](worker& w, std::uint64_t& i, std::uint64_t end) {
+            for (; i < end; ++i) {
+                std::uint64_t block = rest[i];
+                w.run_blocks(block, block + 1);
+            }
+        });
+    }
+
     const class_key* key_of(const std::map<class_key, block_class>& classes, tile_index tile) const {
         const tiling& tiles = *config_.tiles;
         const sampled_tile at = footprint(tile);
@@ -420,6 +475,7 @@ private:
     kernel_entry entry_;
     const void* arguments_;
     bool watching_ = false;
+    bool communicates_ = false;  // blocks may see what others do
 };
 
 void launch(const launch_config& config, kernel_entry entry, const void* arguments) {

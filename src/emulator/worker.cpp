@@ -123,6 +123,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     has_blocks_ = false;
     stop_count_ = 0;
     accesses_ = 0;
+    communicates_ = false;
 
     regions_.clear();
     by_address_.clear();

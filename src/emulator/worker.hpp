@@ -166,6 +166,7 @@ public:
     void* dynamic_shared() const { return dynamic_shared_; }
     void fence() {
         fenced_[current_] = synchronized_[current_] = serial_;
+        communicates_ = true;
         races_.fence();
     }
     void access_volatile(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
@@ -196,6 +197,9 @@ public:
     index3 running_thread() const { return thread_index_[current_]; }
     extent3 running_block() const { return block_; }
     [[noreturn]] void refuse(const char* feature, std::uintptr_t return_address);
+    // Whether a thread of the launch has done what others may see before it ends: an atomic, a fence, a volatile load,
+    // or printed.
+    bool communicates() const { return communicates_; }
     // What was noted since the last call; then nothing.
     void take_hazards(std::vector<found_hazard>& all);
 
@@ -363,6 +367,7 @@ private:
     // An atomic or a volatile load, which may see what another thread did before a fence.
     void note_acquire() {
         synchronized_[current_] = serial_;
+        communicates_ = true;
         races_.acquire();
     }
     bool ordered_by_fence(unsigned earlier, unsigned later) const {
@@ -464,6 +469,7 @@ private:
     };
     std::vector<unwritten_read> unwritten_;
     block_races races_;  // in global memory
+    bool communicates_ = false;
 
     // The warp being run, the lane being run, and the lanes to run after it.
     bool starting_ = false;  // its lanes have yet to begin

@@ -10,13 +10,13 @@ __global__ void shared_8k(int* at) {
     __shared__ int tile[2048];
     tile[threadIdx.x] = 1;
     __syncthreads();
-    if (at) *at = tile[0];
+    if (at && threadIdx.x == 0) *at = tile[0];
 }
 __global__ void dynamic(int* at) {
     extern __shared__ int words[];
     words[threadIdx.x] = static_cast<int>(threadIdx.x);
     __syncthreads();
-    if (at) *at = words[31];
+    if (at && threadIdx.x == 0) *at = words[31];
 }
 
 struct four_bytes_a_thread {

@@ -33,7 +33,7 @@ __global__ void count(int* sums, int* old) {
     __syncthreads();
     atomicAdd(&here, 1);
     atomicAdd(sums, 1);
-    old[threadIdx.x] = atomicAdd(&sums[1 + threadIdx.x], 1);
+    old[blockIdx.x * 32 + threadIdx.x] = atomicAdd(&sums[1 + threadIdx.x], 1);
 }
 
 constexpr int kStridedLine = __LINE__ + 1;
