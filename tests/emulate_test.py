@@ -213,7 +213,9 @@ class Compiler(Emulate):
         self.assertEqual((found.returncode, found.stdout), (1, ""))
         self.assertIn("wrong.cu:2:", found.stderr)
         self.assertIn("cornerturn: wrong.cu does not compile", found.stderr)
-        self.assertEqual(self.run_program("emulate", "absent.cu").returncode, 1)
+        for command in ("emulate", "cc"):
+            found = self.run_program(command, name, "absent.cu")
+            self.assertEqual((found.returncode, found.stdout, found.stderr), (1, "", "cornerturn: absent.cu: no such file\n"))
         found = self.run_program("emulate")
         self.assertEqual(found.returncode, 2)
 
@@ -269,6 +271,61 @@ class Compiler(Emulate):
         """)
         found = self.run_program("emulate", "main.cu", "a.cu", "b.cu")
         self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (0, "1 2"), found.stderr)
+
+    def test_a_toolkits_headers_lie_behind_ours(self):
+        """A Makefile, or CPATH, names the toolkit's folder: ours are found first, and what else lies there is found."""
+        for folder in ("toolkit", "other toolkit"):
+            (self.folder / folder).mkdir()
+            for header in ("cuda_runtime.h", "cuda_fp16.h"):
+                self.write(f"{folder}/{header}", "#error not this one\n")
+        self.write("toolkit/helper_cuda.h", "inline int helped() { return 4; }\n")
+        self.write("own.h", "inline int own() { return 3; }\n")
+        name = self.write("one.cu", """
+            #include <cuda_runtime.h>
+            #include <cuda_fp16.h>
+            #include <helper_cuda.h>
+            #include <own.h>
+            int main() { return helped() + own(); }
+        """)
+        for words in (["-Itoolkit"], ["-I", "toolkit", "-I", "other toolkit"], ["-isystem", "toolkit"], ["-Xcompiler", "-Itoolkit"]):
+            found = self.run_program("emulate", name, "-I.", *words)
+            self.assertEqual(found.returncode, 7, (words, found.stderr))
+        found = self.run_program("emulate", name, environment={"CPATH": f"other toolkit:{self.folder}/toolkit:."})
+        self.assertEqual(found.returncode, 7, found.stderr)
+
+    def test_what_a_makefile_asks_of_nvcc(self):
+        self.write("one.cuh", "#define VALUE 5\n")
+        self.write("one.cu", '#include "one.cuh"\n__global__ void k() {}\nint value() { k<<<1, 1>>>(); return VALUE; }\n')
+        self.write("main.cpp", "int value();\nint main() { return value(); }\n")
+        (self.folder / "made").mkdir()
+
+        def cc(*words):
+            made = self.run_program("cc", *words)
+            self.assertEqual((made.returncode, made.stderr), (0, ""), words)
+            return made.stdout
+
+        self.assertIn("return 5;", cc("-E", "one.cu"))
+        self.assertEqual(cc("-E", "one.cu", "-o", "made/one.ii"), "")
+        self.assertIn("return 5;", (self.folder / "made/one.ii").read_text())
+        self.assertEqual(cc("-MM", "one.cu").split(), ["one.o:", "one.cu", "one.cuh"])
+        self.assertEqual(cc("-MM", "-odir", "made", "one.cu").split(), ["made/one.o:", "one.cu", "one.cuh"])
+        self.assertIn("cuda_runtime.h", cc("-M", "one.cu"))
+        self.assertEqual(cc("-MM", "-MF", "made/list.d", "-MT", "x", "one.cu"), "")
+        self.assertEqual((self.folder / "made/list.d").read_text().split(), ["x:", "one.cu", "one.cuh"])
+        cc("-c", "-MMD", "-MP", "one.cu", "-o", "made/one.o")
+        self.assertEqual((self.folder / "made/one.d").read_text().split(), ["made/one.o:", "one.cu", "one.cuh", "one.cuh:"])
+        cc("-dc", "-odir", "made", "main.cpp", "-t", "2", "-keep", "-keep-dir", "made", "-lineinfo", "-ccbin", "g++", "-Werror", "all-warnings")
+        cc("-dlink", "made/one.o", "-o", "made/link.o")
+        cc("made/one.o", "made/main.o", "made/link.o", "-o", "program", "-allow-unsupported-compiler", "--default-stream", "legacy")
+        cc("-lib", "one.cu", "-o", "made/libone.a")
+        cc("main.cpp", "-Lmade", "-lone", "-o", "program2")
+        (self.folder / "kernel.inl").write_text((self.folder / "one.cu").read_text() + "int main() { return value(); }\n")
+        cc("-x", "cu", "kernel.inl", "-o", "program3")
+        for program in ("program", "program2", "program3"):
+            found = self.run_program("emulate", "./" + program, "--budget", "k: launches == 1")
+            self.assertEqual(found.returncode, 5, found.stderr)
+        for words in (["-c"], ["-E"], ["-lib"]):
+            self.assertEqual(self.run_program("emulate", "one.cu", *words).returncode, 2)
 
     def test_keeps_what_it_made(self):
         name = self.write("one.cu", '#include <cstdio>\nint main(int count, char** words) { printf("%d %s\\n", count, words[count - 1]); return 3; }\n')

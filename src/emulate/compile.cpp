@@ -5,13 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <set>
+#include <initializer_list>
+#include <sstream>
 #include <thread>
 
 #include "cornerturn/error.hpp"
@@ -48,63 +50,6 @@ const words kDeviceFlags{"-O1",
                          "-U_FORTIFY_SOURCE"};
 // Of both passes: what the emulator knows of a program's code.
 const words kCommonFlags{"-ftls-model=local-exec", "-fno-gnu-unique", "-fcf-protection=none"};
-
-bool has_suffix(const std::string& path, const std::set<std::string>& all) {
-    return all.count(fs::path(path).extension().string()) != 0;
-}
-bool is_cuda(const std::string& path) { return has_suffix(path, {".cu"}); }
-bool is_source(const std::string& path) { return has_suffix(path, {".cu", ".cpp", ".cc", ".cxx", ".c", ".C"}); }
-bool is_object(const std::string& path) { return has_suffix(path, {".o", ".a", ".so", ".obj"}); }
-
-// Words of nvcc's that mean nothing here: how code for a GPU is made. nvcc takes one dash before them, or two.
-const std::set<std::string> kIgnoredWithValue{"arch",
-                                              "gpu-architecture",
-                                              "code",
-                                              "gpu-code",
-                                              "gencode",
-                                              "generate-code",
-                                              "maxrregcount",
-                                              "Xptxas",
-                                              "ptxas-options",
-                                              "Xcudafe",
-                                              "cudafe",
-                                              "Xnvlink",
-                                              "t",
-                                              "threads",
-                                              "ccbin",
-                                              "compiler-bindir",
-                                              "cudart",
-                                              "diag-suppress",
-                                              "default-stream",
-                                              "Xfatbin",
-                                              "fatbin-options",
-                                              "cudadevrt",
-                                              "fmad",
-                                              "ftz",
-                                              "prec-div",
-                                              "prec-sqrt",
-                                              "x"};
-const std::set<std::string> kIgnored{"expt-relaxed-constexpr",
-                                     "expt-extended-lambda",
-                                     "extended-lambda",
-                                     "lineinfo",
-                                     "generate-line-info",
-                                     "G",
-                                     "device-debug",
-                                     "use_fast_math",
-                                     "restrict",
-                                     "m64",
-                                     "machine=64",
-                                     "keep",
-                                     "extra-device-vectorization",
-                                     "forward-unknown-to-host-compiler",
-                                     "Wno-deprecated-gpu-targets",
-                                     "res-usage",
-                                     "resource-usage"};
-// Libraries that the emulator is itself, or that are nothing here.
-const std::set<std::string> kLibrariesHere{
-    "cudart",    "cudart_static", "cudadevrt",       "cuda",    "cublas", "cublasLt", "curand",   "nvToolsExt",
-    "nvidia-ml", "cublas_static", "cublasLt_static", "culibos", "nvrtc",  "cusparse", "cusolver", "cufft"};
 
 std::uint64_t mix(std::uint64_t hash, std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
@@ -155,6 +100,61 @@ void move_file(const std::string& from, const std::string& to) {
 
 void say(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
+// Keeps a toolkit's own headers behind ours, in whatever folder a Makefile or the environment names: such folders are
+// searched last, for what else lies there. While one is alive, CPATH names none.
+class toolkit_behind {
+public:
+    toolkit_behind(const installation& here, const words& flags) : here_(here) {
+        for (std::size_t i = 0; i < flags.size(); ++i) {
+            const std::string& word = flags[i];
+            const auto option =
+                std::find_if(kOptions.begin(), kOptions.end(), [&](const char* o) { return word.starts_with(o); });
+            const bool apart = option != kOptions.end() && word == *option && i + 1 < flags.size();
+            const std::string folder = option == kOptions.end() ? ""
+                                       : apart                  ? flags[i + 1]
+                                                                : word.substr(std::strlen(*option));
+            if (!is_toolkit(folder)) {
+                flags_.push_back(word);
+                if (apart) flags_.push_back(folder);
+            } else {
+                behind_.insert(behind_.end(), {"-idirafter", folder});
+            }
+            i += apart;
+        }
+        const char* const path = std::getenv("CPATH");
+        if (path == nullptr) return;
+        before_ = path;
+        std::string others;
+        std::stringstream folders(before_);
+        for (std::string folder; std::getline(folders, folder, ':');) {
+            if (is_toolkit(folder))
+                behind_.insert(behind_.end(), {"-idirafter", folder});
+            else
+                others += (others.empty() ? "" : ":") + (folder.empty() ? "." : folder);
+        }
+        others.empty() ? unsetenv("CPATH") : setenv("CPATH", others.c_str(), 1);
+    }
+    ~toolkit_behind() {
+        if (!before_.empty()) setenv("CPATH", before_.c_str(), 1);
+    }
+    toolkit_behind(const toolkit_behind&) = delete;
+    toolkit_behind& operator=(const toolkit_behind&) = delete;
+    words flags() const { return flags_ + behind_; }
+
+private:
+    static constexpr std::array<const char*, 2> kOptions{"-I", "-isystem"};
+
+    bool is_toolkit(const std::string& folder) const {
+        std::error_code none;
+        return !folder.empty() && fs::exists(fs::path(folder) / "cuda_runtime.h", none) &&
+               !fs::equivalent(folder, here_.headers, none);
+    }
+
+    const installation& here_;
+    words flags_, behind_;
+    std::string before_;  // what CPATH was
+};
+
 // One source on its way to an object.
 class source_compiler {
 public:
@@ -162,14 +162,15 @@ public:
         : what_(what), here_(here), source_(std::move(source)) {}
 
     // Both passes' text: what the object depends on, beside the flags.
-    void preprocess() {
-        if (!is_cuda(source_)) {
-            host_text_ = preprocessed({}, what_.dependency_flags);
-            return;
-        }
-        host_text_ = preprocessed({}, what_.dependency_flags);
-        device_text_ = preprocessed({"-D__CUDA_ARCH__=900"}, {});
+    void preprocess(const words& dependencies) {
+        if (!fs::is_regular_file(source_)) throw error(source_ + ": no such file");
+        host_text_ = preprocessed({}, dependencies);
+        if (what_.is_cuda(source_) && what_.makes != compilation::product::text &&
+            what_.makes != compilation::product::dependencies)
+            device_text_ = preprocessed({"-D__CUDA_ARCH__=900"}, {});
     }
+    // Of the host's pass.
+    const std::string& text() const { return host_text_; }
 
     std::uint64_t hash() const {
         std::uint64_t value = mix(mix(mix(kNoHash, host_text_), device_text_), source_);
@@ -180,7 +181,7 @@ public:
 
     void make(const std::string& object) const {
         const workshop shop;
-        if (!is_cuda(source_)) {
+        if (!what_.is_cuda(source_)) {
             const std::string text = shop.file("host.ii");
             write_file(text, host_text_);
             run(words{here_.compiler, "-fpreprocessed", "-x", "c++", "-O2"} + host_flags() +
@@ -220,7 +221,7 @@ private:
 
     std::string preprocessed(const words& more, const words& dependencies) const {
         words all{here_.compiler, "-E", "-x", "c++"};
-        if (is_cuda(source_)) {
+        if (what_.is_cuda(source_)) {
             all = all + words{"-D__CUDACC__",
                               "-D__NVCC__",
                               "-D__CUDACC_VER_MAJOR__=13",
@@ -229,9 +230,10 @@ private:
                               "-D__CUDACC_EXTENDED_LAMBDA__",
                               "-D__CUDACC_RELAXED_CONSTEXPR__"};
         }
-        all = all + words{"-DCORNERTURN_EMULATED_PROGRAM"} + what_.flags + what_.host_flags + more + dependencies +
+        const toolkit_behind ours_first(here_, what_.flags + what_.host_flags);
+        all = all + words{"-DCORNERTURN_EMULATED_PROGRAM"} + ours_first.flags() + more + dependencies +
               words{"-isystem", here_.headers, "-isystem", here_.include};
-        if (is_cuda(source_)) all = all + words{"-include", "cuda_runtime.h"};
+        if (what_.is_cuda(source_)) all = all + words{"-include", "cuda_runtime.h"};
         all.push_back(source_);
         if (what_.says) say(joined(all) + "\n");
         std::string text;
@@ -274,188 +276,111 @@ std::string stamp(const installation& here) {
     return all + fmt::format("{}", none ? 0 : time.time_since_epoch().count());
 }
 
-class reader_of_words {
-public:
-    explicit reader_of_words(const words& all) : all_(all) {}
+}  // namespace
 
-    compilation operator()() {
-        for (at_ = 0; at_ < all_.size(); ++at_) read(all_[at_]);
-        return std::move(found_);
-    }
+namespace {
 
-private:
-    std::string value_of(const std::string& word) {
-        if (at_ + 1 == all_.size()) throw invalid_argument(word + " needs a value");
-        return all_[++at_];
-    }
-    // "-o out", "-oout" or "-o=out"; for the long names "--output-file out" or "--output-file=out".
-    bool is(const std::string& word, std::initializer_list<std::string_view> names, std::string& value) {
-        for (const std::string_view name : names) {
-            if (word == name) {
-                value = value_of(word);
-                return true;
-            }
-            const bool is_long = name.size() > 2;
-            if (is_long && word.starts_with(std::string(name) + "=")) {
-                value = word.substr(name.size() + 1);
-                return true;
-            }
-            if (!is_long && word.starts_with(name)) {
-                value = word.substr(name.size() + (word[name.size()] == '=' ? 1 : 0));
-                return true;
-            }
-        }
-        return false;
-    }
-    // What is quoted, or stands behind a backslash, separates nothing.
-    static words parts(std::string_view list, std::string_view separators) {
-        words all{""};
-        char quote = 0;
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            const char c = list[i];
-            if (c == '\\' && i + 1 < list.size())
-                all.back() += list[++i];
-            else if (c == quote)
-                quote = 0;
-            else if (quote == 0 && (c == '"' || c == '\''))
-                quote = c;
-            else if (quote == 0 && separators.find(c) != separators.npos)
-                all.emplace_back();
-            else
-                all.back() += c;
-        }
-        std::erase(all, "");
-        return all;
-    }
-    void standard(std::string value) {
-        static const std::set<std::string> older{"c++98",   "c++03",   "c++11",   "c++14", "gnu++98",
-                                                 "gnu++03", "gnu++11", "gnu++14", "c++0x", "c++1y"};
-        if (older.count(value) != 0) value = "gnu++17";  // CUDA 13's least
-        if (value.starts_with("c++")) value = "gnu" + value.substr(1);
-        standard_ = value;
-    }
+using product = compilation::product;
 
-    void read(const std::string& word) {
-        std::string value;
-        const std::string name = word.substr(0, word.find('='));
-        const auto without_dashes = [](const std::string& all) {
-            return all.substr(std::min(all.find_first_not_of('-'), all.size()));
-        };
-        if (word[0] != '-') {
-            if (is_source(word))
-                found_.sources.push_back(word);
-            else if (is_object(word) || word.find(".so.") != word.npos)
-                found_.objects.push_back(word);
-            else
-                throw invalid_argument(
-                    fmt::format("'{}' is neither a source (.cu, .cpp, .cc, .c) nor an object (.o, .a, .so)", word));
-        } else if (word == "-c" || word == "--compile") {
-            found_.links = false;
-        } else if (word == "-dc" || word == "--device-c") {
-            found_.links = false;
-            found_.relocatable = true;
-        } else if (name == "-rdc" || name == "--relocatable-device-code") {
-            const std::string wanted = word == name ? value_of(word) : word.substr(name.size() + 1);
-            found_.relocatable = wanted == "true";
-        } else if (word == "-E" || word == "--preprocess") {
-            found_.preprocesses = true;
-        } else if (word == "-v" || word == "--verbose") {
-            found_.says = true;
-        } else if (word == "-MD" || word == "-MMD" || word == "-MP" || word == "-MG") {
-            found_.dependency_flags.push_back(word);
-        } else if (word == "-MF" || word == "-MT" || word == "-MQ") {
-            found_.dependency_flags.insert(found_.dependency_flags.end(), {word, value_of(word)});
-        } else if (kIgnoredWithValue.count(without_dashes(name)) != 0) {
-            if (word == name) value_of(word);
-        } else if (kIgnored.count(without_dashes(word)) != 0) {
-            if (word.find("fast_math") != word.npos) found_.flags.push_back("-D__FAST_MATH__");
-        } else if (is(word, {"-Xcompiler", "--compiler-options"}, value)) {
-            for (const std::string& part : parts(value, ", ")) host_word(part);
-        } else if (is(word, {"-Xlinker", "--linker-options"}, value)) {
-            for (const std::string& part : parts(value, ", ")) found_.link_flags.push_back("-Wl," + part);
-        } else if (is(word, {"-std", "--std"}, value)) {
-            standard(value);
-        } else if (is(word, {"--output-file", "-o"}, value)) {
-            found_.output = value;
-        } else if (is(word, {"--define-macro", "-D"}, value)) {
-            found_.flags.push_back("-D" + value);
-        } else if (is(word, {"--undefine-macro", "-U"}, value)) {
-            found_.flags.push_back("-U" + value);
-        } else if (is(word, {"--include-path", "-I"}, value)) {
-            for (const std::string& part : parts(value, ",")) found_.flags.push_back("-I" + part);
-        } else if (is(word, {"-isystem", "--system-include"}, value)) {
-            found_.flags.insert(found_.flags.end(), {"-isystem", value});
-        } else if (is(word, {"-include", "--pre-include"}, value)) {
-            found_.flags.insert(found_.flags.end(), {"-include", value});
-        } else if (is(word, {"--library-path", "-L"}, value)) {
-            for (const std::string& part : parts(value, ",")) found_.link_flags.push_back("-L" + part);
-        } else if (is(word, {"--library", "-l"}, value)) {
-            for (const std::string& part : parts(value, ","))
-                if (kLibrariesHere.count(part) == 0) found_.link_flags.push_back("-l" + part);
-        } else if (is(word, {"--optimize", "-O"}, value)) {
-            found_.host_flags.push_back("-O" + value);
-        } else {
-            host_word(word);
-        }
-    }
+// Where what is made of a source goes that has no name given: "a.o" for "dir/a.cu".
+std::string own_path(const compilation& what, const std::string& source, const char* suffix) {
+    return (fs::path(what.output_folder) / (fs::path(source).stem().string() + suffix)).string();
+}
 
-    // A word of g++'s own.
-    void host_word(const std::string& word) {
-        if (word.starts_with("-std=")) return standard(word.substr(5));
-        if (word == "-pthread" || word == "-fopenmp") found_.link_flags.push_back(word);
-        if (word.starts_with("-Wl,") || word == "-static" || word == "-rdynamic" || word == "-shared")
-            found_.link_flags.push_back(word);
-        else if (word.starts_with("-D") || word.starts_with("-I"))
-            found_.flags.push_back(word);
-        else
-            found_.host_flags.push_back(word);
-    }
+// Of -MD and kin, what nvcc means where it is not said: the file is called as what is made is, but for its end.
+words dependencies_of(const compilation& what, const std::string& source) {
+    words flags = what.dependency_flags;
+    const auto has = [&](std::initializer_list<const char*> names) {
+        return std::any_of(names.begin(), names.end(), [&](const char* name) {
+            return std::find(flags.begin(), flags.end(), name) != flags.end();
+        });
+    };
+    const bool lists = what.makes == product::dependencies, compiles_too = !lists && has({"-MD", "-MMD"});
+    if (!lists && !compiles_too) return {};
+    const std::string object = what.output.empty() || lists ? own_path(what, source, ".o") : what.output;
+    if (compiles_too && !has({"-MF"}))
+        flags.insert(flags.end(), {"-MF", fs::path(object).replace_extension(".d").string()});
+    if (!has({"-MT", "-MQ"})) flags.insert(flags.end(), {"-MT", object});
+    return flags;
+}
 
-public:
-    std::string standard_ = "gnu++17";
+void write_out(const compilation& what, const std::string& text) {
+    if (!what.output.empty()) return write_file(what.output, text);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (std::fflush(stdout) != 0) throw error("standard output cannot be written");
+}
 
-private:
-    const words& all_;
-    std::size_t at_ = 0;
-    compilation found_;
-};
+void require_files(const words& files) {
+    for (const std::string& file : files)
+        if (!fs::exists(file)) throw error(file + ": no such file");
+}
+
+void archive(const compilation& what, const words& objects) {
+    const std::string output = what.output.empty() ? own_path(what, "a", ".a") : what.output;
+    std::error_code none;
+    fs::remove(output, none);  // ar would keep what is in it
+    const words all = words{"ar", "qcs", output} + objects + what.objects;
+    if (what.says) say(joined(all) + "\n");
+    if (run_program(all) != 0) throw error(output + " cannot be made");
+}
+
+// Device code is linked with all other, so what nvcc would link here before is an object with nothing in it.
+void link_device(const compilation& what, const installation& here) {
+    const words all{here.compiler,
+                    "-x",
+                    "c",
+                    "-c",
+                    "/dev/null",
+                    "-o",
+                    what.output.empty() ? own_path(what, "a_dlink", ".o") : what.output};
+    if (run_program(all) != 0) throw error("no object can be made");
+}
 
 }  // namespace
 
-compilation compilation::from_words(const words& all) {
-    reader_of_words reader(all);
-    compilation found = reader();
-    found.flags.push_back("-std=" + reader.standard_);
-    return found;
-}
-
 void compile(const compilation& what) {
     const installation here = find_installation();
-    if (what.sources.empty() && (what.objects.empty() || !what.links)) throw invalid_argument("no file to compile");
-    if (!what.links && what.sources.size() > 1 && !what.output.empty())
+    const bool links = what.makes == product::program || what.makes == product::archive;
+    require_files(what.sources);
+    require_files(what.objects);
+    if (what.makes == product::device_link) return link_device(what, here);
+    if (what.sources.empty() && (what.objects.empty() || !links)) throw invalid_argument("no file to compile");
+    if (what.makes == product::objects && what.sources.size() > 1 && !what.output.empty())
         throw invalid_argument("-o names one file, but -c makes one of each source");
     const workshop shop;
     words objects;
+    std::string text;
     for (const std::string& source : what.sources) {
         source_compiler one(what, here, source);
-        one.preprocess();
+        one.preprocess(dependencies_of(what, source));
+        text += one.text();
+        if (what.makes == product::text || what.makes == product::dependencies) continue;
         const std::string own = fs::path(source).stem().string() + ".o";
-        const std::string object = what.links            ? shop.file(fmt::format("{}-{}", objects.size(), own))
-                                   : what.output.empty() ? own
+        const std::string object = links                 ? shop.file(fmt::format("{}-{}", objects.size(), own))
+                                   : what.output.empty() ? own_path(what, source, ".o")
                                                          : what.output;
         one.make(object);
         objects.push_back(object);
     }
-    if (what.links) link(what, here, objects, what.output.empty() ? "a.out" : what.output);
+    if (what.makes == product::program)
+        link(what, here, objects, what.output.empty() ? own_path(what, "a", ".out") : what.output);
+    else if (what.makes == product::archive)
+        archive(what, objects);
+    else if (what.makes != product::objects)
+        write_out(what, text);
 }
 
 std::string compiled_program(compilation what) {
     const installation here = find_installation();
     if (what.sources.empty()) throw invalid_argument("no file to compile");
+    if (what.makes != product::program)
+        throw invalid_argument("emulate runs a program, and these options make none: use `cornerturn cc`");
+    require_files(what.sources);
+    require_files(what.objects);
     std::vector<source_compiler> all;
     std::uint64_t key = mix(mix(kNoHash, stamp(here)), joined(what.objects + what.link_flags));
     for (const std::string& source : what.sources) {
-        all.emplace_back(what, here, source).preprocess();
+        all.emplace_back(what, here, source).preprocess(dependencies_of(what, source));
         key = mix(key, fmt::format("{:x}", all.back().hash()));
     }
     const fs::path folder = cache_folder();

@@ -21,18 +21,28 @@ struct compilation {
     std::vector<std::string> flags;    // of the preprocessor and the compiler, for both passes
     std::vector<std::string> host_flags;
     std::vector<std::string> link_flags;
-    std::vector<std::string> dependency_flags;  // -MD and kin
+    std::vector<std::string> dependency_flags;  // -M, -MD and kin
     std::string output;
-    bool links = true;  // false: -c
+    std::string output_folder;  // of what has no name given
+    std::string language;       // of all sources, as -x has it; "": their names tell
+    enum class product {
+        program,
+        objects,       // -c
+        text,          // -E
+        dependencies,  // -M
+        archive,       // -lib
+        device_link    // -dlink
+    } makes = product::program;
     bool relocatable = false;
-    bool preprocesses = false;
     bool says = false;  // -v: prints what it runs
+
+    bool is_cuda(const std::string& source) const;
 
     // What nvcc's words mean. Throws invalid_argument for a word that nobody knows.
     static compilation from_words(const std::vector<std::string>& words);
 };
 
-// Compiles, and links unless told not to. Throws error; what the compiler says goes to standard error.
+// Makes what the words ask for. Throws error; what the compiler says goes to standard error.
 void compile(const compilation& what);
 
 // The program of these sources, compiled and linked, from the cache where it is there already: the path of it.
