@@ -130,6 +130,50 @@ class Counters(Emulate):
         self.assertEqual(m["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 3 * 32)
 
 
+class Names(Emulate):
+    def test_of_one_kernel_filter_each_format(self):
+        name = self.write("transpose.cu", TRANSPOSE.replace("? 7 : 1", "? 0 : 1").replace("n = 64", "n = 512").replace("dim3(2, 2)", "dim3(16, 16)"))
+        found, kernels = self.counters(name, "--kernel", "transpose<1>")
+        self.assertEqual((found.returncode, list(kernels), found.stderr), (0, ["transpose<1>"], ""))
+        found, kernels = self.counters(name)
+        self.assertEqual(list(kernels), ["transpose<0>", "transpose<1>"])
+        found = self.run_program("emulate", name, "--kernel", "transpose<0>", "--format", "csv")
+        self.assertEqual(len(found.stdout.splitlines()), 3, found.stdout)  # the program's own line, the heading and one kernel
+        self.assertRegex(found.stdout, r"\ntranspose<0>,1,8192,4.00,8192,")
+        for format in ("json", "csv", "table"):
+            found = self.run_program("emulate", name, "--kernel", "transpose<1>", "--kernel", "absent", "--format", format)
+            self.assertEqual((found.returncode, found.stderr),
+                             (0, "cornerturn: --kernel absent: no kernel of that name ran; there were transpose<0>, transpose<1>\n"))
+
+    def test_tell_kernels_apart(self):
+        """A name is as short as no other is: with namespaces, then with arguments, then with the file."""
+        kernels = {"a.cu": "static __global__ void same() {}", "b.cu": "static __global__ void same() {}"}
+        for file, text in kernels.items():
+            self.write(file, text + f"\nvoid launch_{file[0]}() {{ same<<<1, 1>>>(); }}\n")
+        self.write("main.cu", """
+            void launch_a(); void launch_b();
+            namespace one { template <int n> __global__ void k(int*) {} }
+            namespace two { namespace { template <int n> __global__ void k(int*) {} } }
+            __global__ void over(int) {}
+            __global__ void over(float) {}
+            namespace three { __global__ void alone() {} }
+            int main() {
+                one::k<4><<<1, 1>>>(nullptr); two::k<4><<<1, 1>>>(nullptr); two::k<4><<<1, 1>>>(nullptr);
+                over<<<1, 1>>>(1); over<<<1, 1>>>(1.f);
+                three::alone<<<1, 1>>>();
+                launch_a(); launch_b();
+            }
+        """)
+        words = ("main.cu", "a.cu", "b.cu")
+        found, kernels = self.counters(*words)
+        self.assertEqual(list(kernels), ["one::k<4>", "two::(anonymous namespace)::k<4>", "over(int)", "over(float)", "alone",
+                                         "same() in a.cu", "same() in b.cu"], found.stderr)
+        for given, count in (("k", 3), ("k<4>", 3), ("one::k", 1), ("two::k<4>", 2), ("two::(anonymous namespace)::k", 2), ("over", 2),
+                             ("over(int)", 1), ("three::alone", 1), ("alone", 1), ("same", 2), ("same() in a.cu", 1)):
+            found = self.run_program("emulate", *words, "--budget", f"{given}: launches == {count}")
+            self.assertEqual((found.returncode, found.stderr), (0, ""), given)
+
+
 class Hazards(Emulate):
     RACE = """
         #include <cstdio>

@@ -43,20 +43,26 @@ const std::vector<lab::table::column> kCounterColumns = {
     {"shared loads", true}, {"wavefronts/load", true}, {"shared stores", true}, {"wavefronts/store", true},
     {"conflicts", true},    {"atomics", true}};
 
-std::vector<std::string> counter_cells(const counters& c) {
+// "1,024" where people read it.
+std::string number(std::uint64_t value, lab::format as) {
+    return as == lab::format::csv ? std::to_string(value) : lab::grouped(value);
+}
+
+std::vector<std::string> counter_cells(const counters& c, lab::format as) {
     using emulator::kAtomic, emulator::kLoad, emulator::kReduction, emulator::kStore;
     std::uint64_t conflicts = 0;
     for (const std::uint64_t of_one : c.shared_conflicts) conflicts += of_one;
-    return {lab::grouped(c.global_requests[kLoad]),
+    const auto count = [as](std::uint64_t value) { return number(value, as); };
+    return {count(c.global_requests[kLoad]),
             per(c.global_sectors[kLoad], c.global_requests[kLoad]),
-            lab::grouped(c.global_requests[kStore]),
+            count(c.global_requests[kStore]),
             per(c.global_sectors[kStore], c.global_requests[kStore]),
-            lab::grouped(c.shared_requests[kLoad]),
+            count(c.shared_requests[kLoad]),
             per(c.shared_wavefronts[kLoad], c.shared_requests[kLoad]),
-            lab::grouped(c.shared_requests[kStore]),
+            count(c.shared_requests[kStore]),
             per(c.shared_wavefronts[kStore], c.shared_requests[kStore]),
-            lab::grouped(conflicts),
-            lab::grouped(c.global_requests[kReduction] + c.global_requests[kAtomic] + c.shared_requests[kAtomic])};
+            count(conflicts),
+            count(c.global_requests[kReduction] + c.global_requests[kAtomic] + c.shared_requests[kAtomic])};
 }
 
 std::string show(const std::vector<kernel_report>& kernels, bool by_line, lab::format as) {
@@ -66,7 +72,7 @@ std::string show(const std::vector<kernel_report>& kernels, bool by_line, lab::f
     if (!by_line) all.columns.push_back({"hazards", true});
     for (const kernel_report& k : kernels) {
         const auto add = [&](std::vector<std::string> row, const counters& counts) {
-            const std::vector<std::string> cells = counter_cells(counts);
+            const std::vector<std::string> cells = counter_cells(counts, as);
             row.insert(row.end(), cells.begin(), cells.end());
             all.rows.push_back(std::move(row));
         };
@@ -75,12 +81,20 @@ std::string show(const std::vector<kernel_report>& kernels, bool by_line, lab::f
                 if (line.counts != counters{}) add({k.kernel, fmt::format("{}:{}", line.file, line.line)}, line.counts);
             continue;
         }
-        add({k.kernel, lab::grouped(k.launches)}, k.counts);
+        add({k.kernel, number(k.launches, as)}, k.counts);
         std::uint64_t hazards = 0;
         for (const kernel_report::hazard& h : k.hazards) hazards += h.times;
-        all.rows.back().push_back(lab::grouped(hazards));
+        all.rows.back().push_back(number(hazards, as));
     }
     return all.print(as);
+}
+
+// The record's text, of the kernels whose numbers these are.
+std::string only(const std::vector<std::size_t>& kernels, const std::string& text) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::parse(text), kept = nlohmann::ordered_json::array();
+    for (const std::size_t k : kernels) kept.push_back(std::move(all["kernels"][k]));
+    all["kernels"] = std::move(kept);
+    return lab::json_text(all, 1) + "\n";
 }
 
 // A file for the program to write to, gone at the end.
@@ -146,12 +160,26 @@ int run_emulate(const invocation& asked) {
     }
     const std::vector<kernel_report> all = emulate::read_report(text);
     std::vector<kernel_report> shown;
-    for (const kernel_report& k : all) {
-        const auto is_wanted = [&](const std::string& name) { return emulator::is_named(k.kernel, name); };
-        if (wanted.empty() || std::any_of(wanted.begin(), wanted.end(), is_wanted)) shown.push_back(k);
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto is_wanted = [&](const std::string& name) {
+            return emulator::is_named(all[i].kernel, all[i].symbol, name);
+        };
+        if (!wanted.empty() && std::none_of(wanted.begin(), wanted.end(), is_wanted)) continue;
+        shown.push_back(all[i]);
+        numbers.push_back(i);
     }
-    if (shown.empty() && !wanted.empty()) say(fmt::format("no kernel is called {}", wanted[0]));
-    write_out(asked.output(), as == lab::format::json ? text : show(shown, by_line, as));
+    std::vector<std::string> ran;
+    for (const kernel_report& k : all) ran.push_back(k.kernel);
+    for (const std::string& name : wanted) {
+        const auto is_it = [&](const kernel_report& k) { return emulator::is_named(k.kernel, k.symbol, name); };
+        if (std::none_of(all.begin(), all.end(), is_it)) say("--kernel " + emulator::never_ran(name, ran));
+    }
+    if (as != lab::format::json)
+        text = show(shown, by_line, as);
+    else if (!wanted.empty())
+        text = only(numbers, text);
+    write_out(asked.output(), text);
     bool missed = false;
     for (const emulate::budget& b : budgets) {
         for (const std::string& sentence : b.missed(all)) {
@@ -164,6 +192,13 @@ int run_emulate(const invocation& asked) {
 
 int run_cc(const invocation& asked) {
     if (!asked.behind_dashes.empty()) throw invalid_argument("cc runs nothing: -- has no meaning for it");
+    const auto asks_version = [](const std::string& word) { return word == "--version" || word == "-V"; };
+    if (std::any_of(asked.repeated.begin(), asked.repeated.end(), asks_version)) {
+        // Makefiles look for nvcc's "release 12.4, V12.4.1".
+        write_out({},
+                  "cornerturn " CORNERTURN_VERSION ", which stands for the compiler of CUDA release 13.0, V13.0.0\n");
+        return 0;
+    }
     emulate::compile(emulate::compilation::from_words(asked.repeated));
     return 0;
 }

@@ -57,6 +57,7 @@ std::vector<kernel_report> read_report(const std::string& text) {
         for (const json& k : whole.at("kernels")) {
             kernel_report one;
             one.kernel = k.at("kernel");
+            one.symbol = k.at("symbol");
             one.launches = k.at("launches");
             one.counts = counters_of(k.at("metrics"));
             for (const json& h : k.at("hazards")) one.hazards.push_back({h.at("kind"), h.at("message"), h.at("times")});
@@ -113,7 +114,7 @@ budget budget::parse(const std::string& text) {
 std::vector<std::string> budget::missed(const std::vector<kernel_report>& kernels) const {
     emulator::kernel_counters all;
     for (const kernel_report& k : kernels) {
-        if (!emulator::is_named(k.kernel, kernel)) continue;
+        if (!emulator::is_named(k.kernel, k.symbol, kernel)) continue;
         emulator::kernel_counters one{emulator::counted(k.counts), static_cast<std::int64_t>(k.launches), 0};
         for (const kernel_report::hazard& h : k.hazards) one.hazards += static_cast<std::int64_t>(h.times);
         all += one;

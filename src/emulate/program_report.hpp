@@ -14,6 +14,7 @@ namespace cornerturn::emulate {
 
 struct kernel_report {
     std::string kernel;  // "add<float>"
+    std::string symbol;  // mangled
     std::uint64_t launches = 0;
     emulator::counters counts;
     struct hazard {

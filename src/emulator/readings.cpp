@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include "emulator/names.hpp"
+
 namespace cornerturn::emulator {
 namespace {
 
@@ -98,8 +100,8 @@ kernel_counters& kernel_counters::operator+=(const kernel_counters& other) {
     return *this;
 }
 
-bool is_named(const std::string& kernel, const std::string& name) {
-    return name == "*" || name == kernel || name == kernel.substr(0, kernel.find('<'));
+bool is_named(const std::string& kernel, const std::string& symbol, const std::string& name) {
+    return name == "*" || name == kernel || may_mean(name, symbol);
 }
 
 std::string never_ran(const std::string& name, const std::vector<std::string>& kernels) {

@@ -18,9 +18,9 @@ const std::vector<reading>& readings();
 
 access_counters counted(const counters& counts);
 
-// Whether a name that somebody gave is that of the kernel "transpose<0>": "*", the whole name, or the one without
-// template arguments.
-bool is_named(const std::string& kernel, const std::string& name);
+// Whether a name that somebody gave is that of the kernel "transpose<0>", whose mangled name is `symbol`: "*", the name
+// as it is told, or its own with or without namespaces, template arguments and arguments.
+bool is_named(const std::string& kernel, const std::string& symbol, const std::string& name);
 
 // "absent never ran; there were transpose<0>, transpose<1>".
 std::string never_ran(const std::string& name, const std::vector<std::string>& kernels);

@@ -1,6 +1,5 @@
 #include "emulator/symbols.hpp"
 
-#include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
@@ -18,34 +17,10 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "emulator/names.hpp"
+
 namespace cornerturn::emulator {
 namespace {
-
-std::string demangle(const char* mangled) {
-    int status = 0;
-    std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-    return status == 0 ? text.get() : mangled;
-}
-
-// Drops return type, namespaces and parameters: "void a::b::kernel<int, 8>(int const*)" becomes "kernel<int, 8>".
-std::string short_name(std::string full) {
-    const std::string anonymous = "(anonymous namespace)::";
-    for (std::size_t at; (at = full.find(anonymous)) != std::string::npos;) full.erase(at, anonymous.size());
-    int depth = 0;
-    std::size_t begin = 0, end = full.size();
-    for (std::size_t i = 0; i < full.size(); ++i) {
-        const char c = full[i];
-        if (c == '<') ++depth;
-        if (c == '>') --depth;
-        if (depth != 0) continue;
-        if (c == '(') {
-            end = i;
-            break;
-        }
-        if (c == ' ' || c == ':') begin = i + 1;
-    }
-    return full.substr(begin, end - begin);
-}
 
 // A symbol's name without what tells a program's files apart: "ct.<tag>.<name>" (src/emulate/objects.cpp).
 std::string own_name(const char* symbol) {

@@ -70,6 +70,7 @@ struct counted_line {
 
 struct kernel_launch {
     std::string kernel;  // "transpose<0>": without namespaces, with its template arguments
+    std::string symbol;  // its mangled name
     std::array<unsigned, 3> grid{}, block{};
     kernel_counters counters;
     std::vector<std::string> hazards;  // a sentence each
@@ -78,7 +79,7 @@ struct kernel_launch {
 
 // What a session had counted when it was asked: a copy, which later launches do not change.
 //
-// Kernels go by the names of `--budget`: without namespaces, with or without template arguments. "transpose" is every
+// Kernels go by the names of `--budget`: with or without namespaces and template arguments. "transpose" is every
 // transpose<...>; "*" is every kernel.
 class session_report {
 public:

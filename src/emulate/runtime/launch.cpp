@@ -137,7 +137,7 @@ namespace {
 
 struct kernel {
     kernel_facts facts;
-    std::string symbol;
+    record::kernel_name name;
     const void* device = nullptr;
     std::vector<parameter> parameters;
     std::size_t stack_bytes = 0;  // of the arguments that do not fit the registers
@@ -190,7 +190,7 @@ const kernel* find_kernel(const void* host) {
     auto made = std::make_unique<kernel>();
     made->device = row->device;
     made->facts.name = function_name(row->device);
-    made->symbol = mangled_name(row->device);
+    made->name = {mangled_name(row->device), line_of(reinterpret_cast<std::uintptr_t>(row->device) + 1).path};
     for (const shared_variable& array : shared_variables_of(row->device))
         made->facts.static_shared_bytes += array.bytes;
     made->parameters = parameters_of(row->device);
@@ -292,7 +292,7 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
         result = cudaErrorNotSupported;
         set_sticky_error(result);
     }
-    record::add(which.facts.name, which.symbol, emulated.report(), result == cudaSuccess ? nullptr : &last);
+    record::add(which.name, emulated.report(), result == cudaSuccess ? nullptr : &last);
     return result;
 }
 

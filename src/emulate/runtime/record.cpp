@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "emulator/metrics.hpp"
+#include "emulator/names.hpp"
 
 namespace cornerturn::emulator {
 
@@ -40,7 +41,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct kernel_record {
-    std::string name, symbol;
+    kernel_name is;
     emulator::report all;
 };
 
@@ -60,8 +61,32 @@ ordered_json to_json(const counters& counts) {
 
 ordered_json to_json(const extent3& e) { return {e.x, e.y, e.z}; }
 
+// What each kernel is called: as shortly as no other is.
+std::vector<std::string> names_of(const std::deque<kernel_record>& kernels) {
+    constexpr int kWays = 5;
+    const auto name = [](const kernel_name& is, int way) {
+        const std::string full = demangle(is.symbol.c_str());
+        if (is.symbol.empty()) return std::string("kernel");  // a stripped program
+        if (way == 0) return short_name(full);
+        const name_parts parts = parts_of(full);
+        const std::string file = way < 3 ? "" : way == 3 ? is.path.substr(is.path.rfind('/') + 1) : is.path;
+        return parts.scope + parts.name + (way >= 2 ? parts.arguments : "") + (way >= 3 ? " in " + file : "");
+    };
+    std::vector<std::string> found;
+    for (const kernel_record& k : kernels) {
+        int way = 0;
+        const auto is_as = [&](const kernel_record& other) {
+            return &other != &k && name(other.is, way) == name(k.is, way);
+        };
+        while (way + 1 < kWays && std::any_of(kernels.begin(), kernels.end(), is_as)) ++way;
+        found.push_back(name(k.is, way));
+    }
+    return found;
+}
+
 void write(const store& all, const std::string& path) {
     ordered_json kernels = ordered_json::array();
+    const std::vector<std::string> names = names_of(all.kernels);
     for (const kernel_record& k : all.kernels) {
         ordered_json hazards = ordered_json::array(), lines = ordered_json::array();
         for (const found_hazard& h : k.all.hazards)
@@ -69,8 +94,8 @@ void write(const store& all, const std::string& path) {
         for (const line_counters& line : k.all.lines)
             lines.push_back(
                 {{"file", line.file}, {"line", line.line}, {"path", line.path}, {"metrics", to_json(line.counts)}});
-        kernels.push_back({{"kernel", k.name},
-                           {"symbol", k.symbol},
+        kernels.push_back({{"kernel", names[kernels.size()]},
+                           {"symbol", k.is.symbol},
                            {"launches", k.all.launches},
                            {"grid", to_json(k.all.grid)},
                            {"block", to_json(k.all.block)},
@@ -144,14 +169,13 @@ bool wants_lines() {
     return std::any_of(listeners.begin(), listeners.end(), [](const listener* l) { return l->wants_lines(); });
 }
 
-void add(const std::string& kernel, const std::string& symbol, const emulator::report& report,
-         const found_hazard* last) {
+void add(const kernel_name& kernel, const emulator::report& report, const found_hazard* last) {
     store& kept = all();
     std::lock_guard lock(kept.mutex);
-    auto found = std::find_if(kept.kernels.begin(), kept.kernels.end(),
-                              [&](const kernel_record& k) { return k.symbol == symbol; });
+    auto found =
+        std::find_if(kept.kernels.begin(), kept.kernels.end(), [&](const kernel_record& k) { return k.is == kernel; });
     if (found == kept.kernels.end()) {
-        kept.kernels.push_back({kernel, symbol, {}});
+        kept.kernels.push_back({kernel, {}});
         found = kept.kernels.end() - 1;
         found->all.grid = report.grid;
         found->all.block = report.block;

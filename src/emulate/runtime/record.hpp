@@ -21,10 +21,14 @@ struct run_options {
 
 namespace record {
 
-// One launch of the kernel, whose mangled name is `symbol`. `last`: what ended it, or null. Hazards are told on
-// standard error when they are new.
-void add(const std::string& kernel, const std::string& symbol, const emulator::report& report,
-         const found_hazard* last);
+// Mangled, and the path of the file that has it: two files may have kernels of one name.
+struct kernel_name {
+    std::string symbol, path;
+    bool operator==(const kernel_name&) const = default;
+};
+
+// One launch of the kernel. `last`: what ended it, or null. Hazards are told on standard error when they are new.
+void add(const kernel_name& kernel, const emulator::report& report, const found_hazard* last);
 
 // Adds the hazard to those that are known, and says whether it is new: of another kind, or at another place in the
 // code.
@@ -33,7 +37,7 @@ bool merge(std::vector<found_hazard>& known, const found_hazard& one);
 // One that hears of each launch, one at a time, from listen() to forget().
 class listener {
 public:
-    virtual void launched(const std::string& kernel, const emulator::report& report, const found_hazard* last) = 0;
+    virtual void launched(const kernel_name& kernel, const emulator::report& report, const found_hazard* last) = 0;
     virtual bool wants_lines() const = 0;
 
 protected:

@@ -9,6 +9,7 @@
 
 #include "emulate/runtime/record.hpp"
 #include "emulator/metrics.hpp"
+#include "emulator/names.hpp"
 #include "emulator/readings.hpp"
 
 namespace cornerturn::emulator {
@@ -29,11 +30,13 @@ public:
 
     bool wants_lines() const override { return options_.lines; }
 
-    void launched(const std::string& kernel, const emulator::report& report, const found_hazard* last) override {
+    void launched(const record::kernel_name& kernel, const emulator::report& report,
+                  const found_hazard* last) override {
         std::vector<found_hazard> hazards = report.hazards;
         if (last != nullptr) record::merge(hazards, *last);
         kernel_launch one;
-        one.kernel = kernel;
+        one.kernel = kernel.symbol.empty() ? "kernel" : short_name(demangle(kernel.symbol.c_str()));
+        one.symbol = kernel.symbol;
         one.grid = array_of(report.grid);
         one.block = array_of(report.block);
         one.counters = {counted(report.counts), 1, 0};
@@ -84,7 +87,7 @@ std::vector<std::string> session::hazards() const { return recorder_->hazards();
 
 bool session_report::ran(const std::string& kernel) const {
     return std::any_of(launches_.begin(), launches_.end(),
-                       [&](const kernel_launch& launch) { return is_named(launch.kernel, kernel); });
+                       [&](const kernel_launch& launch) { return is_named(launch.kernel, launch.symbol, kernel); });
 }
 
 std::vector<std::string> session_report::kernels() const {
@@ -97,7 +100,7 @@ std::vector<std::string> session_report::kernels() const {
 kernel_counters session_report::operator[](const std::string& kernel) const {
     kernel_counters sum;
     for (const kernel_launch& launch : launches_)
-        if (is_named(launch.kernel, kernel)) sum += launch.counters;
+        if (is_named(launch.kernel, launch.symbol, kernel)) sum += launch.counters;
     if (sum.launches == 0) throw std::out_of_range("cornerturn::emulator::session: " + never_ran(kernel, kernels()));
     return sum;
 }
@@ -109,7 +112,7 @@ std::vector<counted_line> session_report::lines(const std::string& kernel) const
     if (!ran(kernel)) throw std::out_of_range("cornerturn::emulator::session: " + never_ran(kernel, kernels()));
     std::map<std::tuple<std::string, std::string, int>, access_counters> sums;
     for (const kernel_launch& launch : launches_) {
-        if (!is_named(launch.kernel, kernel)) continue;
+        if (!is_named(launch.kernel, launch.symbol, kernel)) continue;
         for (const counted_line& line : launch.lines) sums[{line.file, line.path, line.line}] += line.counters;
     }
     std::vector<counted_line> all;
