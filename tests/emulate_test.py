@@ -130,6 +130,41 @@ class Counters(Emulate):
         self.assertEqual(m["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 3 * 32)
 
 
+class Endings(Emulate):
+    def test_of_all_kinds_leave_the_counters(self):
+        name = self.write("ends.cu", """
+            #include <cassert>
+            #include <cstdlib>
+            #include <cstring>
+            #include <stdexcept>
+            #include <sys/wait.h>
+            #include <unistd.h>
+            __global__ void k(int* out) { out[threadIdx.x] = 1; }
+            int main(int, char** words) {
+                int* p;
+                cudaMalloc(&p, 128);
+                k<<<1, 32>>>(p);
+                const char* const way = words[1];
+                if (fork() == 0) _exit(0);  // no part of the record
+                wait(nullptr);
+                k<<<1, 32>>>(p);
+                if (!strcmp(way, "return")) return 9;
+                if (!strcmp(way, "exit")) exit(9);
+                if (!strcmp(way, "quick_exit")) quick_exit(9);
+                if (!strcmp(way, "_exit")) _exit(9);
+                if (!strcmp(way, "_Exit")) _Exit(9);
+                if (!strcmp(way, "abort")) abort();
+                if (!strcmp(way, "throw")) throw std::runtime_error("nobody catches it");
+                assert(way == nullptr);
+            }
+        """)
+        for way, status in (("return", 9), ("exit", 9), ("quick_exit", 9), ("_exit", 9), ("_Exit", 9), ("abort", 134), ("throw", 134),
+                            ("assert", 134)):
+            found = self.run_program("emulate", name, "--kernel", "k", "--format", "csv", "--", way)
+            self.assertEqual((found.returncode, found.stdout.splitlines()[-1]), (status, "k,2,0,-,2,4.00,0,-,0,-,0,0,0"), (way, found.stderr))
+            self.assertEqual("Assertion `way == nullptr' failed" in found.stderr, way == "assert", found.stderr)
+
+
 class Names(Emulate):
     def test_of_one_kernel_filter_each_format(self):
         name = self.write("transpose.cu", TRANSPOSE.replace("? 7 : 1", "? 0 : 1").replace("n = 64", "n = 512").replace("dim3(2, 2)", "dim3(16, 16)"))

@@ -4,13 +4,16 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <mutex>
 #include <sstream>
+#include <thread>
 
+#include "emulate/runtime/endings.hpp"
 #include "emulator/metrics.hpp"
 #include "emulator/names.hpp"
 
@@ -110,12 +113,19 @@ void write(const store& all, const std::string& path) {
     if (!file.flush()) std::fprintf(stderr, "cornerturn: %s cannot be written\n", path.c_str());
 }
 
+// Another thread may be adding to it, or this one, where adding failed: then there is nothing to wait for.
+void write_at_end(store& all) {
+    constexpr int kTries = 1000;
+    std::unique_lock lock(all.mutex, std::defer_lock);
+    for (int i = 0; i < kTries && !lock.try_lock(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (lock.owns_lock()) write(all, run_options::given().report);
+}
+
 // Never destroyed: programs launch kernels in the destructors of their global variables.
 store& all() {
     static store* const one = [] {
-        auto* const made = new store;
-        if (!run_options::given().report.empty()) std::atexit([] { write(all(), run_options::given().report); });
-        return made;
+        if (!run_options::given().report.empty()) at_every_end([] { write_at_end(all()); });
+        return new store;
     }();
     return *one;
 }
