@@ -47,6 +47,7 @@ const words kDeviceFlags{"-O1",
                          "-fno-builtin-printf",
                          "-fno-strict-aliasing",
                          "-fno-stack-protector",
+                         "-fstack-clash-protection",
                          "-U_FORTIFY_SOURCE"};
 // Of both passes: what the emulator knows of a program's code.
 const words kCommonFlags{"-ftls-model=local-exec", "-fno-gnu-unique", "-fcf-protection=none"};

@@ -118,7 +118,7 @@ void worker::check_still_running(direction op, std::uintptr_t return_address) {
 void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     check_still_running(op, return_address);
     // g++ takes the access of a struct of two doubles, which need an alignment of 8 alone, for one of 16 bytes.
-    if (keep_going_ && width == 16 && address % 16 == 8 && !has_on_stack(address)) {
+    if (keep_going_ && width == 16 && address % 16 == 8 && (op == kLoad || op == kStore) && !has_on_stack(address)) {
         for (unsigned at = 0; at < 16; at += 8) access(address + at, 8, op, site_of(return_address, 8));
         return;
     }

@@ -121,6 +121,23 @@ void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64
                               : run(std::uint64_t{});
 }
 
+void worker::atomic_add_floats(float* address, unsigned count, std::array<std::uint64_t, 2> values,
+                               std::uintptr_t return_address) {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    const auto bytes = static_cast<unsigned>(count * sizeof(float));
+    access(at, bytes, kReduction, return_address);
+    if (is_in(region::shared, at)) refuse("an atomicAdd of float2 or float4 in shared memory", return_address);
+    synchronized_[current_] = serial_;
+    last_atomic_ = &find_site(return_address, bytes, kReduction);
+    last_atomic_->atomic = atomic_kind::add_f32;
+    old_floats_ = {};
+    for (unsigned i = 0; i < count; ++i) {
+        const auto value = static_cast<std::uint32_t>(values[i / 2] >> i % 2 * 32);
+        const auto word = reinterpret_cast<std::uint32_t*>(address + i);
+        old_floats_[i / 2] |= std::uint64_t{apply<std::uint32_t>(atomic_kind::add_f32, word, value, 0)} << i % 2 * 32;
+    }
+}
+
 // An atomic races with nobody. What it finds in shared memory, somebody must have written.
 void worker::note_atomic(const warp_instruction& instruction) {
     if (instruction.memory->shadow == nullptr) return;

@@ -125,12 +125,17 @@ std::uint64_t atomic_old() { return current_worker->atomic_old(); }
 void fence() {
     if (current_worker != nullptr) current_worker->fence();  // hosts have atomics, too
 }
+void atomic_add_floats(float* address, unsigned count, std::uint64_t first, std::uint64_t second) noexcept {
+    current_worker->atomic_add_floats(address, count, {first, second}, CORNERTURN_RETURN_ADDRESS);
+}
+std::uint64_t atomic_old_floats(unsigned pair) noexcept { return current_worker->atomic_old_floats(pair); }
 bool is_shared(const void* pointer) {
     return current_worker->is_in(region::shared, reinterpret_cast<std::uintptr_t>(pointer));
 }
 bool is_global(const void* pointer) {
     return current_worker->is_in(region::global, reinterpret_cast<std::uintptr_t>(pointer));
 }
+void trap() noexcept { current_worker->trap(CORNERTURN_RETURN_ADDRESS); }
 void unsupported_feature(const char* feature) { current_worker->refuse(feature, CORNERTURN_RETURN_ADDRESS); }
 
 }  // namespace cornerturn::emulator

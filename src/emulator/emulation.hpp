@@ -27,11 +27,12 @@ enum class hazard_kind {
     out_of_bounds,        // an access outside every buffer, or outside the kernel's own shared and local arrays
     misaligned,           // an address that is not a multiple of the access's width
     read_only,            // a write to a buffer that the kernel may only read
-    stack_overflow,       // local arrays larger than the emulated thread's stack
+    stack_overflow,       // local variables larger than the emulated thread's stack
     unsupported_access,   // one that no single machine instruction makes, such as a copy of 12 bytes
-    division,             // an integer by zero, or the most negative one by -1
+    division,             // an integer by zero; or the most negative one by -1, which a GPU divides
     unsupported_feature,  // of CUDA, that the emulator lacks
-    assertion,            // assert() or __trap()
+    assertion,            // assert()
+    trap,                 // __trap(), or an instruction that there is not
     endless_loop          // a block that takes longer than the options allow, or fills the memory with its accesses
 };
 
@@ -120,8 +121,8 @@ struct options {
     bool watch = false;                     // keep the accesses of warp 0 of the first launch's first tile
     std::size_t shared_bytes = kMaxShared;  // that a block can have: fewer, for a GPU that has less
     double block_seconds = 0;               // that a block may take; 0: as long as it likes
-    // Races, reads of what nobody has written and divergent barriers are kept in the report, and the kernel goes on as
-    // on the GPU. What the GPU has no single instruction for is taken apart.
+    // Races, reads of what nobody has written, divergent barriers and divisions by zero are kept in the report, and the
+    // kernel goes on as on the GPU. What the GPU has no single instruction for is taken apart.
     bool keep_going = false;
     bool prints_to_output = false;                // what kernels print goes to standard output, not error
     std::size_t stack_bytes = kKernelStackBytes;  // of a thread's local variables
@@ -132,6 +133,8 @@ struct options {
     std::optional<found_memory> (*find_memory)(std::uintptr_t address) = nullptr;
     // Races in global memory are searched, too. One search serves many sessions, but not at the same time. Null: none.
     race_search* races = nullptr;
+    // Asked for words about an address that is not near any memory that the kernel has touched.
+    std::string (*describe_stray)(std::uintptr_t address) = nullptr;
 };
 
 // While an emulation is alive, launches made by the thread that created it run in it and add to its report.

@@ -82,10 +82,13 @@ std::string worker::describe_stray(const fault& what) const {
             before = below;
         }
     }
-    if (nearest == nullptr) return "of memory, but was given none";
+    constexpr std::uintptr_t kNear = 64 << 10;
+    if (describe_stray_ != nullptr && (nearest == nullptr || distance > kNear)) return describe_stray_(what.address);
+    if (nearest == nullptr) return fmt::format("of address {:#x}, and was given no memory", what.address);
     if (what.kind == hazard_kind::read_only) return fmt::format("to '{}', which it may only read", nearest->name);
-    return fmt::format("out of bounds: {} bytes {} '{}' ({} bytes)", distance, before ? "before" : "past the end of",
-                       nearest->name, nearest->bytes);
+    return fmt::format("out of bounds: {} bytes {} '{}'{}", distance, before ? "before" : "past the end of",
+                       nearest->name,
+                       nearest->name.ends_with(" bytes)") ? "" : fmt::format(" ({} bytes)", nearest->bytes));
 }
 
 void worker::check_unwritten() {
@@ -98,6 +101,26 @@ void worker::check_unwritten() {
         });
     }
     unwritten_.clear();
+}
+
+// From the handler of a signal that the kernel's own code raised: nothing else holds locks, but the stack is small.
+void worker::note_division(std::uintptr_t pc) {
+    const auto known =
+        std::find_if(divisions_.begin(), divisions_.end(), [&](const division& d) { return d.pc == pc; });
+    if (known != divisions_.end())
+        ++known->times;
+    else
+        divisions_.push_back({pc, current_, 1});
+}
+
+void worker::check_divisions() {
+    for (const division& d : divisions_) {
+        const std::uintptr_t where = d.pc + 1;
+        note(hazard_kind::division, d.thread, where,
+             [&] { return fmt::format("divides an integer by zero at {}", to_string(line_of(where))); });
+        noted_[{hazard_kind::division, where}].times += d.times - 1;
+    }
+    divisions_.clear();
 }
 
 // In whole lines, since several blocks print at a time. As CUDA's returns how many values the format names.
@@ -154,6 +177,7 @@ std::string worker::describe(const fault& what) const {
             text = what.width == 0 ? fmt::format("accesses shared and global memory with one instruction at {}", line)
                                    : describe_copy(what.width, line);
             break;
+        case hazard_kind::trap: text = fmt::format("ends itself by __trap() at {}", line); break;
         case hazard_kind::assertion: text = fmt::format("fails its assertion at {}", line); break;
         case hazard_kind::unsupported_feature:
             text = fmt::format("uses {} at {}, which the emulator lacks", what.type, line);
@@ -176,8 +200,9 @@ std::string worker::describe(const fault& what) const {
             text = fmt::format("is not in the mask of its own warp-level barrier at {}", line);
             break;
         default:
-            text = fmt::format("overflows the emulator's stack of {} KiB a thread with its local variables",
-                               (stack_bytes_ - kStackReserve) >> 10);
+            text = fmt::format("overflows the emulator's stack of {} KiB a thread with its local variables at {}",
+                               (stack_bytes_ - kStackReserve) >> 10, line);
+            if (keep_going_) text += ": --stack gives it more";
             break;
     }
     return text;
@@ -185,6 +210,7 @@ std::string worker::describe(const fault& what) const {
 
 void worker::raise(const fault& what) {
     check_unwritten();  // what it read may be what led it astray
+    check_divisions();
     raise(what.kind, what.thread, describe(what));
 }
 

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "cornerturn/error.hpp"
+#include "emulator/divisions.hpp"
 #include "emulator/symbols.hpp"
 #include "emulator/worker.hpp"
 
@@ -19,7 +21,7 @@ namespace {
 constexpr std::size_t kHandlersStack = 64 << 10;
 constexpr int kTicks = 8;  // of the timer, in the time that a block has
 
-struct sigaction trap_before;
+struct sigaction trap_before, illegal_before, fault_before;
 const std::vector<byte_range>* kernel_code = nullptr;  // in ascending order
 
 // Of the timer of this OS thread.
@@ -73,11 +75,37 @@ void leave(ucontext_t& context, hazard_kind kind) {
 
 void on_trap(int signal, siginfo_t*, void* context) {
     auto& interrupted = *static_cast<ucontext_t*>(context);
-    if (is_kernel(interrupted)) {
-        leave(interrupted, hazard_kind::division);
-    } else {
+    if (!is_kernel(interrupted)) {
         sigaction(signal, &trap_before, nullptr);  // the instruction traps again
+        return;
     }
+    const auto pc = static_cast<std::uintptr_t>(instruction_of(interrupted));
+    if (current_worker->keeps_going()) {
+        if (const std::optional<bool> by_zero = finish_division(interrupted)) {
+            if (*by_zero) current_worker->note_division(pc);
+            return;
+        }
+    }
+    leave(interrupted, hazard_kind::division);
+}
+
+// What g++ makes of __builtin_trap().
+void on_illegal(int signal, siginfo_t*, void* context) {
+    auto& interrupted = *static_cast<ucontext_t*>(context);
+    if (is_kernel(interrupted))
+        leave(interrupted, hazard_kind::trap);
+    else
+        sigaction(signal, &illegal_before, nullptr);
+}
+
+// A function with large local variables touches each page of them before it begins, from the top on: so it comes to the
+// memory below all stacks.
+void on_fault(int signal, siginfo_t* what, void* context) {
+    const auto address = reinterpret_cast<std::uintptr_t>(what->si_addr);
+    if (current_worker != nullptr && current_worker->is_guard(address))
+        leave(*static_cast<ucontext_t*>(context), hazard_kind::stack_overflow);
+    else
+        sigaction(signal, &fault_before, nullptr);
 }
 
 bool in_kernel_code(std::uintptr_t pc) {
@@ -118,7 +146,11 @@ void handle(int signal, void (*handler)(int, siginfo_t*, void*), struct sigactio
 interruptible::interruptible(worker& self, double block_seconds)
     : stack_(std::make_unique_for_overwrite<char[]>(kHandlersStack)), timed_(block_seconds > 0) {
     static std::once_flag once, once_timed;
-    std::call_once(once, [] { handle(SIGFPE, on_trap, &trap_before); });
+    std::call_once(once, [] {
+        handle(SIGFPE, on_trap, &trap_before);
+        handle(SIGILL, on_illegal, &illegal_before);
+        handle(SIGSEGV, on_fault, &fault_before);
+    });
     const stack_t stack{.ss_sp = stack_.get(), .ss_flags = 0, .ss_size = kHandlersStack};
     sigaltstack(&stack, &stack_before_);
     if (!timed_) return;

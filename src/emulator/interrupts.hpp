@@ -10,8 +10,9 @@ namespace cornerturn::emulator {
 class worker;
 
 // While one is alive, kernels that the worker runs on this OS thread end in a hazard where they divide an integer by
-// zero, or where one block has taken so many seconds (0: as many as it likes). Signals do that: SIGFPE, and one of a
-// timer.
+// zero, unless the worker keeps going; where they trap; where their local variables are larger than all stacks; or
+// where one block has taken so many seconds (0: as many as it likes). Signals do that: SIGFPE, SIGILL, SIGSEGV, and one
+// of a timer.
 class interruptible {
 public:
     interruptible(worker& self, double block_seconds);

@@ -47,9 +47,10 @@ const char* name_of(hazard_kind kind) {
         case hazard_kind::read_only: return "read_only";
         case hazard_kind::stack_overflow: return "stack_overflow";
         case hazard_kind::unsupported_access: return "unsupported_access";
-        case hazard_kind::division: return "division";
+        case hazard_kind::division: return "division_by_zero";
         case hazard_kind::unsupported_feature: return "unsupported_feature";
         case hazard_kind::assertion: return "assertion";
+        case hazard_kind::trap: return "trap";
         case hazard_kind::endless_loop: return "endless_loop";
     }
     return "hazard";

@@ -41,21 +41,22 @@ worker::worker() { make_stacks(kKernelStackBytes); }
 worker::~worker() { unmap_stacks(); }
 
 void worker::unmap_stacks() {
-    if (stacks_ != nullptr) munmap(stacks_ - kHeadroom, stack_bytes_ * kMaxThreads + kHeadroom);
+    if (stacks_ != nullptr) munmap(stacks_ - kHeadroom - kGuard, stack_bytes_ * kMaxThreads + kHeadroom + kGuard);
 }
 
 // Stacks on which a kernel has so many bytes.
 void worker::make_stacks(std::size_t kernel_bytes) {
     const std::size_t bytes = kernel_bytes + kStackReserve + kLinesFilled * kLineBytes;
     if (bytes == stack_bytes_) return;
-    const std::size_t all = bytes * kMaxThreads + kHeadroom;
+    const std::size_t all = bytes * kMaxThreads + kHeadroom + kGuard;
     void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         throw error(fmt::format("the system has no memory for the emulator's stacks ({} MiB a core)", (all >> 20) + 1));
     }
     if (kernel_bytes == kKernelStackBytes) madvise(memory, all, MADV_HUGEPAGE);
+    mprotect(memory, kGuard, PROT_NONE);
     unmap_stacks();
-    stacks_ = static_cast<char*>(memory) + kHeadroom;
+    stacks_ = static_cast<char*>(memory) + kGuard + kHeadroom;
     stack_bytes_ = bytes;
     for (fiber& f : fibers_) f.stack_pointer = stacks_;  // something that can be fetched ahead
 #if CORNERTURN_OWN_FIBERS
@@ -102,6 +103,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     block_seconds_ = emulation.options_.block_seconds;
     keep_going_ = emulation.options_.keep_going;
     find_memory_ = emulation.options_.find_memory;
+    describe_stray_ = emulation.options_.describe_stray;
     output_ = emulation.options_.prints_to_output ? stdout : stderr;
     races_.begin(number < global_touch::kMaxWorkers ? emulation.options_.races : nullptr, number);
     make_stacks(emulation.options_.stack_bytes);
@@ -305,6 +307,8 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
                 if (yielding_ != 0) [[unlikely]]
                     run_yielded();
                 if (!unwritten_.empty()) check_unwritten();
+                if (!divisions_.empty()) [[unlikely]]
+                    check_divisions();
                 if (waiting_ == 0) break;
                 release_barrier();
             }
@@ -316,6 +320,7 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
         __asan_unpoison_memory_region(stacks_, stack_bytes_ * kMaxThreads);
 #endif
         unwritten_.clear();
+        divisions_.clear();
         at_warp_sync_ = 0;
         yielding_ = 0;
         blocks_ahead_.clear();

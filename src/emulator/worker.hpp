@@ -53,8 +53,9 @@ inline constexpr std::size_t kLineBytes = 64, kLinesFilled = 5;
 inline constexpr unsigned kStacksInCache = 64;  // what waits on so many stacks stays in the nearest cache
 // What is kept on each stack for the emulator's own calls, beside what the kernel has: a sanitizer's are large.
 inline constexpr std::size_t kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 << 10 : 2 << 10;
-// Memory below all stacks, so that a kernel whose local variables are too large can still be told of.
-inline constexpr std::size_t kHeadroom = 1 << 20;
+// Memory below all stacks, so that a kernel whose local variables are too large can still be told of; and below that,
+// some that nobody can touch.
+inline constexpr std::size_t kHeadroom = 1 << 20, kGuard = 64 << 10;
 inline constexpr double kSpinSeconds = 5;  // that a thread may wait for others of which none does anything else
 inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // of a block's shared memory
 
@@ -181,6 +182,12 @@ public:
         if (last_atomic_->op == kReduction) last_atomic_->op = kAtomic;
         return old_value_;
     }
+    void atomic_add_floats(float* address, unsigned count, std::array<std::uint64_t, 2> values,
+                           std::uintptr_t return_address);
+    std::uint64_t atomic_old_floats(unsigned pair) {
+        if (last_atomic_->op == kReduction) last_atomic_->op = kAtomic;
+        return old_floats_[pair];
+    }
     bool is_in(region::kind space, std::uintptr_t address) const {
         const region* const found = region_at(address);
         return found != nullptr && found->space == space;
@@ -193,6 +200,9 @@ public:
     }
     [[noreturn]] void fail_assertion(std::uintptr_t return_address) {
         raise_from_fiber({hazard_kind::assertion, current_, 0, 0, kLoad, return_address});
+    }
+    [[noreturn]] void trap(std::uintptr_t return_address) {
+        raise_from_fiber({hazard_kind::trap, current_, 0, 0, kLoad, return_address});
     }
     index3 running_thread() const { return thread_index_[current_]; }
     extent3 running_block() const { return block_; }
@@ -210,6 +220,13 @@ public:
     bool has_on_stack(std::uintptr_t address) const {
         return address - reinterpret_cast<std::uintptr_t>(stacks_) < stack_bytes_ * kMaxThreads;
     }
+    // Whether that is memory below all stacks that nobody can touch.
+    bool is_guard(std::uintptr_t address) const {
+        return address - (reinterpret_cast<std::uintptr_t>(stacks_) - kHeadroom - kGuard) < kGuard;
+    }
+    bool keeps_going() const { return keep_going_; }
+    // It divided by zero at `pc`, and goes on.
+    void note_division(std::uintptr_t pc);
     // What the kernel did at `pc`; then leave_kernel() must be called on the stack that ends at stack_top().
     void note_fault(hazard_kind kind, std::uintptr_t pc) { fault_ = {kind, current_, 0, 0, kLoad, pc + 1}; }
     std::uintptr_t stack_top() const {
@@ -390,6 +407,7 @@ private:
     }
     std::string message_of(unsigned thread, const std::string& what) const;
     void check_unwritten();
+    void check_divisions();
     shadow_memory& shadow_of(std::uintptr_t address) {
         return static_shadow_.covers(address) ? static_shadow_ : dynamic_shadow_;
     }
@@ -452,6 +470,7 @@ private:
     errand errand_;
     bool keep_going_ = false;
     std::optional<found_memory> (*find_memory_)(std::uintptr_t address) = nullptr;
+    std::string (*describe_stray_)(std::uintptr_t address) = nullptr;
     struct noted_hazard {
         std::string message;
         std::uint64_t times = 0;
@@ -470,6 +489,13 @@ private:
     std::vector<unwritten_read> unwritten_;
     block_races races_;  // in global memory
     bool communicates_ = false;
+    // By zero, since the last barrier.
+    struct division {
+        std::uintptr_t pc;
+        unsigned thread;  // the first
+        std::uint64_t times;
+    };
+    std::vector<division> divisions_;
 
     // The warp being run, the lane being run, and the lanes to run after it.
     bool starting_ = false;  // its lanes have yet to begin
@@ -508,7 +534,8 @@ private:
 
     site* last_atomic_ = nullptr;
     std::uint64_t old_value_ = 0;  // that it found
-    std::FILE* output_ = stderr;   // where kernels print
+    std::array<std::uint64_t, 2> old_floats_{};
+    std::FILE* output_ = stderr;  // where kernels print
 
     struct alignas(128) bank_row {
         std::byte bytes[128];

@@ -82,6 +82,10 @@ void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value
 // The value that was there before this thread's last atomic. A kernel that never asks has the GPU do less: pure, so
 // that the compiler takes out the call where nobody uses what it gives.
 [[gnu::pure]] std::uint64_t atomic_old();
+// Adds 2 or 4 floats, two in a value, to those at the address by one instruction; each is atomic by itself. And what
+// two of them were.
+void atomic_add_floats(float* address, unsigned count, std::uint64_t first, std::uint64_t second) noexcept;
+[[gnu::pure]] std::uint64_t atomic_old_floats(unsigned pair) noexcept;
 void fence();
 
 void* dynamic_shared();
@@ -96,6 +100,9 @@ void wait_for_copies(unsigned later);
 // What a pointer of the kernel's points into.
 bool is_shared(const void* pointer);
 bool is_global(const void* pointer);
+
+// Ends the launch, as an instruction does that there is not.
+[[noreturn]] void trap() noexcept;
 
 // Ends the launch with an error that names the feature and where it is used.
 [[noreturn]] void unsupported_feature(const char* feature);

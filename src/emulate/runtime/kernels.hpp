@@ -4,7 +4,9 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cornerturn::emulator {
 
@@ -22,6 +24,14 @@ struct device_symbol {
     std::size_t bytes = 0;
 };
 const device_symbol* symbol_of(const void* host_address);  // null: no device variable
+
+// The name, the begin and the size of each.
+struct device_variable {
+    std::string name;
+    std::uintptr_t begin;
+    std::size_t bytes;
+};
+std::vector<device_variable> device_variables();
 
 // functions.cpp: the most dynamic shared memory that a launch of the kernel may ask for.
 std::size_t dynamic_shared_limit(const void* function);

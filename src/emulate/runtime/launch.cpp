@@ -19,8 +19,9 @@
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/record.hpp"
-#include "emulator/races.hpp"
+#include "emulate/runtime/strays.hpp"
 #include "emulator/emulation.hpp"
+#include "emulator/races.hpp"
 #include "emulator/symbols.hpp"
 #include "emulator/worker.hpp"
 
@@ -262,6 +263,7 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
     how.keep_going = true;
     how.prints_to_output = true;
     how.find_memory = &find_memory;
+    how.describe_stray = &describe_stray;
     how.dynamic_shared = [] { return static_cast<void*>(dynamic_shared_memory); };
     static race_search races;
     how.races = &races;
@@ -301,6 +303,13 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
 const kernel_facts* facts_of(const void* host_function) {
     const kernel* const found = find_kernel(host_function);
     return found != nullptr ? &found->facts : nullptr;
+}
+
+std::vector<device_variable> device_variables() {
+    std::vector<device_variable> all;
+    for (const ct_variable_row* v = __start_ct_variables; v < __stop_ct_variables; ++v)
+        all.push_back({data_name(v->device), reinterpret_cast<std::uintptr_t>(v->device), v->bytes});
+    return all;
 }
 
 const device_symbol* symbol_of(const void* host_address) {

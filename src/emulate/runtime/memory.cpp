@@ -32,6 +32,7 @@ struct record {
 struct registry {
     std::mutex mutex;
     std::map<std::uintptr_t, record> records;         // by begin; they do not overlap
+    std::map<std::uintptr_t, allocation> freed_ones;  // where nothing was allocated since; by begin, and no overlaps
     std::map<std::uintptr_t, std::size_t> variables;  // device variables whose address the runtime gave
     int counts[5] = {};
     std::size_t device_bytes = 0;  // device and managed
@@ -77,7 +78,20 @@ struct registry {
         one.is.id = ++counts[one.is.what];
         count(one, true);
         records.emplace(one.is.begin, one);
+        forget_freed(one.is);
         ++version;
+    }
+
+    // Memory of the device's, or pinned: registered memory is the host's own again.
+    void note_freed(const allocation& one) {
+        constexpr std::size_t kMost = 1 << 16;
+        forget_freed(one);
+        if (one.what != allocation::registered && freed_ones.size() < kMost) freed_ones.emplace(one.begin, one);
+    }
+    void forget_freed(const allocation& one) {
+        auto next = freed_ones.lower_bound(one.begin);
+        if (next != freed_ones.begin() && one.begin - std::prev(next)->first < std::prev(next)->second.bytes) --next;
+        while (next != freed_ones.end() && next->first < one.begin + one.bytes) next = freed_ones.erase(next);
     }
 };
 
@@ -147,6 +161,15 @@ std::optional<allocation> allocation_at(const void* address) {
     return one ? std::optional(one->is) : std::nullopt;
 }
 
+std::optional<allocation> freed_at(const void* address) {
+    const std::lock_guard lock(all().mutex);
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    auto next = all().freed_ones.upper_bound(at);
+    if (next == all().freed_ones.begin()) return {};
+    const allocation& one = std::prev(next)->second;
+    return at - one.begin < one.bytes ? std::optional(one) : std::nullopt;
+}
+
 bool is_device_pointer(const void* address) {
     const std::lock_guard lock(all().mutex);
     const record* const one = all().find(address);
@@ -195,6 +218,7 @@ cudaError_t release(void* at, allocation::kind what) {
         if (found->is.what != what && !frees_managed) return cudaErrorInvalidValue;
         one = *found;
         all().records.erase(one.is.begin);
+        all().note_freed(one.is);
         all().count(one, false);
         ++all().version;
     }
@@ -209,7 +233,10 @@ void release_all() {
     {
         const std::lock_guard lock(all().mutex);
         gone.swap(all().records);
-        for (const auto& [begin, one] : gone) all().count(one, false);
+        for (const auto& [begin, one] : gone) {
+            all().count(one, false);
+            all().note_freed(one.is);
+        }
         ++all().version;
     }
     for (const auto& [begin, one] : gone) {

@@ -23,6 +23,7 @@ struct allocation {
 std::uint64_t memory_version();  // changes whenever the set of allocations does
 std::vector<allocation> allocations();
 std::optional<allocation> allocation_at(const void* address);  // the one that holds this byte
+std::optional<allocation> freed_at(const void* address);       // the last that held it, if nothing does now
 
 // Whether the address lies in device or managed memory, device variables that the program asked for included.
 bool is_device_pointer(const void* address);

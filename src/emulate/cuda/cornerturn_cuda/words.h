@@ -142,6 +142,22 @@ CT_ATOMIC(atomicAdd, unsigned, add)
 CT_ATOMIC(atomicAdd, unsigned long long, add)
 CT_ATOMIC(atomicAdd, float, add_f32)
 CT_ATOMIC(atomicAdd, double, add_f64)
+#define CT_ATOMIC_FLOATS(name)                                                            \
+    CT_WORD float2 name(float2* address, float2 value) {                                  \
+        CT_EMULATOR::atomic_add_floats(&address->x, 2, ct_bits(value), 0);                \
+        return ct_of_bits<float2>(CT_EMULATOR::atomic_old_floats(0));                     \
+    }                                                                                     \
+    CT_WORD float4 name(float4* address, float4 value) {                                  \
+        CT_EMULATOR::atomic_add_floats(&address->x, 4, ct_bits(float2{value.x, value.y}), \
+                                       ct_bits(float2{value.z, value.w}));                \
+        const float2 first = ct_of_bits<float2>(CT_EMULATOR::atomic_old_floats(0));       \
+        const float2 second = ct_of_bits<float2>(CT_EMULATOR::atomic_old_floats(1));      \
+        return {first.x, first.y, second.x, second.y};                                    \
+    }
+CT_ATOMIC_FLOATS(atomicAdd)
+CT_ATOMIC_FLOATS(atomicAdd_block)
+CT_ATOMIC_FLOATS(atomicAdd_system)
+#undef CT_ATOMIC_FLOATS
 CT_ATOMIC(atomicExch, int, exchange)
 CT_ATOMIC(atomicExch, unsigned, exchange)
 CT_ATOMIC(atomicExch, unsigned long long, exchange)
@@ -254,7 +270,7 @@ CT_WORD unsigned ct_thread() { return threadIdx.x + blockDim.x * (threadIdx.y + 
 CT_WORD unsigned ct_lane() { return ct_thread() % 32; }
 CT_WORD unsigned ct_warp() { return ct_thread() / 32; }
 CT_WORD void __nanosleep(unsigned) { ct_yield(); }
-CT_WORD void __trap() { ct_unsupported("__trap()"); }
+[[noreturn]] CT_WORD void __trap() { CT_EMULATOR::trap(); }
 CT_WORD void __brkpt() {}
 CT_WORD void __prof_trigger(int) {}
 template <class T>
