@@ -518,6 +518,29 @@ class Compiler(Emulate):
         found = self.run_program("emulate", name, environment={"CPATH": f"other toolkit:{self.folder}/toolkit:."})
         self.assertEqual(found.returncode, 7, found.stderr)
 
+    def test_c_is_compiled_as_c(self):
+        """What includes CUDA's headers is C++, as these are."""
+        self.write("kernel.cu", '__global__ void k() {}\nextern "C" int launch(int* values) { k<<<1, 1>>>(); return values[1]; }\n')
+        self.write("main.c", """
+            #include <stdlib.h>
+            int launch(int*);
+            int api(void);
+            int main(void) {
+                int* new = malloc(8);
+                new[1] = 3;
+                return launch(new) + api();
+            }
+        """)
+        self.write("api.c", """
+            #include <cuda_runtime_api.h>
+            #ifdef __cplusplus
+            extern "C"
+            #endif
+            int api(void) { int count; return cudaGetDeviceCount(&count) == cudaSuccess ? count : 100; }
+        """)
+        found = self.run_program("emulate", "kernel.cu", "main.c", "api.c", "--budget", "k: launches == 1")
+        self.assertEqual((found.returncode, found.stderr), (4, ""))
+
     def test_what_a_makefile_asks_of_nvcc(self):
         self.write("one.cuh", "#define VALUE 5\n")
         self.write("one.cu", '#include "one.cuh"\n__global__ void k() {}\nint value() { k<<<1, 1>>>(); return VALUE; }\n')

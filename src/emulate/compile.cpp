@@ -165,10 +165,17 @@ public:
     // Both passes' text: what the object depends on, beside the flags.
     void preprocess(const words& dependencies) {
         if (!fs::is_regular_file(source_)) throw error(source_ + ": no such file");
-        host_text_ = preprocessed({}, dependencies);
+        // Our headers are C++, so what includes them is, too.
+        is_c_ = what_.is_c(source_);
+        if (is_c_) {
+            std::string unsaid;
+            is_c_ = preprocess_to(host_text_, {}, dependencies, &unsaid) &&
+                    host_text_.find(here_.headers) == host_text_.npos;
+        }
+        if (!is_c_ && !preprocess_to(host_text_, {}, dependencies)) throw error(source_ + " does not compile");
         if (what_.is_cuda(source_) && what_.makes != compilation::product::text &&
             what_.makes != compilation::product::dependencies)
-            device_text_ = preprocessed({"-D__CUDA_ARCH__=900"}, {});
+            if (!preprocess_to(device_text_, {"-D__CUDA_ARCH__=900"}, {})) throw error(source_ + " does not compile");
     }
     // Of the host's pass.
     const std::string& text() const { return host_text_; }
@@ -177,7 +184,7 @@ public:
         std::uint64_t value = mix(mix(mix(kNoHash, host_text_), device_text_), source_);
         for (const words& all : {what_.flags, what_.host_flags, kDeviceFlags, kCommonFlags})
             value = mix(value, joined(all));
-        return mix(value, what_.relocatable ? "rdc" : "");
+        return mix(mix(value, what_.relocatable ? "rdc" : ""), language());
     }
 
     void make(const std::string& object) const {
@@ -185,7 +192,7 @@ public:
         if (!what_.is_cuda(source_)) {
             const std::string text = shop.file("host.ii");
             write_file(text, host_text_);
-            run(words{here_.compiler, "-fpreprocessed", "-x", "c++", "-O2"} + host_flags() +
+            run(words{here_.compiler, "-fpreprocessed", "-x", language(), "-O2"} + host_flags() +
                 words{"-c", text, "-o", object});
             return;
         }
@@ -213,15 +220,23 @@ public:
     }
 
 private:
-    words host_flags() const { return what_.flags + what_.host_flags; }
+    std::string language() const { return is_c_ ? "c" : "c++"; }
+
+    words host_flags() const {
+        words all = what_.flags + what_.host_flags;
+        if (is_c_) std::erase_if(all, [](const std::string& word) { return word.starts_with("-std="); });
+        return all;
+    }
 
     void run(const words& all) const {
         if (what_.says) say(joined(all) + "\n");
         if (run_program(all) != 0) throw error(source_ + " does not compile");
     }
 
-    std::string preprocessed(const words& more, const words& dependencies) const {
-        words all{here_.compiler, "-E", "-x", "c++"};
+    // False where it cannot be; what the compiler says goes to standard error, or to `errors`.
+    bool preprocess_to(std::string& text, const words& more, const words& dependencies,
+                       std::string* errors = nullptr) const {
+        words all{here_.compiler, "-E", "-x", language()};
         if (what_.is_cuda(source_)) {
             all = all + words{"-D__CUDACC__",
                               "-D__NVCC__",
@@ -231,20 +246,20 @@ private:
                               "-D__CUDACC_EXTENDED_LAMBDA__",
                               "-D__CUDACC_RELAXED_CONSTEXPR__"};
         }
-        const toolkit_behind ours_first(here_, what_.flags + what_.host_flags);
+        const toolkit_behind ours_first(here_, host_flags());
         all = all + words{"-DCORNERTURN_EMULATED_PROGRAM"} + ours_first.flags() + more + dependencies +
               words{"-isystem", here_.headers, "-isystem", here_.include};
         if (what_.is_cuda(source_)) all = all + words{"-include", "cuda_runtime.h"};
         all.push_back(source_);
         if (what_.says) say(joined(all) + "\n");
-        std::string text;
-        if (run_program_for(text, all) != 0) throw error(source_ + " does not compile");
-        return text;
+        text.clear();
+        return run_program_for(text, all, errors) == 0;
     }
 
     const compilation& what_;
     const installation& here_;
     std::string source_;
+    bool is_c_ = false;
     std::string host_text_, device_text_;
 };
 

@@ -37,6 +37,7 @@ struct compilation {
     bool says = false;  // -v: prints what it runs
 
     bool is_cuda(const std::string& source) const;
+    bool is_c(const std::string& source) const;
 
     // What nvcc's words mean. Throws invalid_argument for a word that nobody knows.
     static compilation from_words(const std::vector<std::string>& words);

@@ -481,6 +481,10 @@ bool compilation::is_cuda(const std::string& source) const {
     return language.empty() ? fs::path(source).extension() == ".cu" : language == "cu";
 }
 
+bool compilation::is_c(const std::string& source) const {
+    return language.empty() ? fs::path(source).extension() == ".c" : language == "c";
+}
+
 compilation compilation::from_words(const words& all) { return reader_of_words(all)(); }
 
 }  // namespace cornerturn::emulate
