@@ -144,6 +144,7 @@ int run_emulate(const invocation& asked) {
     const report_file record;
     std::string options = "report=" + record.path();
     if (by_line) options += ",lines";
+    if (asked.given.has("--sample")) options += ",sample";
     for (const auto& [name, key, scale] :
          {std::tuple{"--timeout", "timeout", 1}, {"--workers", "workers", 1}, {"--stack", "stack", 1024}})
         if (asked.given.has(name)) options += fmt::format(",{}={}", key, asked.given.size(name, 0) * scale);
@@ -170,7 +171,13 @@ int run_emulate(const invocation& asked) {
         numbers.push_back(i);
     }
     std::vector<std::string> ran;
-    for (const kernel_report& k : all) ran.push_back(k.kernel);
+    for (const kernel_report& k : all) {
+        ran.push_back(k.kernel);
+        if (k.blocks_run < k.blocks)
+            say(fmt::format(
+                "--sample: {}: {} of {} blocks ran, which stand for the others; the program's results are not whole",
+                k.kernel, k.blocks_run, k.blocks));
+    }
     for (const std::string& name : wanted) {
         const auto is_it = [&](const kernel_report& k) { return emulator::is_named(k.kernel, k.symbol, name); };
         if (std::none_of(all.begin(), all.end(), is_it)) say("--kernel " + emulator::never_ran(name, ran));
@@ -213,6 +220,7 @@ command emulate_command() {
             "[-- arguments]",
         .positionals = {},
         .options = {{"--lines", "counters for each source line", true},
+                    {"--sample", "run some blocks of a launch for all, where witnesses count alike", true},
                     {"--kernel", "only the kernel of this name; may be repeated"},
                     {"--budget", "'KERNEL: METRIC <= NUMBER, ...': exit code 1 where it is missed; may be repeated"},
                     {"--timeout", "seconds that one block may take (300)"},

@@ -127,7 +127,7 @@ void worker::atomic_add_floats(float* address, unsigned count, std::array<std::u
     const auto bytes = static_cast<unsigned>(count * sizeof(float));
     access(at, bytes, kReduction, return_address);
     if (is_in(region::shared, at)) refuse("an atomicAdd of float2 or float4 in shared memory", return_address);
-    synchronized_[current_] = serial_;
+    note_acquire();
     last_atomic_ = &find_site(return_address, bytes, kReduction);
     last_atomic_->atomic = atomic_kind::add_f32;
     old_floats_ = {};

@@ -269,6 +269,8 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
     how.races = &races;
     const run_options& wanted = run_options::given();
     how.lines = record::wants_lines();
+    how.every_block = !wanted.sample;
+    how.guess_classes = wanted.sample;
     how.workers = wanted.workers;
     how.block_seconds = wanted.block_seconds;
     how.stack_bytes = std::max<std::size_t>(wanted.stack_bytes, stack_limit()) + which.stack_bytes;

@@ -29,6 +29,7 @@ const run_options& run_options::given() {
             const std::string name = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);
             if (name == "report") found.report = value;
             if (name == "lines") found.lines = true;
+            if (name == "sample") found.sample = true;
             if (name == "workers") found.workers = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
             if (name == "timeout") found.block_seconds = std::strtod(value.c_str(), nullptr);
             if (name == "stack") found.stack_bytes = std::strtoul(value.c_str(), nullptr, 10);
@@ -102,6 +103,8 @@ void write(const store& all, const std::string& path) {
                            {"launches", k.all.launches},
                            {"grid", to_json(k.all.grid)},
                            {"block", to_json(k.all.block)},
+                           {"blocks", k.all.blocks},
+                           {"blocks_run", k.all.blocks_run},
                            {"accesses", k.all.accesses},
                            {"metrics", to_json(k.all.counts)},
                            {"hazards", std::move(hazards)},

@@ -9,10 +9,11 @@
 
 namespace cornerturn::emulator {
 
-// From the environment variable CORNERTURN_EMULATE: "report=PATH,lines,timeout=300,workers=2,stack=65536".
+// From the environment variable CORNERTURN_EMULATE: "report=PATH,lines,sample,timeout=300,workers=2,stack=65536".
 struct run_options {
     std::string report;  // where the record goes at the end, as JSON; "": nowhere
     bool lines = false;
+    bool sample = false;  // some blocks of a launch for all
     unsigned workers = 0;
     double block_seconds = 300;
     std::size_t stack_bytes = 16 << 10;
