@@ -408,6 +408,45 @@ class Hazards(Emulate):
         self.assertIn("uses an atomicAdd of float2 or float4 in shared memory at vectors.cu:5, which the emulator lacks", found.stderr)
 
 
+class Sample(Emulate):
+    SOURCE = """
+        __global__ void add(const float* a, float* b, int n) {
+            const int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) b[i] += a[i];
+        }
+        __global__ void triangle(float* m, int n) {
+            if (blockIdx.x <= blockIdx.y) m[(blockIdx.y * 16 + threadIdx.y) * n + blockIdx.x * 16 + threadIdx.x] = 1;
+        }
+        __global__ void pitched(float* m, int pitch) { m[blockIdx.x * pitch + threadIdx.x] = 1; }
+        __global__ void histogram(int* counts) { atomicAdd(&counts[threadIdx.x % 16], 1); }
+        int main() {
+            float* a;
+            cudaMalloc(&a, 8 << 20);
+            add<<<2048, 256>>>(a, a + (1 << 20), 2048 * 256 - 100);
+            triangle<<<dim3(32, 32), dim3(16, 16)>>>(a, 512);
+            pitched<<<1024, 100>>>(a, 103);
+            histogram<<<1024, 128>>>(reinterpret_cast<int*>(a));
+            add<<<20, 256>>>(a, a + (1 << 20), 20 * 256);
+            return cudaDeviceSynchronize();
+        }
+    """
+
+    def test_counts_as_the_whole_does(self):
+        name = self.write("sample.cu", self.SOURCE)
+        whole, expected = self.counters(name)
+        found, counted = self.counters(name, "--sample")
+        self.assertEqual((whole.returncode, whole.stderr), (0, ""))
+        for kernel, one in expected.items():
+            self.assertEqual(counted[kernel]["metrics"], one["metrics"], kernel)
+            self.assertEqual(one["blocks_run"], one["blocks"])
+        self.assertRegex(found.stderr, r"^cornerturn: --sample: add: \d+ of 2068 blocks ran, which stand for the others; "
+                         r"the program's results are not whole\n$")
+        self.assertLess(counted["add"]["blocks_run"], 200)
+        # What differs, or may see what others do, runs whole.
+        for kernel in ("triangle", "pitched", "histogram"):
+            self.assertEqual(counted[kernel]["blocks_run"], counted[kernel]["blocks"], kernel)
+
+
 class Budgets(Emulate):
     def test_of_all_kinds(self):
         name = self.write("transpose.cu", TRANSPOSE.replace("? 7 : 1", "? 0 : 1"))
