@@ -175,17 +175,24 @@ TEST_F(Rules, the_next_launch_knows_nothing_of_this_one) {
 
 // Many launches and blocks, until serials begin anew many times: nothing is made up, and what races is found.
 TEST_F(Rules, serials_begin_anew) {
-    search.cover("x", 4096, 64, 4);
+    search.cover("x", 4096, 128, 4);
     for (int launch = 0; launch < 200; ++launch) {
         for (block_races& block : blocks) block.end();
         search.begin_launch();
-        global_shadow& shadow = *search.cover("x", 4096, 64, 4);
+        global_shadow& shadow = *search.cover("x", 4096, 128, 4);
         for (unsigned i = 0; i < 2; ++i) blocks[i].begin(&search, i);
-        for (int block = 0; block < 20; ++block) {
+        const global_shadow::cells& cells = shadow.cells_for(4);
+        // Bytes that no other block of a launch touches.
+        const auto note = [&](int number) {
+            const global_cell own = cells[cells.at(4096 + 4 * (16u + static_cast<unsigned>(number) % 16))];
+            EXPECT_EQ(blocks[0].note_write(own, by(blocks[0], 1)).who.bits, 0u) << launch;
+        };
+        // In every seventh launch more than there are serials.
+        for (int block = 0; block < (launch % 7 == 3 ? 400 : 20); ++block) {
             blocks[0].begin_block(static_cast<std::uint64_t>(block));
+            if (block == 0) note(launch);
             for (int i = 0; i < 2000; ++i) blocks[0].next_interval();
         }
-        const global_shadow::cells& cells = shadow.cells_for(4);
         const global_cell at = cells[cells.at(4096 + 4 * (static_cast<unsigned>(launch) % 16))];
         EXPECT_EQ(blocks[0].note_write(at, by(blocks[0], 1)).who.bits, 0u) << launch;
         blocks[1].begin_block(99);

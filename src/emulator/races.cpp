@@ -159,11 +159,12 @@ void block_races::begin(race_search* search, unsigned worker) {
     search->begin_worker(worker);
     worker_ = worker;
     serial_ = search->base() - 1;
+    highest_ = serial_;
     base_bits_ = search->base() << global_touch::kSerial;
 }
 
 void block_races::end() {
-    if (search_ != nullptr) search_->end_worker(serial_);
+    if (search_ != nullptr) search_->end_worker(std::max(highest_, serial_));
     search_ = nullptr;
 }
 
@@ -171,7 +172,10 @@ void block_races::begin_block(std::uint64_t index) {
     if (search_ == nullptr) return;
     constexpr std::uint64_t kMostOfABlock = 1 << 16;
     // Serials begin anew: what looks like this block's then, but is another's, is passed over.
-    if (serial_ + kMostOfABlock >= global_touch::kMaxSerial) serial_ = search_->base() - 1;
+    if (serial_ + kMostOfABlock >= global_touch::kMaxSerial) {
+        highest_ = std::max(highest_, serial_);
+        serial_ = search_->base() - 1;
+    }
     block_ = index;
     acquired_ = 0;
     next_interval();

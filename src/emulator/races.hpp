@@ -251,6 +251,7 @@ private:
     unsigned worker_ = 0;
     std::uint64_t base_bits_ = 0;                       // touches below are of launches before
     std::uint64_t serial_ = 0, block_ = 0;              // of this interval
+    std::uint64_t highest_ = 0;                         // serial, before they began anew
     std::uint64_t first_bits_ = 0, interval_bits_ = 0;  // of this block's first interval, and of this one
     std::uint64_t acquired_ = 0;                        // the fences that this block may have seen
 };
