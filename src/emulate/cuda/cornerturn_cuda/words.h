@@ -17,7 +17,8 @@ extern __thread const uint3 blockDim __asm__("cornerturn_block_dim");
 extern __thread const uint3 gridDim __asm__("cornerturn_grid_dim");
 constexpr int warpSize = 32;
 // What an `extern __shared__` array is.
-extern __thread unsigned char ct_dynamic_shared[] __asm__("cornerturn_dynamic_shared");
+extern __thread unsigned char ct_dynamic_shared[] __asm__("cornerturn_dynamic_shared")
+    __attribute__((__aligned__(1024)));
 
 // Keeps the shape of a launch for the kernel that is called next on this thread: kernel<<<grid, block, shared,
 // stream>>>(...) becomes ct_push_launch(grid, block, shared, stream) ? (void)0 : kernel(...). It returns true where the
