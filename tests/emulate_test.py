@@ -129,6 +129,41 @@ class Counters(Emulate):
         self.assertEqual(m["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"], 3)
         self.assertEqual(m["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 3 * 32)
 
+    def test_of_lanes_that_access_something_in_a_late_iteration(self):
+        """The first lane knows no more of what comes than the others: 16 warps, and 4 iterations in which another quarter stores."""
+        name = self.write("late.cu", """
+            __global__ void late(int* out, int n) {
+                for (int i = 0; i < n; ++i) if (i == 3) out[threadIdx.x] = i;
+            }
+            __global__ void each(int* out, int n) {
+                for (int i = 0; i < n; ++i) if ((threadIdx.x & 3) == 3 - i) out[threadIdx.x] = i;
+            }
+            int main() { int* p; cudaMalloc(&p, 256); late<<<8, 64>>>(p, 4); each<<<8, 64>>>(p, 4); }
+        """)
+        found, kernels = self.counters(name)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        for kernel, stores in (("late", 16), ("each", 64)):
+            m = kernels[kernel]["metrics"]
+            self.assertEqual((m["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"], m["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"]), (stores, 4 * stores))
+
+    def test_of_vectors(self):
+        """In dynamic shared memory, and handed to a device function by value: one instruction each."""
+        name = self.write("vectors.cu", """
+            template <class T> __device__ float total(T v) { return v.x + v.y + v.z + v.w; }
+            __global__ void k(const float4* in, float* out) {
+                extern __shared__ float4 tile[];
+                tile[threadIdx.x] = in[threadIdx.x];
+                __syncthreads();
+                out[threadIdx.x] = total(tile[threadIdx.x ^ 1]) + total(in[threadIdx.x + 32]) + total(in[threadIdx.x + 64]);
+            }
+            int main() { float4* p; float* q; cudaMalloc(&p, 2048); cudaMalloc(&q, 128); k<<<1, 32, 512>>>(p, q); }
+        """)
+        found, kernels = self.counters(name)
+        m = kernels["k"]["metrics"]
+        self.assertEqual((found.returncode, found.stderr), (0, ""))
+        self.assertEqual([m[f"smsp__sass_inst_executed_op_shared_{op}.sum"] for op in ("ld", "st")], [1, 1])
+        self.assertEqual([m[f"l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum"] for what in ("requests", "sectors")], [3, 48])
+
 
 class Endings(Emulate):
     def test_of_all_kinds_leave_the_counters(self):
@@ -260,7 +295,6 @@ class Hazards(Emulate):
         found = self.run_program("emulate", name, "--timeout", "1")
         self.assertEqual(found.returncode, 0, found.stderr)
         self.assertRegex(found.stderr, "endless_loop: spin: block .*spin.cu:2")
-
 
     def test_divisions_by_zero_are_told_and_the_kernel_goes_on(self):
         name = self.write("divide.cu", """

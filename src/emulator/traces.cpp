@@ -108,11 +108,14 @@ warp_instruction& worker::find_instruction_by_pass(site& where) {
 }
 
 // The block of code that the lane begins. One that is far ahead waits until the lane accesses something: most lanes
-// that leave a part of the code out have nothing to do behind it. A loop that accesses nothing goes round in the same
-// blocks.
+// that leave a part of the code out have nothing to do behind it. A loop that accesses nothing for long goes round in
+// the same blocks. A few iterations are kept apart: what a later one accesses is then the same instruction for the lane
+// that comes first as for those that find its trace.
 void worker::find_code_block(std::uintptr_t return_address) {
     if (!blocks_ahead_.empty()) {
-        std::size_t known = blocks_ahead_.size();
+        constexpr std::size_t kApart = 256, kMostBlocks = 1 << 14;
+        const bool is_apart = blocks_ahead_.size() < kApart && trace_->blocks.size() < kMostBlocks;
+        std::size_t known = is_apart ? 0 : blocks_ahead_.size();
         while (known > 0 && blocks_ahead_[known - 1] != return_address) --known;
         if (known == 0)
             blocks_ahead_.push_back(return_address);
