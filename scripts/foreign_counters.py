@@ -58,6 +58,14 @@ def profile(ncu, command, seconds):
     return kernels
 
 
+def machine(given):
+    """What was measured on, with what, and when."""
+    query = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
+    name, _, driver = query.partition(", ")
+    version = subprocess.run([given.ncu, "--version"], capture_output=True, text=True).stdout.strip().splitlines()[-1:]
+    return {"device": name, "driver": driver, "ncu": " ".join(version), "commit": given.commit, "date": datetime.date.today().isoformat()}
+
+
 def read(given):
     binaries, begun, runs = pathlib.Path(given.binaries).resolve(), time.monotonic(), []
     for program in json.loads((binaries / "plan.json").read_text()):
@@ -73,11 +81,7 @@ def read(given):
                 run["exit"] = "timeout"
             runs.append(run)
             print(program["program"], *arguments, run["exit"], flush=True)
-    query = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
-    name, _, driver = query.partition(", ")
-    version = subprocess.run([given.ncu, "--version"], capture_output=True, text=True).stdout.strip().splitlines()[-1:]
-    pathlib.Path(given.out).write_text(json.dumps({
-        "device": name, "driver": driver, "ncu": " ".join(version), "commit": given.commit, "date": datetime.date.today().isoformat(),
+    pathlib.Path(given.out).write_text(json.dumps(machine(given) | {
         "command": "scripts/foreign_counters.py read", "repositories": foreign.REPOSITORIES, "runs": runs}, indent=0) + "\n")
 
 

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Compares the emulator's counters with a GPU's, at the kernels of random programs (tests/random_kernels/).
+
+    scripts/random_counters.py build --binaries DIR [--seed 1] [--programs 12] [--kernels 8] [--nvcc nvcc] [--only NUMBER]
+    scripts/random_counters.py read --binaries DIR --out FILE [--commit ID] [--ncu ncu] [--seconds 480]
+    scripts/random_counters.py compare FILE [--program build/cpu/bin/cornerturn] [--out results/emulate/random_SEED.json]
+
+`build` draws the programs and compiles them for the GPU. `read` runs there: each program by itself, which says whether its
+answers are right, then under Nsight Compute. `compare` draws the same programs and runs them in the emulator and in
+Python, which counts the accesses of the source. It stores what differs, and how many readings are equal: in all, and of
+the kernels that have a feature. The same seed draws the same programs.
+"""
+
+import argparse
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import foreign_counters
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
+import random_kernels  # noqa: E402
+
+FLAGS = ["-arch=sm_90", "-std=c++17", "-O3", "-lineinfo"]
+
+
+def build(given):
+    binaries = pathlib.Path(given.binaries)
+    binaries.mkdir(parents=True, exist_ok=True)
+    plan = {"seed": given.seed, "kernels": given.kernels, "flags": FLAGS, "programs": []}
+    for number in range(given.programs) if given.only is None else [given.only]:
+        _, _, text = random_kernels.program(given.seed, number, given.kernels)
+        name = f"random_{given.seed}_{number}"
+        (binaries / f"{name}.cu").write_text(text)
+        built = subprocess.run([given.nvcc, *FLAGS, f"{name}.cu", "-o", name], cwd=binaries)
+        if built.returncode != 0:
+            sys.exit(f"{name}.cu does not compile: each drawn program has to")
+        plan["programs"].append({"number": number, "name": name, "sha256": hashlib.sha256(text.encode()).hexdigest()})
+    (binaries / "plan.json").write_text(json.dumps(plan))
+
+
+def read(given):
+    binaries, begun = pathlib.Path(given.binaries).resolve(), time.monotonic()
+    plan = json.loads((binaries / "plan.json").read_text())
+    for program in plan["programs"]:
+        if time.monotonic() - begun > given.seconds:
+            print("no time left for", program["name"])
+            continue
+        command = [str(binaries / program["name"])]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            program |= {"exit": done.returncode, "printed": done.stdout.splitlines()}
+            program["counters"] = foreign_counters.profile(given.ncu, command, 200)
+        except subprocess.TimeoutExpired:
+            program["exit"] = "timeout"
+        print(program["name"], program["exit"], len(program.get("counters", ())), "kernels", flush=True)
+    pathlib.Path(given.out).write_text(json.dumps(foreign_counters.machine(given) | {"command": "scripts/random_counters.py read"} | plan, indent=0) + "\n")
+
+
+def emulated(program, text, folder):
+    """The emulator's counters by symbol, and its exit code."""
+    (folder / "random.cu").write_text(text)
+    report = folder / "random.json"
+    report.unlink(missing_ok=True)
+    done = subprocess.run([program, "emulate", "random.cu", "--format", "json", "--output", report], cwd=folder, capture_output=True, text=True,
+                          env=os.environ | {"CORNERTURN_CACHE": str(folder / "cache")})
+    kernels = json.loads(report.read_text())["kernels"] if report.exists() else []
+    return {kernel["symbol"]: kernel for kernel in kernels}, done.returncode
+
+
+class Share:
+    """Of readings that are not 0 in both."""
+
+    def __init__(self):
+        self.readings = self.equal = 0
+
+    def add(self, a, b):
+        if a != 0 or b != 0:
+            self.readings += 1
+            self.equal += a == b
+
+    def stored(self):
+        return {"readings": self.readings, "equal": self.equal}
+
+
+def compare(given):
+    stored = json.loads(pathlib.Path(given.file).read_text())
+    emulator, python, features = Share(), Share(), collections.defaultdict(Share)
+    kernels, wrong, not_compared, different = 0, [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for program in stored["programs"]:
+            drawn, executions, text = random_kernels.program(stored["seed"], program["number"], stored["kernels"])
+            if hashlib.sha256(text.encode()).hexdigest() != program["sha256"]:
+                sys.exit(f"{program['name']} was drawn by another version of tests/random_kernels/: check out {stored['commit'] or 'that version'}")
+            ours, status = emulated(given.program, text, pathlib.Path(folder))
+            wrong += [f"{program['name']} on the GPU: {line}" for line in program.get("printed", []) if " wrong" in line]
+            if "counters" not in program or status != 0 or program["exit"] != 0:
+                not_compared.append(f"{program['name']}: exit {program.get('exit')} on the GPU, {status} in the emulator")
+            for symbol, theirs in program.get("counters", {}).items():
+                if symbol not in ours:
+                    not_compared.append(f"{program['name']}: {symbol} ran on the GPU only")
+                    continue
+                kernels += 1
+                name = ours[symbol]["kernel"].split("<")[0]
+                execution = executions[name]
+                for metric in foreign_counters.METRICS:
+                    a, b, c = theirs.get(metric, 0), ours[symbol]["metrics"][metric], execution.counts[metric]
+                    known = metric not in execution.approximate
+                    emulator.add(a, b)
+                    if known:
+                        python.add(a, c)
+                    for feature in execution.k.features or {"none"}:
+                        features[feature].add(a, b)
+                    if a != b:
+                        different.append({"program": program["number"], "kernel": name, "features": sorted(execution.k.features), "metric": metric, "gpu": a, "emulator": b}
+                                         | ({"source": c} if known else {}))
+    print(f"{emulator.equal} of {emulator.readings} readings that are not 0 in both are equal ({emulator.equal / max(emulator.readings, 1):.1%}), of {kernels} kernels")
+    print(f"the source's accesses: {python.equal} of {python.readings} ({python.equal / max(python.readings, 1):.1%})")
+    for line in wrong + not_compared:
+        print(line)
+    if given.out:
+        pathlib.Path(given.out).write_text(json.dumps({key: stored[key] for key in ("device", "driver", "ncu", "commit", "date", "seed", "flags")} | {
+            "command": "scripts/random_counters.py compare", "programs": len(stored["programs"]), "kernels": kernels, "wrong": wrong, "not_compared": not_compared,
+            **emulator.stored(), "source": python.stored(), "features": {feature: share.stored() for feature, share in sorted(features.items())},
+            "different": different}, indent=1) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    add = commands.add_parser("build")
+    add.set_defaults(run=build)
+    add.add_argument("--binaries", required=True)
+    add.add_argument("--seed", default="1")
+    add.add_argument("--programs", type=int, default=12)
+    add.add_argument("--kernels", type=int, default=8)
+    add.add_argument("--only", type=int, help="builds the program of this number alone")
+    add.add_argument("--nvcc", default="nvcc")
+    add = commands.add_parser("read")
+    add.set_defaults(run=read)
+    add.add_argument("--binaries", required=True)
+    add.add_argument("--out", required=True)
+    add.add_argument("--commit", default="")
+    add.add_argument("--ncu", default="ncu")
+    add.add_argument("--seconds", type=float, default=480)
+    add = commands.add_parser("compare")
+    add.set_defaults(run=compare)
+    add.add_argument("file")
+    add.add_argument("--program", default="build/cpu/bin/cornerturn")
+    add.add_argument("--out")
+    given = parser.parse_args()
+    if "program" in given:
+        given.program = str(pathlib.Path(given.program).resolve())
+    given.run(given)
+
+
+if __name__ == "__main__":
+    main()
