@@ -12,60 +12,7 @@ import math
 import random
 
 from random_kernels import elements
-
-
-@dataclasses.dataclass(eq=False)
-class Array:
-    """Of global or of shared memory."""
-    name: str
-    element: str
-    size: int
-    salt: int = 0
-    role: str = "in"         # in, out, own (atomics on own slots), shared_bins (atomics that commute), sums, tile
-    op: str = ""             # of bins
-    place: tuple = ()        # the thread's own place, from 0 to the number of threads
-    capacity: int = 0        # slots a thread
-    interleaved: bool = False
-    used: int = 0
-    layout: str = "flat"     # of a tile: flat, rows (columns and padding below) or skewed
-    columns: int = 1
-    padding: int = 0
-    dynamic: bool = False
-
-
-@dataclasses.dataclass
-class Function:
-    name: str
-    noinline: bool
-    has_array: bool
-    has_constant: bool
-    body: list = dataclasses.field(default_factory=list)
-
-
-@dataclasses.dataclass
-class Kernel:
-    name: str
-    bits: int
-    grid: tuple
-    block: tuple
-    constant: int | None = None   # the template's argument
-    launches: int = 1
-    arrays: list = dataclasses.field(default_factory=list)
-    tiles: list = dataclasses.field(default_factory=list)
-    body: list = dataclasses.field(default_factory=list)
-    features: set = dataclasses.field(default_factory=set)
-    weights: dict = dataclasses.field(default_factory=dict)
-
-    threads = property(lambda self: math.prod(self.block))
-    total = property(lambda self: math.prod(self.block) * math.prod(self.grid))
-
-
-@dataclasses.dataclass
-class Program:
-    seed: str
-    kernels: list = dataclasses.field(default_factory=list)
-    functions: list = dataclasses.field(default_factory=list)
-    tables: dict = dataclasses.field(default_factory=dict)  # of __constant__ memory: the values by name
+from random_kernels.tree import Array, Function, Kernel, Program
 
 
 @dataclasses.dataclass

@@ -31,8 +31,8 @@ class Execution:
         self.memory = {a.name: [elements.filled(a.element, a.salt, i) for i in range(a.size)] for a in kernel.arrays}
         self.counts = collections.Counter()
         self.approximate = set()  # metrics whose rule is not simple
-        self.executed = collections.Counter()  # statements, by identity: which ones matter
         self.races = 0
+        self.told_races = 0  # those that the emulator looks for: no atomics, and lanes that exchange something are ordered
         self.mask = (1 << kernel.bits) - 1
 
     def run(self):
@@ -57,7 +57,8 @@ class Execution:
         for tile in k.tiles:
             self.memory[tile.name] = [None] * tile.size
         self.touched = collections.defaultdict(list)  # since the last barrier: who did what to an element of a tile
-        self.synced = collections.Counter()           # how often a warp has met
+        self.synced = collections.Counter()           # how often a warp has met at a __syncwarp
+        self.exchanged = collections.Counter()        # and how often some of its lanes have met in any way
         self.gone, self.frames = [], []
         self.block(k.body, t)
 
@@ -112,10 +113,12 @@ class Execution:
 
     def note_touch(self, name, index, thread, op):
         kind = {"ld": "read", "st": "write"}.get(op, "atomic")
-        for other, did, met in self.touched[name, index]:
+        for other, did, met, exchanged in self.touched[name, index]:
             ordered = other == thread or other // 32 == thread // 32 and met < self.synced[thread // 32]
-            self.races += not ordered and (kind != did or kind == "write")
-        self.touched[name, index].append((thread, kind, self.synced[thread // 32]))
+            if not ordered and (kind != did or kind == "write"):
+                self.races += 1
+                self.told_races += "atomic" not in (kind, did) and (other // 32 != thread // 32 or exchanged == self.exchanged[thread // 32])
+        self.touched[name, index].append((thread, kind, self.synced[thread // 32], self.exchanged[thread // 32]))
 
     # ---- expressions: a list with a value for each active thread ----
 
@@ -213,7 +216,6 @@ class Execution:
         for statement in body:
             if not active:
                 break
-            self.executed[id(statement)] += 1
             active = self.statement(statement, active)
         return active
 
@@ -300,6 +302,7 @@ class Execution:
             if form == "down":
                 self.assign(i, [x - 1 for x in at], active)
             for lanes in self.warps(active) if masked else ():
+                self.exchanged[lanes[0] // 32] += 1
                 self.assign(masked, [bits_of(t % 32 for t in lanes)] * len(n), lanes)
             active = sorted(self.block(body, active) + frame["continue"])
             frame["continue"], first = [], False
@@ -327,6 +330,7 @@ class Execution:
 
     def require(self, mask, active):
         for lanes in self.warps(active):
+            self.exchanged[lanes[0] // 32] += 1
             if any(self.env[mask][i] != bits_of(i % 32 for i in lanes) for i in lanes):
                 raise Broken(f"{mask} is not the lanes that are there")
 
