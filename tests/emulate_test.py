@@ -481,6 +481,64 @@ class Sample(Emulate):
             self.assertEqual(counted[kernel]["blocks_run"], counted[kernel]["blocks"], kernel)
 
 
+    def test_a_grid_whose_blocks_do_not_all_wait_is_told(self):
+        name = self.write("grid.cu", """
+            #include <cooperative_groups.h>
+            #include <cstdio>
+            __global__ void k(int gone, int wrong) {
+                if (blockIdx.x == gone) return;
+                if (blockIdx.x == wrong) *(int*)8 = 1;
+                cooperative_groups::this_grid().sync();
+            }
+            void launch(int gone, int wrong) {
+                void* arguments[] = {&gone, &wrong};
+                printf("%s\\n", cudaGetErrorName(cudaLaunchCooperativeKernel(k, dim3(6), dim3(64), arguments)));
+            }
+            int main() {
+                launch(1, 6);
+                k<<<6, 64>>>(6, 6);
+                printf("%s\\n", cudaGetErrorName(cudaDeviceReset()));
+                launch(6, 3);
+            }
+        """)
+        found = self.run_program("emulate", name)
+        self.assertEqual(found.stdout.splitlines()[:3], ["cudaSuccess", "cudaSuccess", "cudaErrorIllegalAddress"])
+        self.assertIn("divergent_barrier: k: block (0, 0, 0), thread (0, 0, 0) waits at the grid's barrier of grid.cu:7, "
+                      "but block number 1 of the grid has ended", found.stderr)
+        self.assertIn("waits at grid.cu:7 for the grid's other blocks, in a launch that is not cooperative", found.stderr)
+        self.assertIn("out_of_bounds: k: block (3, 0, 0), thread (0, 0, 0)", found.stderr)
+
+    def test_an_exchange_gives_shared_memory_its_first_value(self):
+        name = self.write("first.cu", """
+            #include <cuda_fp16.h>
+            __global__ void written(unsigned* out) {
+                __shared__ unsigned hits;
+                __shared__ half2 pairs[64];
+                pairs[threadIdx.x] = __float2half2_rn(threadIdx.x);
+                atomicExch(&hits, 0);
+                __syncthreads();
+                while (hits < 50) atomicAdd(&hits, 1);
+                if (threadIdx.x == 63) *out = hits + (unsigned)__low2float(pairs[0]);
+            }
+            __global__ void unwritten(unsigned* out) {
+                __shared__ unsigned hits;
+                *out = atomicExch(&hits, 0);
+            }
+            int main() {
+                unsigned* p;
+                cudaMallocManaged(&p, 4);
+                written<<<1, 64>>>(p);
+                const bool right = cudaDeviceSynchronize() == cudaSuccess && *p == 50;
+                unwritten<<<1, 64>>>(p);
+                return right ? 0 : 1;
+            }
+        """)
+        found, kernels = self.counters(name)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        self.assertEqual(kernels["written"]["hazards"], [])
+        self.assertEqual([h["kind"] for h in kernels["unwritten"]["hazards"]], ["uninitialised_read"])
+
+
 class Budgets(Emulate):
     def test_of_all_kinds(self):
         name = self.write("transpose.cu", TRANSPOSE.replace("? 7 : 1", "? 0 : 1"))

@@ -142,14 +142,20 @@ void worker::atomic_add_floats(float* address, unsigned count, std::array<std::u
 void worker::note_atomic(const warp_instruction& instruction) {
     if (instruction.memory->shadow == nullptr) return;
     const unsigned width = instruction.where->width;
+    // atomicExch() whose old value nobody uses: the one reduction that gives memory its first value.
+    const bool only_writes = instruction.where->op == kReduction && instruction.where->atomic == atomic_kind::exchange;
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         const std::uintptr_t address = instruction.addresses[std::countr_zero(rest)];
         shadow_memory& shadow = shadow_of(address);
         const unsigned cells = shadow.cells_of(width);
-        const shadow_cell* const first = &shadow.cells()[address];
+        const auto thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
+        shadow_cell* const first = &shadow.cells()[address];
         for (unsigned i = 0; i < cells; ++i) {
             if (first[i].write.bits >= first_interval_.bits) continue;
-            const auto thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
+            if (only_writes) {
+                first[i].write.bits = interval_.bits | instruction.where->touch_bits | touches_[thread].bits;
+                continue;
+            }
             unwritten_.push_back({thread, instruction.where->index, instruction.memory, address});
         }
     }

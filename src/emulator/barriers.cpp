@@ -289,6 +289,16 @@ void worker::begin_interval() {
     races_.next_interval();
 }
 
+void worker::note_block_ended(std::uint64_t ended) {
+    unsigned waiting = 0;
+    while (sync_sites_[waiting] != grid_barrier_ || (ended_lanes_[waiting / kWarpSize] >> waiting % kWarpSize & 1) != 0)
+        ++waiting;
+    note(hazard_kind::divergent_barrier, waiting, grid_barrier_, [&] {
+        return fmt::format("waits at the grid's barrier of {}, but block number {} of the grid has ended",
+                           to_string(line_of(grid_barrier_)), ended);
+    });
+}
+
 void worker::note_ended_early() {
     const auto first = [&](auto lanes_in) {
         unsigned warp = 0;

@@ -102,6 +102,8 @@ bool end_lane() { return current_worker->end_lane(); }
 fiber& leave_fiber() { return current_worker->leave_fiber(); }
 handover sync_threads() noexcept { return current_worker->sync_threads(CORNERTURN_RETURN_ADDRESS); }
 handover sync_warp(unsigned mask) noexcept { return current_worker->sync_warp(mask, CORNERTURN_RETURN_ADDRESS); }
+handover sync_grid() noexcept { return current_worker->sync_grid(CORNERTURN_RETURN_ADDRESS); }
+bool is_cooperative() noexcept { return current_worker->is_cooperative(); }
 handover sync_threads_count(bool value) noexcept {
     return current_worker->sync_threads_count(value, CORNERTURN_RETURN_ADDRESS);
 }

@@ -197,7 +197,12 @@ std::string worker::describe(const fault& what) const {
                              line, what.width);
             break;
         case hazard_kind::divergent_barrier:
-            text = fmt::format("is not in the mask of its own warp-level barrier at {}", line);
+            text = what.type == nullptr
+                       ? fmt::format("is not in the mask of its own warp-level barrier at {}", line)
+                       : fmt::format(
+                             "waits at {} for the grid's other blocks, in a launch that is not cooperative: "
+                             "cudaLaunchCooperativeKernel() makes one that is",
+                             line);
             break;
         default:
             text = fmt::format("overflows the emulator's stack of {} KiB a thread with its local variables at {}",

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/parallel.hpp"
+#include "emulator/cooperative.hpp"
 #include "emulator/emulation.hpp"
 #include "emulator/interrupts.hpp"
 #include "emulator/worker.hpp"
@@ -175,7 +176,10 @@ public:
         }
         watching_ = emulation_.options_.watch && steps == 0 && report.launches == 1;  // other threads know no steps
         report.blocks += blocks;
-        if (emulation_.options_.every_block || steps > 0) {
+        if (emulation_.options_.races != nullptr) emulation_.options_.races->begin_launch();
+        if (config_.cooperative) {
+            run_cooperative(blocks);
+        } else if (emulation_.options_.every_block || steps > 0) {
             run_all(blocks);
         } else if (config_.tiles != nullptr) {
             run_classes(blocks);
@@ -198,20 +202,43 @@ private:
         return sites;
     }
 
-    // Calls body(worker, index, end) for parts of 0 <= index < count, on all cores. The body takes index to end; where
-    // it throws, index says at which. The error of the lowest is thrown.
-    template <class Body>
-    void for_each_block(std::uint64_t count, Body body) {
+    // How many OS threads so many blocks are worth.
+    std::uint64_t workers_for(std::uint64_t blocks) const {
         const std::uint64_t threads = std::uint64_t{config_.block.x} * config_.block.y * config_.block.z;
         const std::uint64_t cores = emulation_.options_.workers > 0 ? emulation_.options_.workers
                                                                     : std::max(1u, std::thread::hardware_concurrency());
         constexpr std::uint64_t kWorthAThread =
             1 << 14;  // emulated threads: about as long as an OS thread takes to start
-        const auto workers = std::clamp<std::uint64_t>(count * threads / kWorthAThread, 1, std::min(cores, count));
+        return std::clamp<std::uint64_t>(blocks * threads / kWorthAThread, 1, std::min(cores, blocks));
+    }
+
+    std::unique_ptr<worker> begin_worker() {
+        std::unique_ptr<worker> self = worker_pool::instance().take();
+        self->begin(config_, entry_, arguments_, emulation_, begun_++);
+        return self;
+    }
+
+    // Adds what it counted to the report, which `mutex` guards.
+    void end_worker(std::unique_ptr<worker> self, std::mutex& mutex) {
+        self->end();
+        {
+            std::lock_guard lock(mutex);
+            add(nonzero_in_order(self->take_counts()), 1);
+            emulation_.report_.accesses += self->accesses();
+            communicates_ |= self->communicates();
+            self->take_hazards(emulation_.report_.hazards);
+        }
+        worker_pool::instance().give_back(std::move(self));
+    }
+
+    // Calls body(worker, index, end) for parts of 0 <= index < count, on all cores. The body takes index to end; where
+    // it throws, index says at which. The error of the lowest is thrown.
+    template <class Body>
+    void for_each_block(std::uint64_t count, Body body) {
+        const std::uint64_t workers = workers_for(count);
         const std::uint64_t chunk = std::clamp<std::uint64_t>(count / (workers * 16), 1, 4096);
 
         std::atomic<std::uint64_t> next{0}, failed_at{count};
-        std::atomic<unsigned> begun{0};
         std::mutex mutex;  // guards error, and the emulation's report
         std::exception_ptr error;
         const auto fail = [&](std::uint64_t at) {
@@ -222,8 +249,7 @@ private:
         };
         const auto work = [&] {
             try {
-                std::unique_ptr<worker> self = worker_pool::instance().take();
-                self->begin(config_, entry_, arguments_, emulation_, begun++);
+                std::unique_ptr<worker> self = begin_worker();
                 {
                     const interruptible kernels(*self, emulation_.options_.block_seconds);
                     for (std::uint64_t index; (index = next.fetch_add(chunk)) < failed_at;) {
@@ -234,20 +260,11 @@ private:
                         }
                     }
                 }
-                self->end();
-                {
-                    std::lock_guard lock(mutex);
-                    add(nonzero_in_order(self->take_counts()), 1);
-                    emulation_.report_.accesses += self->accesses();
-                    communicates_ |= self->communicates();
-                    self->take_hazards(emulation_.report_.hazards);
-                }
-                worker_pool::instance().give_back(std::move(self));
+                end_worker(std::move(self), mutex);
             } catch (...) {  // no memory for a worker, say
                 fail(0);
             }
         };
-        if (emulation_.options_.races != nullptr) emulation_.options_.races->begin_launch();
         {
             const auto others = start_threads(static_cast<std::int64_t>(workers) - 1, [&](std::int64_t) { work(); });
             work();
@@ -261,6 +278,14 @@ private:
             if (i == 0) i += watch(w, 0);
             w.run_blocks(i, end);
         });
+    }
+
+    void run_cooperative(std::uint64_t blocks) {
+        std::mutex mutex;
+        run_together(
+            blocks, workers_for(blocks), emulation_.options_.block_seconds, [&] { return begin_worker(); },
+            [&](std::unique_ptr<worker> self) { end_worker(std::move(self), mutex); });
+        emulation_.report_.blocks_run += blocks;
     }
 
     // Runs the block and keeps what it did, if anybody wants to know and this is the launch; else does nothing. Returns
@@ -475,7 +500,8 @@ private:
     kernel_entry entry_;
     const void* arguments_;
     bool watching_ = false;
-    bool communicates_ = false;  // blocks may see what others do
+    bool communicates_ = false;       // blocks may see what others do
+    std::atomic<unsigned> begun_{0};  // workers
 };
 
 void launch(const launch_config& config, kernel_entry entry, const void* arguments) {

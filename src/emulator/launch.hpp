@@ -58,6 +58,7 @@ struct launch_config {
     std::size_t dynamic_shared_bytes = 0;
     const void* kernel = nullptr;   // the kernel function's address: names it in messages
     const tiling* tiles = nullptr;  // without it only every block can run
+    bool cooperative = false;       // the blocks are there together, and may wait for one another
 };
 
 // What a fiber runs: calls the kernel, for lane after lane, for as long as end_lane() says so. Then it leaves the fiber

@@ -103,8 +103,10 @@ public:
         const bool is_guard = found->name.starts_with("_ZGV");
         const std::string full = demangle((is_guard ? "_Z" + found->name.substr(4) : found->name).c_str());
         if (any_function) {
-            if (std::find(kernels_.begin(), kernels_.end(), full.substr(0, full.rfind("::"))) != kernels_.end())
-                return {};
+            const auto is_kernel = [&](const std::string& name) {
+                return std::find(kernels_.begin(), kernels_.end(), name) != kernels_.end();
+            };
+            if (!is_guard && is_kernel(full.substr(0, full.rfind("::")))) return {};
         } else if (!is_within(found->name, return_address)) {
             return {};
         }

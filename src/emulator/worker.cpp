@@ -294,41 +294,91 @@ void worker::resume_warp(unsigned warp) {
     run_due(warp);
 }
 
-// One function, with run_warp in it: a switch to another fiber leaves the processor's predictions of returns with those
-// of that fiber, so the fewer functions this returns from, the better.
+// The block's warps up to its barrier, or to their end. With run_warp in one function: a switch to another fiber leaves
+// the processor's predictions of returns with those of that fiber, so the fewer functions this returns from, the
+// better.
+[[gnu::always_inline]] inline void worker::run_to_barrier(bool fresh) {
+    waiting_ = ended_ = 0;
+    for (unsigned warp = 0; warp < warps_; ++warp) run_warp(warp, fresh);
+    if (yielding_ != 0) [[unlikely]]
+        run_yielded();
+    if (!unwritten_.empty()) check_unwritten();
+    if (!divisions_.empty()) [[unlikely]]
+        check_divisions();
+}
+
 void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
     const extent3 grid = config_.grid;
     try {
         for (block_ = block_at(index, grid); index < end; ++index, block_ = block_after(block_, grid)) {
             begin_block();
             for (bool fresh = true;; fresh = false) {
-                waiting_ = ended_ = 0;
-                for (unsigned warp = 0; warp < warps_; ++warp) run_warp(warp, fresh);
-                if (yielding_ != 0) [[unlikely]]
-                    run_yielded();
-                if (!unwritten_.empty()) check_unwritten();
-                if (!divisions_.empty()) [[unlikely]]
-                    check_divisions();
+                run_to_barrier(fresh);
                 if (waiting_ == 0) break;
                 release_barrier();
             }
         }
     } catch (...) {
-        fault_.reset();
-#if CORNERTURN_ANNOUNCE_FIBERS
-        // The fibers are left in the middle of the kernel, with what they had marked out of bounds on their stacks.
-        __asan_unpoison_memory_region(stacks_, stack_bytes_ * kMaxThreads);
-#endif
-        unwritten_.clear();
-        divisions_.clear();
-        at_warp_sync_ = 0;
-        yielding_ = 0;
-        blocks_ahead_.clear();
-        stop_count_ = 0;
-        disordered_ = 0;
-        for (const auto& instruction : trace_->owned) instruction->active = 0;
+        abandon_block();
         throw;
     }
+}
+
+void worker::abandon_block() {
+    fault_.reset();
+#if CORNERTURN_ANNOUNCE_FIBERS
+    // The fibers are left in the middle of the kernel, with what they had marked out of bounds on their stacks.
+    __asan_unpoison_memory_region(stacks_, stack_bytes_ * kMaxThreads);
+#endif
+    unwritten_.clear();
+    divisions_.clear();
+    at_warp_sync_ = 0;
+    yielding_ = 0;
+    grid_barrier_ = 0;
+    blocks_ahead_.clear();
+    stop_count_ = 0;
+    disordered_ = 0;
+    for (const auto& instruction : trace_->owned) instruction->active = 0;
+}
+
+template <class Copy>
+void worker::copy_shared(Copy copy) {
+    std::size_t at = 0;
+    for (const region& memory : regions_) {
+        if (memory.space != region::shared) continue;
+        kept_shared_.resize(std::max(kept_shared_.size(), at + memory.bytes));
+        copy(reinterpret_cast<std::byte*>(memory.begin), kept_shared_.data() + at, memory.bytes);
+        at += memory.bytes;
+    }
+}
+
+bool worker::run_part(std::uint64_t index, bool begins) {
+    current_worker = this;
+    try {
+        if (begins) {
+            block_ = block_at(index, config_.grid);
+            begin_block();
+        } else {
+            copy_shared(
+                [](std::byte* memory, const std::byte* kept, std::size_t bytes) { std::memcpy(memory, kept, bytes); });
+            cornerturn_block_index = {block_.x, block_.y, block_.z};
+            grid_barrier_ = 0;
+            races_.acquire();
+            release_barrier();
+        }
+        for (bool fresh = begins;; fresh = false) {
+            run_to_barrier(fresh);
+            if (waiting_ == 0) return true;
+            if (grid_barrier_ != 0) break;
+            release_barrier();
+        }
+    } catch (...) {
+        abandon_block();
+        throw;
+    }
+    races_.fence();  // the grid's barrier orders blocks
+    copy_shared([](const std::byte* memory, std::byte* kept, std::size_t bytes) { std::memcpy(kept, memory, bytes); });
+    return false;
 }
 
 std::vector<watched_access> worker::watch_block(std::uint64_t index) {

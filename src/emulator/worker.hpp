@@ -96,6 +96,14 @@ public:
     // Runs the blocks index to end of the grid, and takes index along. Throws hazard; index is then that of the block.
     void run_blocks(std::uint64_t& index, std::uint64_t end);
 
+    // Of a cooperative launch this worker runs one block, in parts: to its end, or to where its threads wait for the
+    // other blocks. The block's shared memory is kept apart between two parts, since other workers on this OS thread
+    // run blocks in the same. True: it has ended. Throws hazard.
+    bool run_part(std::uint64_t index, bool begins);
+    void abandon_block();  // that has not ended, and never will
+    // Notes that another block has ended, so that it will never come to the grid's barrier where this one waits.
+    void note_block_ended(std::uint64_t ended);
+
     // As run_blocks() for the one block, and keeps what its warp 0 accesses.
     std::vector<watched_access> watch_block(std::uint64_t index);
 
@@ -152,6 +160,13 @@ public:
     }
     handover sync_threads(std::uintptr_t return_address) { return stop_lane(return_address); }
     handover sync_threads_count(bool value, std::uintptr_t return_address);
+    handover sync_grid(std::uintptr_t return_address) {
+        if (!config_.cooperative)
+            raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address, "grid"});
+        grid_barrier_ = return_address;
+        return stop_lane(return_address);
+    }
+    bool is_cooperative() const { return config_.cooperative; }
     handover sync_warp(std::uint32_t mask, std::uintptr_t return_address);
     handover exchange(std::uint32_t mask, std::uint64_t value, exchange_kind kind, int operand, int width,
                       std::uintptr_t return_address);
@@ -252,7 +267,7 @@ private:
         std::size_t width;
         direction op;
         std::uintptr_t return_address;
-        const char* type = nullptr;  // of an array, whose index is `address`; or the feature that there is not
+        const char* type = nullptr;  // of an array, whose index is `address`; or what there is not: a feature, a grid
     };
 
     static void fiber_main();
@@ -326,7 +341,10 @@ private:
     std::uint32_t lanes_that_agree() const;
     std::uint32_t lanes_together();
     void finish_exchange(unsigned thread, std::uint32_t released);
+    void run_to_barrier(bool fresh);
     void run_yielded();
+    template <class Copy>
+    void copy_shared(Copy copy);
     [[noreturn]] void raise_spinning();
     void forget_warp_syncs();
     void release_barrier();
@@ -452,6 +470,8 @@ private:
     bool some_gone_ = false;
     unsigned block_count_ = 0;  // of values that are not 0, given at the block's barrier
     bool counts_values_ = false;
+    std::uintptr_t grid_barrier_ = 0;                       // that some thread has come to in this interval
+    std::vector<std::byte> kept_shared_;                    // of a block between its parts
     std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // of the barrier that the thread came to last
     std::array<touch, kMaxThreads> touches_{};  // of each thread: itself, and the warp-level barriers it has passed
     bool warp_synced_ = true;                   // some thread has, or they are not known yet

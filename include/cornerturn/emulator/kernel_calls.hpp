@@ -27,6 +27,9 @@ struct index3 {
 handover sync_threads() noexcept;
 handover sync_threads_count(bool value) noexcept;
 handover sync_warp(unsigned mask) noexcept;
+// Of all blocks of a cooperative launch: the blocks of others run one after another, and cannot wait for each other.
+handover sync_grid() noexcept;
+bool is_cooperative() noexcept;
 
 // What the lanes of a mask compute together, each from a value of its own: after the handover, received() has it.
 enum class exchange_kind {

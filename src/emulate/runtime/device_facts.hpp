@@ -1,7 +1,7 @@
 // The device's attributes: what cudaDeviceGetAttribute gives on an H200, and the member of cudaDeviceProp with the same
 // number. device.cpp reads this list twice, with CT_FACT (attribute, value, member) and CT_ATTRIBUTE (no member)
-// defined each time. Zero where the emulator cannot do what an H200 can: clusters, cooperative launches, sharing
-// between processes. No #pragma once.
+// defined each time. Zero where the emulator cannot do what an H200 can: clusters, sharing between
+// processes. No #pragma once.
 
 CT_FACT(cudaDevAttrMaxThreadsPerBlock, kMaxBlockThreads, maxThreadsPerBlock)
 CT_FACT(cudaDevAttrMaxBlockDimX, kMaxBlockThreads, maxThreadsDim[0])
@@ -94,7 +94,7 @@ CT_FACT(cudaDevAttrPageableMemoryAccess, 0, pageableMemoryAccess)
 CT_FACT(cudaDevAttrConcurrentManagedAccess, 1, concurrentManagedAccess)
 CT_FACT(cudaDevAttrComputePreemptionSupported, 1, computePreemptionSupported)
 CT_FACT(cudaDevAttrCanUseHostPointerForRegisteredMem, 1, canUseHostPointerForRegisteredMem)
-CT_FACT(cudaDevAttrCooperativeLaunch, 0, cooperativeLaunch)
+CT_FACT(cudaDevAttrCooperativeLaunch, 1, cooperativeLaunch)
 CT_FACT(cudaDevAttrCooperativeMultiDeviceLaunch, 0, cooperativeMultiDeviceLaunch)
 CT_FACT(cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<int>(kBlockSharedOptin), sharedMemPerBlockOptin)
 CT_ATTRIBUTE(cudaDevAttrCanFlushRemoteWrites, 0)

@@ -64,6 +64,20 @@ cudaError_t available_shared(std::size_t* result, const kernel_facts& facts, con
     return cudaSuccess;
 }
 
+// All blocks of a cooperative launch must find room on the device at once.
+cudaError_t launch_in_stream(const void* function, const launch_shape& shape, void** arguments) {
+    return with_kernel(function, [&](const kernel_facts& facts) {
+        if (!stream_exists(shape.stream)) return cudaErrorInvalidResourceHandle;
+        const std::uint64_t blocks = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z,
+                            threads = std::uint64_t{shape.block.x} * shape.block.y * shape.block.z;
+        if (shape.cooperative && threads > 0 && threads <= kMaxBlockThreads) {
+            const int each = resident_blocks(function, facts, static_cast<int>(threads), shape.shared_bytes);
+            if (blocks > static_cast<std::uint64_t>(each) * kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
+        }
+        return launch_kernel(function, shape, arguments);
+    });
+}
+
 }  // namespace
 
 std::size_t dynamic_shared_limit(const void* function) {
@@ -176,26 +190,26 @@ cudaError_t cudaOccupancyMaxActiveClusters(int*, const void*, const cudaLaunchCo
 
 cudaError_t cudaLaunchKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem,
                              cudaStream_t stream) {
-    return with_kernel(func, [&](const kernel_facts&) {
-        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        return ct_launch_kernel(func, gridDim, blockDim, args, sharedMem, stream);
-    });
+    return launch_in_stream(func, {gridDim, blockDim, sharedMem, stream, false}, args);
 }
 
-// Attributes about speed change nothing; a cluster or a grid that synchronises is not supported.
+cudaError_t cudaLaunchCooperativeKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem,
+                                        cudaStream_t stream) {
+    return launch_in_stream(func, {gridDim, blockDim, sharedMem, stream, true}, args);
+}
+
+// Attributes about speed change nothing; a cluster is not supported.
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
     if (!config || (config->numAttrs && !config->attrs)) return fail(cudaErrorInvalidValue);
+    launch_shape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
         const cudaLaunchAttribute& one = config->attrs[i];
         const auto& cluster = one.val.clusterDim;
-        const bool clustered = one.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1;
-        if (clustered || (one.id == cudaLaunchAttributeCooperative && one.val.cooperative)) return ct_not_supported();
+        if (one.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1)
+            return ct_not_supported();
+        if (one.id == cudaLaunchAttributeCooperative) shape.cooperative = one.val.cooperative != 0;
     }
-    return cudaLaunchKernel(func, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream);
-}
-
-cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t) {
-    return ct_not_supported();
+    return launch_in_stream(func, shape, args);
 }
 
 }  // extern "C"

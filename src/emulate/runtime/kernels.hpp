@@ -39,8 +39,13 @@ std::size_t dynamic_shared_limit(const void* function);
 // device.cpp: cudaLimitStackSize.
 std::size_t stack_limit();
 
-}  // namespace cornerturn::emulator
-
+struct launch_shape {
+    dim3 grid, block;
+    std::size_t shared_bytes = 0;
+    cudaStream_t stream = nullptr;
+    bool cooperative = false;
+};
 // Runs the kernel to its end.
-extern "C" cudaError_t ct_launch_kernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                        std::size_t shared, cudaStream_t stream);
+cudaError_t launch_kernel(const void* host_function, const launch_shape& shape, void** arguments);
+
+}  // namespace cornerturn::emulator

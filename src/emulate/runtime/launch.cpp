@@ -199,12 +199,7 @@ const kernel* find_kernel(const void* host) {
     return (known[host] = std::move(made)).get();
 }
 
-struct configuration {
-    dim3 grid, block;
-    std::size_t shared_bytes;
-    cudaStream_t stream;
-};
-thread_local std::vector<configuration> pushed;
+thread_local std::vector<launch_shape> pushed;
 
 struct call {
     const saved_registers* registers;
@@ -254,7 +249,7 @@ cudaError_t error_of(hazard_kind kind) {
     }
 }
 
-cudaError_t run(const kernel& which, const void* host, const configuration& shape, const saved_registers* registers,
+cudaError_t run(const kernel& which, const void* host, const launch_shape& shape, const saved_registers* registers,
                 const void* stack) {
     static std::mutex one_at_a_time;
     std::lock_guard lock(one_at_a_time);
@@ -282,7 +277,9 @@ cudaError_t run(const kernel& which, const void* host, const configuration& shap
         launch({{shape.grid.x, shape.grid.y, shape.grid.z},
                 {shape.block.x, shape.block.y, shape.block.z},
                 shape.shared_bytes,
-                which.device},
+                which.device,
+                nullptr,
+                shape.cooperative},
                &run_lanes, &made);
     } catch (const hazard& found) {
         result = error_of(found.kind());
@@ -314,49 +311,8 @@ std::vector<device_variable> device_variables() {
     return all;
 }
 
-const device_symbol* symbol_of(const void* host_address) {
-    static const std::map<const void*, device_symbol> all = [] {
-        std::map<const void*, device_symbol> known;
-        for (const ct_variable_row* v = __start_ct_variables; v < __stop_ct_variables; ++v)
-            if (v->host != nullptr) known[v->host] = {v->device, v->bytes};
-        return known;
-    }();
-    const auto found = all.find(host_address);
-    return found != all.end() ? &found->second : nullptr;
-}
-
-}  // namespace cornerturn::emulator
-
-using namespace cornerturn::emulator;
-
-bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
-    if (current_worker != nullptr) unsupported_feature("a launch from a kernel (dynamic parallelism)");
-    if (const cudaError_t error = sticky_error(); error != cudaSuccess) {
-        fail(error);
-        return true;
-    }
-    pushed.push_back({grid, block, shared_bytes, stream});
-    return false;
-}
-
-extern "C" void cornerturn_launch(const saved_registers* registers, const void* stack, const void* host) {
-    const kernel* const which = find_kernel(host);
-    if (which == nullptr) {
-        std::fprintf(stderr, "cornerturn: %s has no device code\n", function_name(host).c_str());
-        std::abort();
-    }
-    if (pushed.empty()) {  // called as a function, without <<<...>>>
-        fail(cudaErrorMissingConfiguration);
-        return;
-    }
-    const configuration shape = pushed.back();
-    pushed.pop_back();
-    fail(run(*which, host, shape, registers, stack));
-}
-
-extern "C" cudaError_t ct_launch_kernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                        std::size_t shared, cudaStream_t stream) {
-    const kernel* const which = find_kernel(function);
+cudaError_t launch_kernel(const void* host_function, const launch_shape& shape, void** arguments) {
+    const kernel* const which = find_kernel(host_function);
     if (which == nullptr) return cudaErrorInvalidDeviceFunction;
     saved_registers registers{};
     std::size_t stack_bytes = 0;
@@ -382,5 +338,45 @@ extern "C" cudaError_t ct_launch_kernel(const void* function, dim3 grid, dim3 bl
                         std::min<std::size_t>(8, p.bytes - part * 8));
         }
     }
-    return run(*which, function, {grid, block, shared, stream}, &registers, stack.data());
+    return run(*which, host_function, shape, &registers, stack.data());
+}
+
+const device_symbol* symbol_of(const void* host_address) {
+    static const std::map<const void*, device_symbol> all = [] {
+        std::map<const void*, device_symbol> known;
+        for (const ct_variable_row* v = __start_ct_variables; v < __stop_ct_variables; ++v)
+            if (v->host != nullptr) known[v->host] = {v->device, v->bytes};
+        return known;
+    }();
+    const auto found = all.find(host_address);
+    return found != all.end() ? &found->second : nullptr;
+}
+
+}  // namespace cornerturn::emulator
+
+using namespace cornerturn::emulator;
+
+bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
+    if (current_worker != nullptr) unsupported_feature("a launch from a kernel (dynamic parallelism)");
+    if (const cudaError_t error = sticky_error(); error != cudaSuccess) {
+        fail(error);
+        return true;
+    }
+    pushed.push_back({grid, block, shared_bytes, stream, false});
+    return false;
+}
+
+extern "C" void cornerturn_launch(const saved_registers* registers, const void* stack, const void* host) {
+    const kernel* const which = find_kernel(host);
+    if (which == nullptr) {
+        std::fprintf(stderr, "cornerturn: %s has no device code\n", function_name(host).c_str());
+        std::abort();
+    }
+    if (pushed.empty()) {  // called as a function, without <<<...>>>
+        fail(cudaErrorMissingConfiguration);
+        return;
+    }
+    const launch_shape shape = pushed.back();
+    pushed.pop_back();
+    fail(run(*which, host, shape, registers, stack));
 }

@@ -119,12 +119,14 @@ CT_WORD thread_block this_thread_block(block_tile_memory<MaxBlockSize>& memory) 
 
 class grid_group {
 public:
-    // Blocks run one after another here, so a barrier over several of them cannot be passed.
-    CT_WORD static void sync() {
-        if (num_blocks() != 1) ct_unsupported("cooperative_groups::grid_group::sync()");
-        __syncthreads();
-    }
-    CT_WORD static bool is_valid() { return num_blocks() == 1; }
+    struct arrival_token {};
+
+    // As on a GPU, only the blocks of a cooperative launch can wait for one another.
+    CT_WORD static void sync() { ct_sync_grid(); }
+    CT_WORD static bool is_valid() { return ct_is_cooperative(); }
+    // The barrier is passed in the wait: nothing that a program can rely on happens earlier.
+    CT_WORD static arrival_token barrier_arrive() { return {}; }
+    CT_WORD static void barrier_wait(arrival_token&&) { sync(); }
 
     CT_WORD static unsigned long long num_blocks() {
         return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;

@@ -29,6 +29,8 @@ bool ct_push_launch(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t
 
 [[noreturn]] CT_WORD void ct_unsupported(const char* feature) { CT_EMULATOR::unsupported_feature(feature); }
 CT_WORD void ct_yield() { CT_EMULATOR::switch_fibers(CT_EMULATOR::yield()); }
+CT_WORD void ct_sync_grid() { CT_EMULATOR::switch_fibers(CT_EMULATOR::sync_grid()); }
+CT_WORD bool ct_is_cooperative() { return CT_EMULATOR::is_cooperative(); }
 CT_WORD void ct_store_copied(void* to, const void* value, unsigned bytes) {
     CT_EMULATOR::store_copied(to, value, bytes);
 }
