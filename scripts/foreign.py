@@ -96,7 +96,8 @@ SAMPLE_PATCHES = {
     "convolutionSeparable": [(r"const int iterations = 16;", "const int iterations = 1;")],
     "BlackScholes": [(r"NUM_ITERATIONS = 512", "NUM_ITERATIONS = 1")],
     "histogram": [(r"numRuns = 16", "numRuns = 1")],
-    "scan": [(r"iCycles = 100|const int N = 13 \* 1048576 / 2", "const int N = 1048576 / 2")],
+    "scan": [(r"13 \* 1048576 / 2", "1048576 / 2"), (r"iCycles = 100\b", "iCycles = 1")],
+    "simpleAttributes": [(r"0xAFFFF", "0xFFF"), (r"deviceProp\.maxGridSize\[1\]", "1024")],
 }
 SAMPLE_FLAGS = {"cudaOpenMP": ["-Xcompiler", "-fopenmp"]}
 SAMPLE_RUNS = {}

@@ -508,6 +508,25 @@ class Sample(Emulate):
         self.assertIn("waits at grid.cu:7 for the grid's other blocks, in a launch that is not cooperative", found.stderr)
         self.assertIn("out_of_bounds: k: block (3, 0, 0), thread (0, 0, 0)", found.stderr)
 
+    def test_a_library_that_works_on_the_host_is_not_captured(self):
+        name = self.write("captured.cu", """
+            #include <cublas_v2.h>
+            int main() {
+                float *x, alpha = 1;
+                cudaStream_t stream;
+                cudaGraph_t graph;
+                cublasHandle_t handle;
+                cudaMalloc(&x, 64);
+                cudaStreamCreate(&stream);
+                cublasCreate(&handle);
+                cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+                if (cublasSetStream(handle, stream) != CUBLAS_STATUS_SUCCESS) return 1;
+                if (cublasSaxpy(handle, 4, &alpha, x, 1, x, 1) != CUBLAS_STATUS_NOT_SUPPORTED) return 2;
+                return cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated ? 0 : 3;
+            }
+        """)
+        self.assertEqual(self.run_program("emulate", name).returncode, 0)
+
     def test_an_exchange_gives_shared_memory_its_first_value(self):
         name = self.write("first.cu", """
             #include <cuda_fp16.h>

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/streams.hpp"
@@ -49,15 +50,59 @@ cudaError_t set_box(const box& to, int value, const cudaExtent& extent) {
 
 box flat(const void* at, std::size_t pitch = 0) { return {static_cast<char*>(const_cast<void*>(at)), pitch, 0}; }
 
-cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    return copy_box(flat(to), flat(from), {bytes, 1, 1}, kind);
+// Stands for a stream where the call has none: it works in the default stream, and cannot be captured.
+struct no_stream {};
+
+template <class Body>
+cudaError_t in_stream(cudaStream_t stream, Body&& body) {
+    return api_call([&] { return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle; });
+}
+template <class Body>
+cudaError_t in_stream(no_stream, Body&& body) {
+    return api_call([&] {
+        const cudaError_t error = refuse_in_capture(nullptr);
+        return error ? error : body();
+    });
 }
 
-cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                      std::size_t height, cudaMemcpyKind kind) {
+// Does it, or adds a node to the graph that the stream is captured into.
+template <class Work, class Do>
+cudaError_t give(cudaStream_t stream, Work&& work, Do&& now) {
+    if (is_capturing(stream)) return submit(stream, work());
+    const cudaError_t error = refuse_in_capture(stream);
+    return error ? error : now();
+}
+template <class Work, class Do>
+cudaError_t give(no_stream, Work&&, Do&& now) {
+    return now();
+}
+
+template <class Stream>
+cudaError_t copy(Stream stream, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    return give(
+        stream, [&] { return copy_work{flat_copy(to, from, bytes, kind)}; },
+        [&] {
+            return copy_box(flat(to), flat(from), {bytes, 1, 1}, kind);
+        });
+}
+
+template <class Stream>
+cudaError_t copy_rows(Stream stream, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t height, cudaMemcpyKind kind) {
     if (width && height && (!to || !from)) return cudaErrorInvalidValue;
     if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
-    return copy_box(flat(to, to_pitch), flat(from, from_pitch), {width, height, 1}, kind);
+    return give(
+        stream,
+        [&] {
+            cudaMemcpy3DParms what = flat_copy(to, from, width, kind);
+            what.dstPtr.pitch = to_pitch;
+            what.srcPtr.pitch = from_pitch;
+            what.dstPtr.ysize = what.srcPtr.ysize = what.extent.height = height;
+            return copy_work{what};
+        },
+        [&] {
+            return copy_box(flat(to, to_pitch), flat(from, from_pitch), {width, height, 1}, kind);
+        });
 }
 
 box box_of(const cudaPitchedPtr& memory, const cudaPos& position = {0, 0, 0}) {
@@ -84,6 +129,18 @@ cudaError_t set_3d(const cudaPitchedPtr& memory, int value, const cudaExtent& ex
     return set_box(box_of(memory), value, extent);
 }
 
+cudaError_t set_rows(cudaStream_t stream, void* to, std::size_t pitch, int value, std::size_t width,
+                     std::size_t height) {
+    return give(
+        stream,
+        [&] {
+            return set_work{{to, pitch, static_cast<unsigned>(value), 1, width, height}};
+        },
+        [&] {
+            return set_box(flat(to, pitch), value, {width, height, 1});
+        });
+}
+
 // The variable's byte at `offset`, from which `bytes` are asked.
 cudaError_t find_symbol(const void* symbol, std::size_t offset, std::size_t bytes, char** at) {
     const device_symbol* const found = symbol ? symbol_of(symbol) : nullptr;
@@ -94,28 +151,26 @@ cudaError_t find_symbol(const void* symbol, std::size_t offset, std::size_t byte
     return cudaSuccess;
 }
 
-cudaError_t copy_to_symbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+template <class Stream>
+cudaError_t copy_to_symbol(Stream stream, const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
                            cudaMemcpyKind kind) {
     char* at = nullptr;
     if (const cudaError_t error = find_symbol(symbol, offset, bytes, &at)) return error;
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
         return cudaErrorInvalidMemcpyDirection;
     }
-    return copy(at, from, bytes, kind);
+    return copy(stream, at, from, bytes, kind);
 }
 
-cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+template <class Stream>
+cudaError_t copy_from_symbol(Stream stream, void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                             cudaMemcpyKind kind) {
     char* at = nullptr;
     if (const cudaError_t error = find_symbol(symbol, offset, bytes, &at)) return error;
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
         return cudaErrorInvalidMemcpyDirection;
     }
-    return copy(to, at, bytes, kind);
-}
-
-template <class Body>
-cudaError_t in_stream(cudaStream_t stream, Body&& body) {
-    return api_call([&] { return stream_exists(stream) ? body() : cudaErrorInvalidResourceHandle; });
+    return copy(stream, to, at, bytes, kind);
 }
 
 // Prefetches and advice move nothing here; their arguments are checked.
@@ -130,6 +185,24 @@ cudaError_t check_managed(const void* at, std::size_t bytes, const cudaMemLocati
 }
 
 }  // namespace
+
+cudaError_t copy_memory(const cudaMemcpy3DParms& what) { return copy_3d(&what); }
+
+cudaError_t set_memory(const cudaMemsetParams& what) {
+    if (what.elementSize == 1)
+        return set_box(flat(what.dst, what.pitch), static_cast<int>(what.value), {what.width, what.height, 1});
+    const std::size_t bytes = what.width * what.elementSize;
+    const box to = flat(what.dst, what.pitch);
+    if (!bytes || !what.height) return cudaSuccess;
+    if (!device_range(to.at, to.span({bytes, what.height, 1}))) return cudaErrorInvalidValue;
+    for (std::size_t y = 0; y < what.height; ++y) {
+        for (std::size_t i = 0; i < bytes; i += what.elementSize)
+            std::memcpy(to.row(y, 0) + i, &what.value, what.elementSize);
+        wrote(to.row(y, 0), bytes);
+    }
+    return cudaSuccess;
+}
+
 }  // namespace cornerturn::emulator
 
 using namespace cornerturn::emulator;
@@ -137,29 +210,34 @@ using namespace cornerturn::emulator;
 extern "C" {
 
 cudaError_t cudaMemcpy(void* dst, const void* src, size_t count, enum cudaMemcpyKind kind) {
-    return api_call([&] { return copy(dst, src, count, kind); });
+    return in_stream(no_stream{}, [&] { return copy(no_stream{}, dst, src, count, kind); });
 }
 
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t count, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return in_stream(stream, [&] { return copy(dst, src, count, kind); });
+    return in_stream(stream, [&] { return copy(stream, dst, src, count, kind); });
 }
 
 cudaError_t cudaMemcpy2D(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
                          enum cudaMemcpyKind kind) {
-    return api_call([&] { return copy_rows(dst, dpitch, src, spitch, width, height, kind); });
+    return in_stream(no_stream{},
+                     [&] { return copy_rows(no_stream{}, dst, dpitch, src, spitch, width, height, kind); });
 }
 
 cudaError_t cudaMemcpy2DAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
                               enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return in_stream(stream, [&] { return copy_rows(dst, dpitch, src, spitch, width, height, kind); });
+    return in_stream(stream, [&] { return copy_rows(stream, dst, dpitch, src, spitch, width, height, kind); });
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms* p) {
-    return api_call([&] { return copy_3d(p); });
+    return in_stream(no_stream{}, [&] { return copy_3d(p); });
 }
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms* p, cudaStream_t stream) {
-    return in_stream(stream, [&] { return copy_3d(p); });
+    return in_stream(stream, [&] {
+        if (!p) return cudaErrorInvalidValue;
+        return give(
+            stream, [&] { return copy_work{*p}; }, [&] { return copy_3d(p); });
+    });
 }
 
 cudaError_t cudaMemcpyPeer(void* dst, int dstDevice, const void* src, int srcDevice, size_t count) {
@@ -170,27 +248,27 @@ cudaError_t cudaMemcpyPeerAsync(void* dst, int dstDevice, const void* src, int s
                                 cudaStream_t stream) {
     return in_stream(stream, [&] {
         if (dstDevice || srcDevice) return cudaErrorInvalidDevice;
-        return copy(dst, src, count, cudaMemcpyDeviceToDevice);
+        return copy(stream, dst, src, count, cudaMemcpyDeviceToDevice);
     });
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count, size_t offset,
                                enum cudaMemcpyKind kind) {
-    return api_call([&] { return copy_to_symbol(symbol, src, count, offset, kind); });
+    return in_stream(no_stream{}, [&] { return copy_to_symbol(no_stream{}, symbol, src, count, offset, kind); });
 }
 
 cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, size_t offset, enum cudaMemcpyKind kind) {
-    return api_call([&] { return copy_from_symbol(dst, symbol, count, offset, kind); });
+    return in_stream(no_stream{}, [&] { return copy_from_symbol(no_stream{}, dst, symbol, count, offset, kind); });
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t count, size_t offset,
                                     enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return in_stream(stream, [&] { return copy_to_symbol(symbol, src, count, offset, kind); });
+    return in_stream(stream, [&] { return copy_to_symbol(stream, symbol, src, count, offset, kind); });
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t count, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return in_stream(stream, [&] { return copy_from_symbol(dst, symbol, count, offset, kind); });
+    return in_stream(stream, [&] { return copy_from_symbol(stream, dst, symbol, count, offset, kind); });
 }
 
 cudaError_t cudaGetSymbolAddress(void** devPtr, const void* symbol) {
@@ -214,11 +292,11 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
 }
 
 cudaError_t cudaMemset(void* devPtr, int value, size_t count) {
-    return api_call([&] { return set_box(flat(devPtr), value, {count, 1, 1}); });
+    return in_stream(no_stream{}, [&] { return set_box(flat(devPtr), value, {count, 1, 1}); });
 }
 
 cudaError_t cudaMemsetAsync(void* devPtr, int value, size_t count, cudaStream_t stream) {
-    return in_stream(stream, [&] { return set_box(flat(devPtr), value, {count, 1, 1}); });
+    return in_stream(stream, [&] { return set_rows(stream, devPtr, count, value, count, 1); });
 }
 
 cudaError_t cudaMemset2D(void* devPtr, size_t pitch, int value, size_t width, size_t height) {
@@ -228,17 +306,30 @@ cudaError_t cudaMemset2D(void* devPtr, size_t pitch, int value, size_t width, si
 cudaError_t cudaMemset2DAsync(void* devPtr, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
     return in_stream(stream, [&] {
         if (height > 1 && width > pitch) return cudaErrorInvalidValue;
-        return set_box(flat(devPtr, pitch), value, {width, height, 1});
+        return set_rows(stream, devPtr, pitch, value, width, height);
     });
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent) {
-    return api_call([&] { return set_3d(pitchedDevPtr, value, extent); });
+    return in_stream(no_stream{}, [&] { return set_3d(pitchedDevPtr, value, extent); });
 }
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
                               cudaStream_t stream) {
-    return in_stream(stream, [&] { return set_3d(pitchedDevPtr, value, extent); });
+    return in_stream(stream, [&] {
+        // A node sets rows: slices without a gap between them are rows, too.
+        const cudaError_t error = is_capturing(stream) && extent.depth > 1 && extent.height != pitchedDevPtr.ysize
+                                      ? refuse_in_capture(stream)
+                                      : cudaSuccess;
+        if (error) return error;
+        return give(
+            stream,
+            [&] {
+                return set_work{{pitchedDevPtr.ptr, pitchedDevPtr.pitch, static_cast<unsigned>(value), 1, extent.width,
+                                 extent.height * extent.depth}};
+            },
+            [&] { return set_3d(pitchedDevPtr, value, extent); });
+    });
 }
 
 cudaError_t cudaMemPrefetchAsync(const void* devPtr, size_t count, struct cudaMemLocation location, unsigned int flags,

@@ -258,7 +258,7 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle) {
 }
 
 cublasStatus_t cublasGetVersion(cublasHandle_t handle, int* version) {
-    return cublas_call(handle, [&] {
+    return cublas_setting(handle, [&] {
         if (!version) return CUBLAS_STATUS_INVALID_VALUE;
         *version = CUBLAS_VERSION;
         return CUBLAS_STATUS_SUCCESS;
@@ -290,7 +290,7 @@ const char* cublasGetStatusName(cublasStatus_t status) {
 const char* cublasGetStatusString(cublasStatus_t status) { return cublasGetStatusName(status); }
 
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t streamId) {
-    return cublas_call(handle, [&] {
+    return cublas_setting(handle, [&] {
         if (!stream_exists(streamId)) return CUBLAS_STATUS_INVALID_VALUE;
         handle->stream = streamId;
         return CUBLAS_STATUS_SUCCESS;
@@ -299,7 +299,7 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t streamId) {
 
 #define CT_SETTING(Name, Type, member)                                 \
     cublasStatus_t cublasSet##Name(cublasHandle_t handle, Type mode) { \
-        return cublas_call(handle, [&] {                               \
+        return cublas_setting(handle, [&] {                            \
             handle->member = mode;                                     \
             return CUBLAS_STATUS_SUCCESS;                              \
         });                                                            \
@@ -307,7 +307,7 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t streamId) {
     CT_GETTER(Name, Type, member)
 #define CT_GETTER(Name, Type, member)                                   \
     cublasStatus_t cublasGet##Name(cublasHandle_t handle, Type* mode) { \
-        return cublas_call(handle, [&] {                                \
+        return cublas_setting(handle, [&] {                             \
             if (!mode) return CUBLAS_STATUS_INVALID_VALUE;              \
             *mode = handle->member;                                     \
             return CUBLAS_STATUS_SUCCESS;                               \
@@ -321,7 +321,7 @@ CT_SETTING(MathMode, cublasMath_t, math_mode)
 #undef CT_GETTER
 
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void*, size_t) {
-    return cublas_call(handle, [] { return CUBLAS_STATUS_SUCCESS; });
+    return cublas_setting(handle, [] { return CUBLAS_STATUS_SUCCESS; });
 }
 
 cublasStatus_t cublasSetVector(int n, int elemSize, const void* x, int incx, void* devicePtr, int incy) {

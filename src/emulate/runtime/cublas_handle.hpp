@@ -7,6 +7,7 @@
 #include <new>
 
 #include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/handles.hpp"
 #include "emulate/runtime/memory.hpp"
 
@@ -21,8 +22,9 @@ namespace cornerturn::emulator {
 
 handles<cublasContext>& cublas_handles();
 
+// A call that only concerns the handle.
 template <class Body>
-cublasStatus_t cublas_call(cublasHandle_t handle, Body&& body) noexcept {
+cublasStatus_t cublas_setting(cublasHandle_t handle, Body&& body) noexcept {
     if (!cublas_handles().has(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (sticky_error()) return CUBLAS_STATUS_EXECUTION_FAILED;
     try {
@@ -32,6 +34,13 @@ cublasStatus_t cublas_call(cublasHandle_t handle, Body&& body) noexcept {
     } catch (...) {
         return CUBLAS_STATUS_EXECUTION_FAILED;
     }
+}
+
+// A call that works in the handle's stream: it is done at once, so it cannot be captured into a graph.
+template <class Body>
+cublasStatus_t cublas_call(cublasHandle_t handle, Body&& body) noexcept {
+    return cublas_setting(handle,
+                          [&] { return refuse_in_capture(handle->stream) ? CUBLAS_STATUS_NOT_SUPPORTED : body(); });
 }
 
 // Host memory given for the device's, or a matrix that leaves its allocation: the kernel of a real GPU would fault.

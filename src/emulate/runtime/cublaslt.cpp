@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "emulate/runtime/cublas_handle.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/matrix_product.hpp"
 #include "emulate/runtime/streams.hpp"
 
@@ -302,6 +303,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lightHandle, cublasLtMatmulDesc_t
     if (!computeDesc || !Adesc || !Bdesc || !Cdesc || !Ddesc || !alpha || !beta || !stream_exists(stream)) {
         return CUBLAS_STATUS_INVALID_VALUE;
     }
+    if (refuse_in_capture(stream)) return CUBLAS_STATUS_NOT_SUPPORTED;
     const product p{computeDesc, layout(Adesc), layout(Bdesc), layout(Cdesc), layout(Ddesc), A, B, C, D, alpha, beta};
     epilogue after{};
     if (const cublasStatus_t status = check(p.what, p.a, p.b, p.c, p.d, &after)) return status;

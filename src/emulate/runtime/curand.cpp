@@ -3,6 +3,7 @@
 #include <curand_kernel.h>
 
 #include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/handles.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/streams.hpp"
@@ -11,6 +12,7 @@ struct curandGenerator_st {
     bool on_host = false;
     unsigned long long seed = 0;
     unsigned long long at = 0;  // 32-bit numbers already given
+    cudaStream_t stream = nullptr;
 };
 
 namespace cornerturn::emulator {
@@ -25,7 +27,7 @@ curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool o
     if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
     // A quasi-random sequence is not random: another generator's numbers would not do for it.
     if (type < CURAND_RNG_PSEUDO_DEFAULT || type >= CURAND_RNG_QUASI_DEFAULT) return CURAND_STATUS_TYPE_ERROR;
-    *generator = generators().add({on_host, 0, 0});
+    *generator = generators().add({on_host, 0, 0, nullptr});
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -38,7 +40,7 @@ curandStatus_t with(curandGenerator_t generator, const Body& body) {
 template <class T, class Next>
 curandStatus_t generate(curandGenerator_t generator, T* output, size_t count, const Next& next) {
     return with(generator, [&] {
-        if (sticky_error()) return CURAND_STATUS_PREEXISTING_FAILURE;
+        if (sticky_error() || refuse_in_capture(generator->stream)) return CURAND_STATUS_PREEXISTING_FAILURE;
         if (!count) return CURAND_STATUS_SUCCESS;
         const bool allowed = generator->on_host ? output != nullptr : device_range(output, count * sizeof(T));
         if (!allowed) {
@@ -92,8 +94,11 @@ curandStatus_t curandGetProperty(libraryPropertyType type, int* value) {
     return CURAND_STATUS_SUCCESS;
 }
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
-    return with(generator,
-                [&] { return stream_exists(stream) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_INTERNAL_ERROR; });
+    return with(generator, [&] {
+        if (!stream_exists(stream)) return CURAND_STATUS_INTERNAL_ERROR;
+        generator->stream = stream;
+        return CURAND_STATUS_SUCCESS;
+    });
 }
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed) {
     return with(generator, [&] {

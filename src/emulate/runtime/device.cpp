@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/streams.hpp"
@@ -69,7 +70,7 @@ using namespace cornerturn::emulator;
 extern "C" {
 
 cudaError_t cudaDeviceSynchronize(void) {
-    return api_call([] { return cudaSuccess; });
+    return api_call([] { return refuse_in_any_capture(); });
 }
 cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 
@@ -79,6 +80,7 @@ cudaError_t cudaDeviceReset(void) {
     return api_call([] {
         release_all();
         forget_streams();
+        forget_graphs();
         for (std::size_t i = 0; i < limits.size(); ++i) limits[i] = kLimits[i];
         return cudaSuccess;
     });

@@ -6,6 +6,7 @@
 
 #include "emulate/runtime/device.hpp"
 #include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/streams.hpp"
 
@@ -74,7 +75,9 @@ cudaError_t launch_in_stream(const void* function, const launch_shape& shape, vo
             const int each = resident_blocks(function, facts, static_cast<int>(threads), shape.shared_bytes);
             if (blocks > static_cast<std::uint64_t>(each) * kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
         }
-        return launch_kernel(function, shape, arguments);
+        if (is_capturing(shape.stream)) return submit_launch(function, shape, arguments);
+        const cudaError_t error = refuse_in_capture(shape.stream);
+        return error ? error : launch_kernel(function, shape, arguments);
     });
 }
 

@@ -16,7 +16,8 @@ struct kernel_facts {
     std::size_t local_bytes = 0;
     std::size_t constant_bytes = 0;
 };
-const kernel_facts* facts_of(const void* host_function);  // null: not a kernel
+const kernel_facts* facts_of(const void* host_function);             // null: not a kernel
+std::vector<std::size_t> argument_bytes(const void* host_function);  // of each parameter
 
 // A __device__, __constant__ or __managed__ variable.
 struct device_symbol {

@@ -16,6 +16,7 @@
 
 #include "cornerturn/emulator/fiber.hpp"
 #include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/record.hpp"
@@ -173,6 +174,31 @@ std::vector<place> places_of(const std::vector<parameter>& parameters, std::size
     return all;
 }
 
+// Where the arguments lie in registers and on the stack: calls part(argument, offset in it, where, bytes) for each part
+// of each, and reference(argument, where) for one whose address is passed.
+template <class Part, class Reference>
+void for_arguments(const kernel& which, saved_registers& registers, std::byte* stack, Part part, Reference reference) {
+    std::size_t stack_bytes = 0;
+    const std::vector<place> places = places_of(which.parameters, stack_bytes);
+    const auto slot = [&](int where) -> void* {
+        return where < 6 ? &registers.integers[static_cast<std::size_t>(where)]
+                         : &registers.vectors[static_cast<std::size_t>(where - 6)][0];
+    };
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const parameter& p = which.parameters[i];
+        if (p.nothing) continue;
+        const bool in_registers = places[i].registers[0] >= 0;
+        if (p.by_reference) {
+            reference(i, in_registers ? slot(places[i].registers[0]) : stack + places[i].offset);
+        } else if (!in_registers) {
+            part(i, 0, stack + places[i].offset, p.bytes);
+        } else {
+            for (std::size_t k = 0; k < p.eightbytes.size(); ++k)
+                part(i, k * 8, slot(places[i].registers[k]), std::min<std::size_t>(8, p.bytes - k * 8));
+        }
+    }
+}
+
 // `host`: the kernel's address, or one a few instructions behind it (g++ may first store some of the arguments).
 const kernel* find_kernel(const void* host) {
     static std::mutex mutex;
@@ -297,6 +323,33 @@ cudaError_t run(const kernel& which, const void* host, const launch_shape& shape
     return result;
 }
 
+// Launches, or adds a node to the graph that the stream is captured into.
+cudaError_t give_launch(const kernel& which, const void* host, const launch_shape& shape,
+                        const saved_registers* registers, const void* stack) {
+    if (!is_capturing(shape.stream)) {
+        const cudaError_t error = refuse_in_capture(shape.stream);
+        return error ? error : run(which, host, shape, registers, stack);
+    }
+    saved_registers kept = *registers;
+    std::vector<std::byte> rest(which.stack_bytes);
+    std::memcpy(rest.data(), stack, rest.size());
+    std::vector<std::vector<std::byte>> arguments;
+    for (const std::size_t bytes : argument_bytes(host)) arguments.emplace_back(bytes);
+    for_arguments(
+        which, kept, rest.data(),
+        [&](std::size_t i, std::size_t offset, const void* at, std::size_t bytes) {
+            std::memcpy(arguments[i].data() + offset, at, bytes);
+        },
+        [&](std::size_t i, const void* at) {
+            const void* object = nullptr;
+            std::memcpy(&object, at, sizeof object);
+            std::memcpy(arguments[i].data(), object, arguments[i].size());
+        });
+    std::vector<void*> addresses;
+    for (std::vector<std::byte>& argument : arguments) addresses.push_back(argument.data());
+    return submit_launch(host, shape, addresses.data());
+}
+
 }  // namespace
 
 const kernel_facts* facts_of(const void* host_function) {
@@ -311,33 +364,24 @@ std::vector<device_variable> device_variables() {
     return all;
 }
 
+std::vector<std::size_t> argument_bytes(const void* host_function) {
+    std::vector<std::size_t> bytes;
+    if (const kernel* const which = find_kernel(host_function))
+        for (const parameter& p : which->parameters) bytes.push_back(p.nothing ? 0 : p.bytes);
+    return bytes;
+}
+
 cudaError_t launch_kernel(const void* host_function, const launch_shape& shape, void** arguments) {
     const kernel* const which = find_kernel(host_function);
     if (which == nullptr) return cudaErrorInvalidDeviceFunction;
     saved_registers registers{};
-    std::size_t stack_bytes = 0;
-    const std::vector<place> places = places_of(which->parameters, stack_bytes);
-    std::vector<std::byte> stack(stack_bytes);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const parameter& p = which->parameters[i];
-        if (p.nothing) continue;
-        if (p.by_reference) {
-            registers.integers[static_cast<std::size_t>(places[i].registers[0])] =
-                reinterpret_cast<std::uint64_t>(arguments[i]);
-            continue;
-        }
-        if (places[i].registers[0] < 0) {
-            std::memcpy(stack.data() + places[i].offset, arguments[i], p.bytes);
-            continue;
-        }
-        for (std::size_t part = 0; part < p.eightbytes.size(); ++part) {
-            const int where = places[i].registers[part];
-            std::uint64_t& target = where < 6 ? registers.integers[static_cast<std::size_t>(where)]
-                                              : registers.vectors[static_cast<std::size_t>(where - 6)][0];
-            std::memcpy(&target, static_cast<const std::byte*>(arguments[i]) + part * 8,
-                        std::min<std::size_t>(8, p.bytes - part * 8));
-        }
-    }
+    std::vector<std::byte> stack(which->stack_bytes);
+    for_arguments(
+        *which, registers, stack.data(),
+        [&](std::size_t i, std::size_t offset, void* at, std::size_t bytes) {
+            std::memcpy(at, static_cast<const std::byte*>(arguments[i]) + offset, bytes);
+        },
+        [&](std::size_t i, void* at) { std::memcpy(at, &arguments[i], sizeof(void*)); });
     return run(*which, host_function, shape, &registers, stack.data());
 }
 
@@ -378,5 +422,5 @@ extern "C" void cornerturn_launch(const saved_registers* registers, const void* 
     }
     const launch_shape shape = pushed.back();
     pushed.pop_back();
-    fail(run(*which, host, shape, registers, stack));
+    fail(give_launch(*which, host, shape, registers, stack));
 }

@@ -14,6 +14,7 @@
 #include "core/available_memory.hpp"
 #include "emulate/runtime/device.hpp"
 #include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/pools.hpp"
 
 namespace cornerturn::emulator {
@@ -26,7 +27,8 @@ constexpr std::size_t kMapped = std::size_t{1}
 struct record {
     allocation is;
     unsigned flags = 0;
-    std::size_t mapped = 0;  // bytes of the mapping; 0: from the heap
+    std::size_t mapped = 0;                       // bytes of the mapping; 0: from the heap
+    std::shared_ptr<reserved_memory> reserved{};  // whose memory it is, where it is a graph's
 };
 
 struct registry {
@@ -37,6 +39,8 @@ struct registry {
     int counts[5] = {};
     std::size_t device_bytes = 0;  // device and managed
     std::size_t all_bytes = 0;     // and pinned
+    // Of graphs: now, at most, and at most since the last trim, which is what they hold; and the most of that.
+    std::uint64_t graph_bytes = 0, graph_high = 0, graph_held = 0, graph_held_high = 0;
     std::int64_t machine_bytes = -1;
     std::atomic<std::uint64_t> version{1};
     std::atomic<write_observer> written{nullptr}, freed{nullptr};
@@ -72,6 +76,11 @@ struct registry {
         const std::size_t signed_bytes = more ? one.is.bytes : std::size_t{0} - one.is.bytes;
         all_bytes += signed_bytes;
         if (one.is.what != allocation::pinned) device_bytes += signed_bytes;
+        if (!one.reserved) return;
+        graph_bytes += signed_bytes;
+        graph_high = std::max(graph_high, graph_bytes);
+        graph_held = std::max(graph_held, graph_bytes);
+        graph_held_high = std::max(graph_held_high, graph_held);
     }
 
     void add(record one) {
@@ -124,14 +133,17 @@ void* obtain(std::size_t bytes, std::size_t& mapped) {
     return at;
 }
 
-void give_back(const record& one) {
-    void* const at = reinterpret_cast<void*>(one.is.begin);
-    if (one.is.what == allocation::registered) return;
-    if (one.mapped) {
-        munmap(at, one.mapped);
+void give_back(void* at, std::size_t mapped) {
+    if (mapped) {
+        munmap(at, mapped);
     } else {
         std::free(at);
     }
+}
+
+void give_back(const record& one) {
+    if (one.is.what == allocation::registered || one.reserved) return;
+    give_back(reinterpret_cast<void*>(one.is.begin), one.mapped);
 }
 
 void tell_freed(const record& one) {
@@ -205,6 +217,29 @@ cudaError_t allocate(void** result, std::size_t bytes, allocation::kind what, un
     one.flags = flags;
     all().add(one);
     *result = at;
+    return cudaSuccess;
+}
+
+reserved_memory::~reserved_memory() { give_back(at, mapped); }
+
+std::shared_ptr<reserved_memory> reserve(std::size_t bytes) {
+    const std::lock_guard lock(all().mutex);
+    if (!all().fits(bytes, allocation::device)) return nullptr;
+    auto made = std::make_shared<reserved_memory>();
+    made->at = obtain(bytes, made->mapped);
+    made->bytes = bytes;
+    return made->at ? made : nullptr;
+}
+
+cudaError_t activate(const std::shared_ptr<reserved_memory>& memory) {
+    const std::lock_guard lock(all().mutex);
+    if (all().find(memory->at)) return cudaErrorInvalidValue;
+    if (!all().fits(memory->bytes, allocation::device)) return cudaErrorMemoryAllocation;
+    record one;
+    one.is.begin = reinterpret_cast<std::uintptr_t>(memory->at);
+    one.is.bytes = memory->bytes;
+    one.reserved = memory;
+    all().add(one);
     return cudaSuccess;
 }
 
@@ -293,7 +328,10 @@ using namespace cornerturn::emulator;
 extern "C" {
 
 cudaError_t cudaMalloc(void** devPtr, size_t size) {
-    return api_call([&] { return allocate(devPtr, size, allocation::device); });
+    return api_call([&] {
+        const cudaError_t error = refuse_in_any_capture();
+        return error ? error : allocate(devPtr, size, allocation::device);
+    });
 }
 
 cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags) {
@@ -335,7 +373,10 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr* pitchedDevPtr, struct cudaExtent
 }
 
 cudaError_t cudaFree(void* devPtr) {
-    return api_call([&] { return devPtr ? release(devPtr, allocation::device) : cudaSuccess; });
+    return api_call([&] {
+        if (const cudaError_t error = refuse_in_any_capture()) return error;
+        return devPtr ? release(devPtr, allocation::device) : cudaSuccess;
+    });
 }
 
 cudaError_t cudaFreeHost(void* ptr) {
@@ -401,6 +442,40 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
         const auto machine = static_cast<std::size_t>(all().machine_bytes);
         *total = kDeviceBytes;
         *free = std::min(kDeviceBytes - all().device_bytes, machine - std::min(machine, all().all_bytes));
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+    return api_call([&] {
+        if (device) return cudaErrorInvalidDevice;
+        const std::lock_guard lock(all().mutex);
+        all().graph_held = all().graph_bytes;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void* value) {
+    return api_call([&] {
+        if (device) return cudaErrorInvalidDevice;
+        if (!value || attr > cudaGraphMemAttrReservedMemHigh) return cudaErrorInvalidValue;
+        const std::lock_guard lock(all().mutex);
+        const std::uint64_t known[] = {all().graph_bytes, all().graph_high, all().graph_held, all().graph_held_high};
+        *static_cast<std::uint64_t*>(value) = known[attr];
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void* value) {
+    return api_call([&] {
+        if (device) return cudaErrorInvalidDevice;
+        const bool is_high = attr == cudaGraphMemAttrUsedMemHigh || attr == cudaGraphMemAttrReservedMemHigh;
+        if (!value || !is_high || *static_cast<std::uint64_t*>(value) != 0) return cudaErrorInvalidValue;
+        const std::lock_guard lock(all().mutex);
+        if (attr == cudaGraphMemAttrUsedMemHigh)
+            all().graph_high = all().graph_bytes;
+        else
+            all().graph_held_high = all().graph_held;
         return cudaSuccess;
     });
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,18 @@ void on_free(write_observer observer);          // before the memory goes
 cudaError_t allocate(void** result, std::size_t bytes, allocation::kind what, unsigned flags = 0);
 cudaError_t release(void* at, allocation::kind what);  // the begin of an allocation of this kind
 void release_all();                                    // cudaDeviceReset
+// A graph's memory: it has its address from the beginning, and is an allocation from activate() to release(). Whoever
+// holds it keeps the address.
+struct reserved_memory {
+    void* at = nullptr;
+    std::size_t bytes = 0, mapped = 0;
+    reserved_memory() = default;
+    ~reserved_memory();
+    reserved_memory(const reserved_memory&) = delete;
+    reserved_memory& operator=(const reserved_memory&) = delete;
+};
+std::shared_ptr<reserved_memory> reserve(std::size_t bytes);  // null: there is not so much
+cudaError_t activate(const std::shared_ptr<reserved_memory>& memory);
 void note_symbol(const void* address, std::size_t bytes);
 void wrote(const void* at, std::size_t bytes);  // tells the observer
 

@@ -8,6 +8,7 @@
 
 #include "emulate/runtime/device.hpp"
 #include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/handles.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/streams.hpp"
@@ -36,9 +37,23 @@ pool_state& all() {
 
 bool exists(cudaMemPool_t pool) { return pool == &all().standard || all().pools.has(pool); }
 
+// The address is there at once, the memory when the graph runs.
+cudaError_t allocate_in_graph(void** result, std::size_t bytes, cudaStream_t stream) {
+    if (!result || !bytes) return cudaErrorInvalidValue;
+    allocation_work work{};
+    work.memory = reserve(bytes);
+    if (!work.memory) return cudaErrorMemoryAllocation;
+    work.what.poolProps.allocType = cudaMemAllocationTypePinned;
+    work.what.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    work.what.bytesize = bytes;
+    *result = work.what.dptr = work.memory->at;
+    return submit(stream, std::move(work));
+}
+
 cudaError_t allocate_from(void** result, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
     if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
     if (!exists(pool)) return cudaErrorInvalidValue;
+    if (is_capturing(stream)) return allocate_in_graph(result, bytes, stream);
     if (const cudaError_t error = allocate(result, bytes, allocation::device)) return error;
     if (!*result) return cudaSuccess;
     const std::lock_guard lock(all().mutex);
@@ -86,6 +101,7 @@ cudaError_t cudaFreeAsync(void* devPtr, cudaStream_t stream) {
     return api_call([&] {
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
         if (!devPtr) return cudaSuccess;
+        if (is_capturing(stream)) return submit(stream, free_work{devPtr});
         const auto one = allocation_at(devPtr);
         if (one && one->what == allocation::managed) return cudaErrorNotSupported;
         return release(devPtr, allocation::device);

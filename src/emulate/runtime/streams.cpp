@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/handles.hpp"
 #include "emulate/runtime/memory.hpp"
 
@@ -50,11 +51,26 @@ cudaError_t with_event(cudaEvent_t event, Body&& body) {
     return api_call([&] { return all().events.has(event) ? body() : cudaErrorInvalidResourceHandle; });
 }
 
-cudaError_t done() { return cudaSuccess; }
+// All work of the stream is done: of what it is captured for there is none.
+cudaError_t done(cudaStream_t stream) {
+    return with_stream(stream, [&] { return refuse_in_capture(stream); });
+}
+cudaError_t done(cudaEvent_t event) {
+    return with_event(event, [&] { return refuse_captured(event); });
+}
 
 CUstream_st value_of(cudaStream_t stream) { return is_default(stream) ? CUstream_st{0, 0, 1} : *stream; }
 
 }  // namespace
+
+bool blocks_legacy_stream(cudaStream_t stream) { return (value_of(stream).flags & cudaStreamNonBlocking) == 0; }
+
+cudaError_t record_event(cudaEvent_t event) {
+    if (!all().events.has(event)) return cudaErrorInvalidResourceHandle;
+    event->recorded = true;
+    event->at = std::chrono::steady_clock::now();
+    return cudaSuccess;
+}
 
 bool stream_exists(cudaStream_t stream) { return is_default(stream) || all().streams.has(stream); }
 
@@ -86,16 +102,23 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* pStream, unsigned int fla
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    return api_call([&] { return all().streams.remove(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+    return api_call([&] {
+        if (!all().streams.remove(stream)) return cudaErrorInvalidResourceHandle;
+        forget_captured(stream);
+        return cudaSuccess;
+    });
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return with_stream(stream, done); }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return with_stream(stream, done); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return done(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return done(stream); }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
     return with_stream(stream, [&] {
         if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
-        return all().events.has(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+        if (!all().events.has(event)) return cudaErrorInvalidResourceHandle;
+        cudaError_t result = cudaSuccess;
+        capture_wait(stream, event, result);
+        return result;
     });
 }
 
@@ -143,6 +166,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   unsigned int flags) {
     return with_stream(stream, [&] {
         if (!callback || flags) return cudaErrorInvalidValue;
+        if (const cudaError_t error = refuse_in_capture(stream)) return error;
         callback(stream, cudaSuccess, userData);
         return cudaSuccess;
     });
@@ -151,8 +175,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void* userData) {
     return with_stream(stream, [&] {
         if (!fn) return cudaErrorInvalidValue;
-        fn(userData);
-        return cudaSuccess;
+        return submit(stream, host_work{{fn, userData}});
     });
 }
 
@@ -184,14 +207,6 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, enum cudaLaunchAttribut
     });
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus* pCaptureStatus) {
-    return with_stream(stream, [&] {
-        if (!pCaptureStatus) return cudaErrorInvalidValue;
-        *pCaptureStatus = cudaStreamCaptureStatusNone;
-        return cudaSuccess;
-    });
-}
-
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
@@ -211,17 +226,20 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     return with_event(event, [&] {
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
         if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
-        event->recorded = true;
-        event->at = std::chrono::steady_clock::now();
-        return cudaSuccess;
+        cudaError_t result = cudaSuccess;
+        return capture_record(event, stream, result) ? result : record_event(event);
     });
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event) { return with_event(event, done); }
-cudaError_t cudaEventSynchronize(cudaEvent_t event) { return with_event(event, done); }
+cudaError_t cudaEventQuery(cudaEvent_t event) { return done(event); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return done(event); }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    return api_call([&] { return all().events.remove(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+    return api_call([&] {
+        if (!all().events.remove(event)) return cudaErrorInvalidResourceHandle;
+        forget_captured(event);
+        return cudaSuccess;
+    });
 }
 
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {

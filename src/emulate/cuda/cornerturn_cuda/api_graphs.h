@@ -1,68 +1,167 @@
-// The runtime API: graphs, stream capture and textures. The emulator has none of them: each call notes and returns
-// cudaErrorNotSupported. They take any arguments, since CUDA 12 and 13 differ in several.
+// The runtime API: graphs, and the capture of streams into them.
 #pragma once
 
 #include "../driver_types.h"
 
-extern "C" cudaError_t ct_not_supported(void);
+extern "C" {
+// Capture.
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                                          const cudaGraphEdgeData* dependencyData, size_t numDependencies,
+                                          enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* pGraph);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus* pCaptureStatus);
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus* captureStatus_out,
+                                     unsigned long long* id_out = 0, cudaGraph_t* graph_out = 0,
+                                     const cudaGraphNode_t** dependencies_out = 0,
+                                     const cudaGraphEdgeData** edgeData_out = 0, size_t* numDependencies_out = 0);
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
+                                                const cudaGraphEdgeData* dependencyData, size_t numDependencies,
+                                                unsigned int flags = 0);
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode* mode);
 
-extern "C" cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus* pCaptureStatus);
+// Graphs and their nodes.
+cudaError_t cudaGraphCreate(cudaGraph_t* pGraph, unsigned int flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphClone(cudaGraph_t* pGraphClone, cudaGraph_t originalGraph);
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* pNode, cudaGraphNode_t originalNode, cudaGraph_t clonedGraph);
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
+                             const cudaGraphEdgeData* dependencyData, size_t numDependencies,
+                             struct cudaGraphNodeParams* nodeParams);
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
+                                   size_t numDependencies, const struct cudaKernelNodeParams* pNodeParams);
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
+                                   size_t numDependencies, const struct cudaMemcpy3DParms* pCopyParams);
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                     const cudaGraphNode_t* pDependencies, size_t numDependencies, void* dst,
+                                     const void* src, size_t count, enum cudaMemcpyKind kind);
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
+                                   size_t numDependencies, const struct cudaMemsetParams* pMemsetParams);
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
+                                 size_t numDependencies, const struct cudaHostNodeParams* pNodeParams);
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                       const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                       cudaGraph_t childGraph);
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* pGraph);
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
+                                  size_t numDependencies);
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                        const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                        cudaEvent_t event);
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                      const cudaGraphNode_t* pDependencies, size_t numDependencies, cudaEvent_t event);
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                     const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                     struct cudaMemAllocNodeParams* nodeParams);
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams* params_out);
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                    const cudaGraphNode_t* pDependencies, size_t numDependencies, void* dptr);
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* dptr_out);
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* pHandle_out, cudaGraph_t graph,
+                                             unsigned int defaultLaunchValue = 0, unsigned int flags = 0);
 
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                     const cudaGraphEdgeData* edgeData, size_t numDependencies);
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                        const cudaGraphEdgeData* edgeData, size_t numDependencies);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* numNodes);
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* pRootNodes, size_t* pNumRootNodes);
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              cudaGraphEdgeData* edgeData, size_t* numEdges);
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* pDependencies,
+                                         cudaGraphEdgeData* edgeData, size_t* pNumDependencies);
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType* pType);
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams* pNodeParams);
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams* pNodeParams);
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, enum cudaLaunchAttributeID attr,
+                                            const union cudaLaunchAttributeValue* value);
+cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms* pNodeParams);
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms* pNodeParams);
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams* pNodeParams);
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams* pNodeParams);
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams* pNodeParams);
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams* pNodeParams);
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned int flags);
+
+// Graphs that can be launched.
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* pGraphExec, cudaGraph_t graph, unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* pGraphExec, cudaGraph_t graph, unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* pGraphExec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* instantiateParams);
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long* flags);
+cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
+                                cudaGraphExecUpdateResultInfo* resultInfo);
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams* pNodeParams);
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaMemcpy3DParms* pNodeParams);
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void* dst,
+                                               const void* src, size_t count, enum cudaMemcpyKind kind);
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaMemsetParams* pNodeParams);
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                           const struct cudaHostNodeParams* pNodeParams);
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                 cudaGraph_t childGraph);
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled);
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int* isEnabled);
+
+cudaError_t cudaDeviceGraphMemTrim(int device);
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void* value);
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void* value);
+
+// Of kernels: what a conditional node asks when it comes to it.
+void ct_set_condition(cudaGraphConditionalHandle handle, unsigned int value) noexcept;
+
+cudaError_t ct_not_supported(void);
+}
+inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value) {
+    ct_set_condition(handle, value);
+}
+
+// As CUDA 11 and 12 have them.
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* pGraphExec, cudaGraph_t graph, cudaGraphNode_t* pErrorNode,
+                                        char* pLogBuffer, size_t bufferSize) {
+    if (pErrorNode != nullptr) *pErrorNode = nullptr;
+    if (pLogBuffer != nullptr && bufferSize > 0) *pLogBuffer = 0;
+    return cudaGraphInstantiate(pGraphExec, graph, 0ull);
+}
+inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphNode_t* hErrorNode_out,
+                                       enum cudaGraphExecUpdateResult* updateResult_out) {
+    cudaGraphExecUpdateResultInfo told;
+    const cudaError_t status = cudaGraphExecUpdate(hGraphExec, hGraph, &told);
+    if (hErrorNode_out != nullptr) *hErrorNode_out = told.errorNode;
+    if (updateResult_out != nullptr) *updateResult_out = told.result;
+    return status;
+}
+inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                            size_t numDependencies) {
+    return cudaGraphAddDependencies(graph, from, to, nullptr, numDependencies);
+}
+inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, size_t* numEdges) {
+    return cudaGraphGetEdges(graph, from, to, nullptr, numEdges);
+}
+inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* pDependencies,
+                                                size_t* pNumDependencies) {
+    return cudaGraphNodeGetDependencies(node, pDependencies, nullptr, pNumDependencies);
+}
+inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                    const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                    struct cudaGraphNodeParams* nodeParams) {
+    return cudaGraphAddNode(pGraphNode, graph, pDependencies, nullptr, numDependencies, nodeParams);
+}
+
+// Textures, surfaces and memory of other interfaces are missing. These take any arguments.
 #define CT_NOT_SUPPORTED(name)                 \
     template <class... ct_arguments>           \
     inline cudaError_t name(ct_arguments...) { \
         return ct_not_supported();             \
     }
 
-// Stream capture.
-CT_NOT_SUPPORTED(cudaStreamBeginCapture)
-CT_NOT_SUPPORTED(cudaStreamBeginCaptureToGraph)
-CT_NOT_SUPPORTED(cudaStreamEndCapture)
-CT_NOT_SUPPORTED(cudaStreamGetCaptureInfo)
-CT_NOT_SUPPORTED(cudaStreamUpdateCaptureDependencies)
-CT_NOT_SUPPORTED(cudaThreadExchangeStreamCaptureMode)
-
-// Graphs.
-CT_NOT_SUPPORTED(cudaGraphCreate)
-CT_NOT_SUPPORTED(cudaGraphDestroy)
-CT_NOT_SUPPORTED(cudaGraphClone)
-CT_NOT_SUPPORTED(cudaGraphInstantiate)
-CT_NOT_SUPPORTED(cudaGraphInstantiateWithFlags)
-CT_NOT_SUPPORTED(cudaGraphUpload)
-CT_NOT_SUPPORTED(cudaGraphLaunch)
-CT_NOT_SUPPORTED(cudaGraphExecDestroy)
-CT_NOT_SUPPORTED(cudaGraphExecUpdate)
-CT_NOT_SUPPORTED(cudaGraphExecKernelNodeSetParams)
-CT_NOT_SUPPORTED(cudaGraphExecMemcpyNodeSetParams)
-CT_NOT_SUPPORTED(cudaGraphExecMemsetNodeSetParams)
-CT_NOT_SUPPORTED(cudaGraphAddNode)
-CT_NOT_SUPPORTED(cudaGraphAddKernelNode)
-CT_NOT_SUPPORTED(cudaGraphAddMemcpyNode)
-CT_NOT_SUPPORTED(cudaGraphAddMemcpyNode1D)
-CT_NOT_SUPPORTED(cudaGraphAddMemsetNode)
-CT_NOT_SUPPORTED(cudaGraphAddHostNode)
-CT_NOT_SUPPORTED(cudaGraphAddChildGraphNode)
-CT_NOT_SUPPORTED(cudaGraphAddEmptyNode)
-CT_NOT_SUPPORTED(cudaGraphAddEventRecordNode)
-CT_NOT_SUPPORTED(cudaGraphAddEventWaitNode)
-CT_NOT_SUPPORTED(cudaGraphAddMemAllocNode)
-CT_NOT_SUPPORTED(cudaGraphAddMemFreeNode)
-CT_NOT_SUPPORTED(cudaGraphAddDependencies)
-CT_NOT_SUPPORTED(cudaGraphMemAllocNodeGetParams)
-CT_NOT_SUPPORTED(cudaGraphGetNodes)
-CT_NOT_SUPPORTED(cudaGraphGetRootNodes)
-CT_NOT_SUPPORTED(cudaGraphGetEdges)
-CT_NOT_SUPPORTED(cudaGraphNodeGetType)
-CT_NOT_SUPPORTED(cudaGraphKernelNodeGetParams)
-CT_NOT_SUPPORTED(cudaGraphKernelNodeSetParams)
-CT_NOT_SUPPORTED(cudaGraphKernelNodeSetAttribute)
-CT_NOT_SUPPORTED(cudaGraphDebugDotPrint)
-CT_NOT_SUPPORTED(cudaGraphConditionalHandleCreate)
-CT_NOT_SUPPORTED(cudaDeviceGraphMemTrim)
-CT_NOT_SUPPORTED(cudaDeviceGetGraphMemAttribute)
-CT_NOT_SUPPORTED(cudaDeviceSetGraphMemAttribute)
-
-// Textures, surfaces and memory of other interfaces.
 CT_NOT_SUPPORTED(cudaCreateTextureObject)
 CT_NOT_SUPPORTED(cudaDestroyTextureObject)
 CT_NOT_SUPPORTED(cudaCreateSurfaceObject)

@@ -1,0 +1,219 @@
+// What graphs are made of: nodes, their order, copies of both, and the work of a node.
+#include <atomic>
+#include <mutex>
+#include <unordered_set>
+
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
+
+namespace cornerturn::emulator {
+namespace {
+
+// The addresses of all graphs and nodes that there are: handles of the program may be of none.
+struct registry {
+    std::mutex mutex;
+    std::unordered_set<const void*> live;
+    std::atomic<std::uint64_t> ids{0};
+};
+
+registry& all() {
+    static registry* const one = new registry;
+    return *one;
+}
+
+std::uint64_t enter(const void* made) {
+    const std::lock_guard lock(all().mutex);
+    all().live.insert(made);
+    return ++all().ids;
+}
+
+void leave(const void* gone) {
+    const std::lock_guard lock(all().mutex);
+    all().live.erase(gone);
+}
+
+bool exists(const void* handle) {
+    const std::lock_guard lock(all().mutex);
+    return all().live.count(handle) > 0;
+}
+
+template <class... Cases>
+struct by_type : Cases... {
+    using Cases::operator()...;
+};
+
+void set_addresses(kernel_work& work) {
+    work.addresses.clear();
+    for (std::vector<std::byte>& argument : work.arguments) work.addresses.push_back(argument.data());
+}
+
+std::unique_ptr<CUgraph_st> copy_of_part(const CUgraph_st& graph) {
+    std::unique_ptr<CUgraph_st> made = copy_of(graph);
+    made->is_part = true;
+    return made;
+}
+
+cudaError_t run_conditional(const conditional_work& work) {
+    const auto run = [&](std::size_t body) {
+        return body < work.bodies.size() ? run_graph(*work.bodies[body]) : cudaSuccess;
+    };
+    if (work.type == cudaGraphCondTypeIf) return run(work.asks->value != 0 ? 0 : 1);
+    if (work.type == cudaGraphCondTypeSwitch) return run(work.asks->value);
+    while (work.asks->value != 0)
+        if (const cudaError_t error = run(0)) return error;
+    return cudaSuccess;
+}
+
+}  // namespace
+
+bool graph_exists(cudaGraph_t graph) { return exists(graph); }
+bool node_exists(cudaGraphNode_t node) { return exists(node); }
+
+cudaGraphNodeType type_of(const graph_work& work) {
+    switch (work.index()) {
+        case 6: return std::get<event_work>(work).records ? cudaGraphNodeTypeEventRecord : cudaGraphNodeTypeWaitEvent;
+        case 7: return cudaGraphNodeTypeMemAlloc;
+        case 8: return cudaGraphNodeTypeMemFree;
+        case 9: return cudaGraphNodeTypeConditional;
+        default: return static_cast<cudaGraphNodeType>(work.index());
+    }
+}
+
+graph_work copy_of(const graph_work& work) {
+    return std::visit(by_type{[](const kernel_work& one) {
+                                  kernel_work copy = one;
+                                  set_addresses(copy);
+                                  return graph_work(std::move(copy));
+                              },
+                              [](const child_work& one) { return graph_work(child_work{copy_of_part(*one.graph)}); },
+                              [](const conditional_work& one) {
+                                  conditional_work copy{one.type, one.asks, {}, {}};
+                                  for (const auto& body : one.bodies) {
+                                      copy.bodies.push_back(copy_of_part(*body));
+                                      copy.handles.push_back(copy.bodies.back().get());
+                                  }
+                                  return graph_work(std::move(copy));
+                              },
+                              [](const auto& one) { return graph_work(one); }},
+                      work);
+}
+
+cudaError_t make_kernel_work(const cudaKernelNodeParams* params, graph_work& work) {
+    if (!params || !facts_of(params->func)) return !params ? cudaErrorInvalidValue : cudaErrorInvalidDeviceFunction;
+    if (params->extra) return cudaErrorNotSupported;
+    const std::vector<std::size_t> bytes = argument_bytes(params->func);
+    if (!bytes.empty() && !params->kernelParams) return cudaErrorInvalidValue;
+    kernel_work made{params->func, {params->gridDim, params->blockDim, params->sharedMemBytes, nullptr, false}, {}, {}};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const auto* const value = static_cast<const std::byte*>(params->kernelParams[i]);
+        made.arguments.emplace_back(value, value + bytes[i]);
+    }
+    set_addresses(made);
+    work = std::move(made);
+    return cudaSuccess;
+}
+
+cudaError_t submit_launch(const void* function, const launch_shape& shape, void** arguments) {
+    const cudaKernelNodeParams params{const_cast<void*>(function),
+                                      shape.grid,
+                                      shape.block,
+                                      static_cast<unsigned>(shape.shared_bytes),
+                                      arguments,
+                                      nullptr};
+    graph_work work;
+    if (const cudaError_t error = make_kernel_work(&params, work)) return error;
+    std::get<kernel_work>(work).shape.cooperative = shape.cooperative;
+    return submit(shape.stream, std::move(work));
+}
+
+cudaMemcpy3DParms flat_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    cudaMemcpy3DParms what{};
+    what.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
+    what.dstPtr = {to, bytes, bytes, 1};
+    what.extent = {bytes, 1, 1};
+    what.kind = kind;
+    return what;
+}
+
+cudaError_t do_work(const graph_work& work) {
+    return std::visit(
+        by_type{[](const kernel_work& one) {
+                    return launch_kernel(one.function, one.shape, const_cast<void**>(one.addresses.data()));
+                },
+                [](const copy_work& one) { return copy_memory(one.what); },
+                [](const set_work& one) { return set_memory(one.what); },
+                [](const host_work& one) {
+                    one.what.fn(one.what.userData);
+                    return cudaSuccess;
+                },
+                [](const child_work& one) { return run_graph(*one.graph); }, [](const nothing&) { return cudaSuccess; },
+                [](const event_work& one) { return one.records ? record_event(one.event) : cudaSuccess; },
+                [](const allocation_work& one) { return activate(one.memory); },
+                [](const free_work& one) { return release(one.at, allocation::device); },
+                [](const conditional_work& one) { return run_conditional(one); }},
+        work);
+}
+
+std::unique_ptr<CUgraph_st> copy_of(const CUgraph_st& graph) {
+    auto copy = std::make_unique<CUgraph_st>();
+    copy->copied_from = graph.id;
+    copy->conditions = graph.conditions;
+    for (const auto& node : graph.nodes) {
+        copy->nodes.push_back(std::make_unique<CUgraphNode_st>(copy.get(), copy_of(node->work)));
+        copy->nodes.back()->copied_from = node->id;
+        copy->nodes.back()->enabled = node->enabled;
+    }
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+        for (const cudaGraphNode_t before : graph.nodes[i]->behind)
+            copy->nodes[i]->behind.push_back(copy->copy_of_node(before->id));
+    return copy;
+}
+
+cudaError_t run_graph(const CUgraph_st& graph) {
+    for (const cudaGraphNode_t node : graph.in_order())
+        if (node->enabled)
+            if (const cudaError_t error = do_work(node->work)) return error;
+    return cudaSuccess;
+}
+
+}  // namespace cornerturn::emulator
+
+using namespace cornerturn::emulator;
+
+CUgraphNode_st::CUgraphNode_st(cudaGraph_t in, graph_work does) : graph(in), work(std::move(does)), id(enter(this)) {}
+CUgraphNode_st::~CUgraphNode_st() { leave(this); }
+CUgraph_st::CUgraph_st() : id(enter(this)) {}
+CUgraph_st::~CUgraph_st() { leave(this); }
+
+cudaGraphNode_t CUgraph_st::add(graph_work does, const std::vector<cudaGraphNode_t>& behind) {
+    nodes.push_back(std::make_unique<CUgraphNode_st>(this, std::move(does)));
+    nodes.back()->behind = behind;
+    return nodes.back().get();
+}
+
+cudaGraphNode_t CUgraph_st::copy_of_node(std::uint64_t original) const {
+    for (const auto& node : nodes)
+        if (node->copied_from == original) return node.get();
+    return nullptr;
+}
+
+std::vector<cudaGraphNode_t> CUgraph_st::in_order() const {
+    std::vector<cudaGraphNode_t> order;
+    std::unordered_set<cudaGraphNode_t> done;
+    const auto is_due = [&](cudaGraphNode_t node) {
+        for (const cudaGraphNode_t before : node->behind)
+            if (done.count(before) == 0) return false;
+        return done.count(node) == 0;
+    };
+    // Nearly always one round: a node is mostly added after what it depends on.
+    for (bool progress = true; progress && order.size() < nodes.size();) {
+        progress = false;
+        for (const auto& node : nodes) {
+            if (!is_due(node.get())) continue;
+            done.insert(node.get());
+            order.push_back(node.get());
+            progress = true;
+        }
+    }
+    return order;
+}

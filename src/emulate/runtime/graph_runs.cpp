@@ -1,0 +1,244 @@
+// Graphs that were made ready to be launched: copies, whose nodes can get other work of the same type.
+#include <algorithm>
+
+#include "emulate/runtime/errors.hpp"
+#include "emulate/runtime/graph.hpp"
+#include "emulate/runtime/handles.hpp"
+#include "emulate/runtime/streams.hpp"
+
+struct CUgraphExec_st {
+    std::unique_ptr<CUgraph_st> graph;
+    unsigned long long flags = 0;
+};
+
+namespace cornerturn::emulator {
+namespace {
+
+handles<CUgraphExec_st>& all() {
+    static auto* const one = new handles<CUgraphExec_st>;
+    return *one;
+}
+
+template <class Body>
+cudaError_t with_ready(cudaGraphExec_t ready, Body&& body) {
+    return api_call([&] { return all().has(ready) ? body() : cudaErrorInvalidValue; });
+}
+
+// Calls f(graph) for the graph and all that are part of its nodes.
+template <class F>
+void for_parts(CUgraph_st& graph, const F& f) {
+    f(graph);
+    for (const auto& node : graph.nodes) {
+        if (auto* const child = std::get_if<child_work>(&node->work)) for_parts(*child->graph, f);
+        if (auto* const conditional = std::get_if<conditional_work>(&node->work))
+            for (const auto& body : conditional->bodies) for_parts(*body, f);
+    }
+}
+
+// The copy of this node: null where the graph was not made of the node's, or the node was added since.
+cudaGraphNode_t ready_node(cudaGraphExec_t ready, cudaGraphNode_t node) {
+    cudaGraphNode_t found = nullptr;
+    if (!node_exists(node)) return nullptr;
+    for_parts(*ready->graph, [&](const CUgraph_st& part) {
+        if (!found) found = part.copy_of_node(node->id);
+    });
+    return found;
+}
+
+template <class Work, class Body>
+cudaError_t with_ready_work(cudaGraphExec_t ready, cudaGraphNode_t node, Body&& body) {
+    return with_ready(ready, [&] {
+        const cudaGraphNode_t copy = ready_node(ready, node);
+        Work* const work = copy ? std::get_if<Work>(&copy->work) : nullptr;
+        return work ? body(*work, copy->work) : cudaErrorInvalidValue;
+    });
+}
+
+bool has_circle(CUgraph_st& graph) {
+    bool found = false;
+    for_parts(graph, [&](const CUgraph_st& part) { found |= part.in_order().size() < part.nodes.size(); });
+    return found;
+}
+
+// Gives the nodes of `to` the work of those of `from`, pair by pair in the order in which they were added.
+cudaGraphExecUpdateResult update(CUgraph_st& to, const CUgraph_st& from, cudaGraphExecUpdateResultInfo& told) {
+    const auto places = [](const CUgraph_st& graph, const CUgraphNode_st& node) {
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+            if (std::count(node.behind.begin(), node.behind.end(), graph.nodes[i].get())) found.push_back(i);
+        return found;
+    };
+    if (to.nodes.size() != from.nodes.size()) return cudaGraphExecUpdateErrorTopologyChanged;
+    for (std::size_t i = 0; i < to.nodes.size(); ++i) {
+        CUgraphNode_st &old = *to.nodes[i], &wanted = *from.nodes[i];
+        told.errorNode = &wanted;
+        if (type_of(old.work) != type_of(wanted.work)) return cudaGraphExecUpdateErrorNodeTypeChanged;
+        if (places(to, old) != places(from, wanted)) return cudaGraphExecUpdateErrorTopologyChanged;
+        if (const auto* const memory = std::get_if<allocation_work>(&old.work))
+            if (memory->what.bytesize != std::get<allocation_work>(wanted.work).what.bytesize)
+                return cudaGraphExecUpdateErrorParametersChanged;
+        if (std::holds_alternative<conditional_work>(old.work)) return cudaGraphExecUpdateErrorNotSupported;
+    }
+    for (std::size_t i = 0; i < to.nodes.size(); ++i) {
+        to.nodes[i]->copied_from = from.nodes[i]->id;
+        if (!std::holds_alternative<allocation_work>(to.nodes[i]->work))
+            to.nodes[i]->work = copy_of(from.nodes[i]->work);
+    }
+    told.errorNode = nullptr;
+    return cudaGraphExecUpdateSuccess;
+}
+
+cudaError_t launch_ready(CUgraphExec_st& ready) {
+    for_parts(*ready.graph, [&](const CUgraph_st& part) {
+        for (const auto& known : part.conditions)
+            if (known->is_reset) known->value = known->initial;
+        if ((ready.flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) == 0) return;
+        for (const auto& node : part.nodes)
+            if (const auto* const memory = std::get_if<allocation_work>(&node->work))
+                if (allocation_at(memory->memory->at)) release(memory->memory->at, allocation::device);
+    });
+    return run_graph(*ready.graph);
+}
+
+}  // namespace
+
+void forget_graphs() { all().clear(); }
+
+}  // namespace cornerturn::emulator
+
+using namespace cornerturn::emulator;
+
+extern "C" {
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* pGraphExec, cudaGraph_t graph, unsigned long long flags) {
+    return cudaGraphInstantiateWithFlags(pGraphExec, graph, flags);
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* pGraphExec, cudaGraph_t graph, unsigned long long flags) {
+    return api_call([&] {
+        if (!pGraphExec || !graph_exists(graph) || flags > 15) return cudaErrorInvalidValue;
+        if (flags & cudaGraphInstantiateFlagDeviceLaunch) return cudaErrorNotSupported;
+        if (has_circle(*graph)) return cudaErrorInvalidValue;
+        *pGraphExec = all().add({copy_of(*graph), flags});
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* pGraphExec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* instantiateParams) {
+    if (!instantiateParams) return fail(cudaErrorInvalidValue);
+    const cudaError_t error = cudaGraphInstantiateWithFlags(pGraphExec, graph, instantiateParams->flags);
+    instantiateParams->errNode_out = nullptr;
+    instantiateParams->result_out = error == cudaSuccess             ? cudaGraphInstantiateSuccess
+                                    : error == cudaErrorNotSupported ? cudaGraphInstantiateNodeOperationNotSupported
+                                                                     : cudaGraphInstantiateInvalidStructure;
+    return error;
+}
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long* flags) {
+    return with_ready(graphExec, [&] {
+        if (!flags) return cudaErrorInvalidValue;
+        *flags = graphExec->flags;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    return with_ready(graphExec, [&] { return stream_exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    return with_ready(graphExec, [&] {
+        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+        if (!is_capturing(stream)) return launch_ready(*graphExec);
+        std::unique_ptr<CUgraph_st> child = copy_of(*graphExec->graph);
+        child->is_part = true;
+        return submit(stream, child_work{std::move(child)});
+    });
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
+    return with_ready(graphExec, [&] {
+        all().remove(graphExec);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
+                                cudaGraphExecUpdateResultInfo* resultInfo) {
+    return with_ready(hGraphExec, [&] {
+        if (!graph_exists(hGraph) || !resultInfo) return cudaErrorInvalidValue;
+        *resultInfo = {};
+        resultInfo->result = update(*hGraphExec->graph, *hGraph, *resultInfo);
+        return resultInfo->result == cudaGraphExecUpdateSuccess ? cudaSuccess : cudaErrorGraphExecUpdateFailure;
+    });
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams* pNodeParams) {
+    return with_ready_work<kernel_work>(
+        hGraphExec, node, [&](const kernel_work&, graph_work& work) { return make_kernel_work(pNodeParams, work); });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaMemcpy3DParms* pNodeParams) {
+    return with_ready_work<copy_work>(hGraphExec, node, [&](copy_work& work, graph_work&) {
+        if (!pNodeParams) return cudaErrorInvalidValue;
+        work.what = *pNodeParams;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void* dst,
+                                               const void* src, size_t count, enum cudaMemcpyKind kind) {
+    const cudaMemcpy3DParms what = flat_copy(dst, src, count, kind);
+    return cudaGraphExecMemcpyNodeSetParams(hGraphExec, node, &what);
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaMemsetParams* pNodeParams) {
+    return with_ready_work<set_work>(hGraphExec, node, [&](set_work& work, graph_work&) {
+        if (!pNodeParams) return cudaErrorInvalidValue;
+        work.what = *pNodeParams;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                           const struct cudaHostNodeParams* pNodeParams) {
+    return with_ready_work<host_work>(hGraphExec, node, [&](host_work& work, graph_work&) {
+        if (!pNodeParams || !pNodeParams->fn) return cudaErrorInvalidValue;
+        work.what = *pNodeParams;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                 cudaGraph_t childGraph) {
+    return with_ready_work<child_work>(hGraphExec, node, [&](child_work& work, graph_work&) {
+        if (!graph_exists(childGraph)) return cudaErrorInvalidValue;
+        cudaGraphExecUpdateResultInfo told{};
+        const bool fits = update(*work.graph, *childGraph, told) == cudaGraphExecUpdateSuccess;
+        return fits ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled) {
+    return with_ready(hGraphExec, [&] {
+        const cudaGraphNode_t copy = ready_node(hGraphExec, hNode);
+        if (!copy || type_of(copy->work) > cudaGraphNodeTypeMemset) return cudaErrorInvalidValue;
+        copy->enabled = isEnabled != 0;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int* isEnabled) {
+    return with_ready(hGraphExec, [&] {
+        const cudaGraphNode_t copy = ready_node(hGraphExec, hNode);
+        if (!copy || !isEnabled) return cudaErrorInvalidValue;
+        *isEnabled = copy->enabled;
+        return cudaSuccess;
+    });
+}
+
+}  // extern "C"
