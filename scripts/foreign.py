@@ -67,9 +67,10 @@ SGEMM_PATCHES = [(r"std::vector<int> SIZE = \{[^}]*\};", "std::vector<int> SIZE 
 
 
 class Program:
-    def __init__(self, name, files, flags=(), patches=(), runs=((),), includes=(), folder=""):
+    def __init__(self, name, files, flags=(), patches=(), runs=((),), headers=(), folder=""):
         self.name, self.files, self.flags, self.patches, self.runs = name, files, list(flags), list(patches), list(runs)
-        self.includes, self.folder = includes, folder  # folder: where it runs, of the repository
+        self.headers = list(headers)  # that may be patched, too
+        self.folder = folder  # where it runs, of the repository
 
 
 def llm_programs(tree):
@@ -90,14 +91,30 @@ NOT_HERE = re.compile(r"cuda(CreateTextureObject|BindTexture|CreateSurfaceObject
                       r"|D3D|ImportExternal)|\btex[123]D|texture<|#include\s*[<\"](GL/|helper_gl|d3d|nvrtc|cuda\.h|cudaEGL|cufft|curand|cusolver|cusparse|npp|"
                       r"nvjpeg|cublas|thrust|cub/|mpi\.h|vulkan|nvJitLink|FreeImage|cuda_d3d|nvscibuf|cufftXt|cusolverDn|nvrtc_helper)|\bcu[A-Z]\w+\s*\(")
 SAMPLE_PATCHES = {
-    "matrixMul": [(r"int nIter = 300;", "int nIter = 1;")],
-    "simpleStreams": [(r"nreps = 100;", "nreps = 1;"), (r"niterations = 5;", "niterations = 1;")],
-    "globalToShmemAsyncCopy": [(r"int nIter = 100;", "int nIter = 1;")],
-    "convolutionSeparable": [(r"const int iterations = 16;", "const int iterations = 1;")],
     "BlackScholes": [(r"NUM_ITERATIONS = 512", "NUM_ITERATIONS = 1")],
-    "histogram": [(r"numRuns = 16", "numRuns = 1")],
+    "LargeKernelParameter": [(r"TEST_ITERATIONS     \(1000\)", "TEST_ITERATIONS (10)")],
+    "alignedTypes": [(r"MEM_SIZE       = 50000000", "MEM_SIZE = 1000000"), (r"NUM_ITERATIONS = 32", "NUM_ITERATIONS = 1")],
+    "binomialOptions": [(r"MAX_OPTIONS 1024", "MAX_OPTIONS 32")],
+    "convolutionSeparable": [(r"const int iterations = 16;", "const int iterations = 1;"), (r"= 3072;", "= 768;")],
+    "dxtc": [(r"int numIterations = 1;", "int numIterations = 0;")],  # the first run is not counted
+    "eigenvalues": [(r"iters_timing = 100\b", "iters_timing = 1")],
+    "fastWalshTransform": [(r"log2Data   = 23;", "log2Data = 20;")],
+    "globalToShmemAsyncCopy": [(r"int nIter = 100;", "int nIter = 1;"), (r"10 \* 4 \* matrixBlock", "4 * matrixBlock")],
+    "graphMemoryFootprint": [(r"bytes  = 64 \* 1024 \* 1024", "bytes = 256 * 1024")],
+    "histogram": [(r"numRuns    = 16", "numRuns = 1"), (r"64 \* 1048576", "4 * 1048576")],
+    "interval": [(r"NUM_RUNS \(100\)", "NUM_RUNS (1)"), (r"GRID_SIZE    = 1024", "GRID_SIZE = 16")],
+    "matrixMul": [(r"int nIter = 300;", "int nIter = 1;")],
+    "mergeSort": [(r"4 \* 1048576", "524288")],
+    "quasirandomGenerator": [(r"const int N = 1048576;", "const int N = 131072;")],
+    "reduction": [(r"= 1 << 24;", "= 1 << 20;"), (r"testIterations = 100;", "testIterations = 1;")],
+    "reductionMultiBlockCG": [(r"= 1 << 25;", "= 1 << 22;"), (r"testIterations = 100;", "testIterations = 1;")],
     "scan": [(r"13 \* 1048576 / 2", "1048576 / 2"), (r"iCycles = 100\b", "iCycles = 1")],
     "simpleAttributes": [(r"0xAFFFF", "0xFFF"), (r"deviceProp\.maxGridSize\[1\]", "1024")],
+    "simpleStreams": [(r"nreps = 100;", "nreps = 1;"), (r"niterations = 5;", "niterations = 1;")],
+    "sortingNetworks": [(r"= 1048576;", "= 65536;")],
+    "threadFenceReduction": [(r"testIterations = 100;", "testIterations = 1;")],
+    "transpose": [(r"NUM_REPS 100", "NUM_REPS 1")],
+    "warpAggregatedAtomicsCG": [(r"NUM_ELEMS             10000000", "NUM_ELEMS 1000000")],
 }
 SAMPLE_FLAGS = {"cudaOpenMP": ["-Xcompiler", "-fopenmp"]}
 SAMPLE_RUNS = {}
@@ -112,8 +129,9 @@ def sample_programs(tree):
         if not any(p.suffix == ".cu" for p in sources) or NOT_HERE.search(texts):
             continue
         name = folder.name
+        headers = [str(p.relative_to(tree)) for p in sorted(folder.iterdir()) if p.suffix in (".h", ".hpp", ".cuh")]
         yield Program(name, [str(p.relative_to(tree)) for p in sources], ["-O2", "-ICommon", *(["-rdc=true"] if "cdp" in name else []), *SAMPLE_FLAGS.get(name, [])],
-                      SAMPLE_PATCHES.get(name, []), SAMPLE_RUNS.get(name, [()]), folder=str(folder.relative_to(tree)))
+                      SAMPLE_PATCHES.get(name, []), SAMPLE_RUNS.get(name, [()]), headers, folder=str(folder.relative_to(tree)))
 
 
 SUITES = {"sgemm": sgemm_programs, "llm": llm_programs, "samples": sample_programs}
@@ -139,7 +157,7 @@ def checked_out(sources, suite, where):
 def patched(tree, program):
     """Changes the files of the program, and says what was changed."""
     done = []
-    for file in program.files:
+    for file in program.files + program.headers:
         path = tree / file
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         for pattern, replacement in program.patches:

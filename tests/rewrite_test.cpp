@@ -44,6 +44,21 @@ template <class... T> struct box { static constexpr int count = sizeof...(T); };
 bool yes = true;
 )cu";
 
+TEST(launches, in_kernels_keep_their_arguments) {
+    const std::string text =
+        "__global__ void child(int x) {}\n"
+        "__device__ void helper() { child<<<1, 2>>>(3); }\n"
+        "__global__ void parent() { ns::of<int><<<4, 5>>>(6); }\n"
+        "int main() { child<<<7, 8>>>(9); }\n";
+    const std::string device = rewrite(text, pass::device).text, host = rewrite(text, pass::host).text;
+    EXPECT_NE(device.find("(::ct_push_launch(1, 2) ? (void)0 : ::ct_launched_by_kernel(child) (3))"), device.npos)
+        << device;
+    EXPECT_NE(device.find("(::ct_push_launch(4, 5) ? (void)0 : ::ct_launched_by_kernel(ns::of<int>) (6))"), device.npos)
+        << device;
+    EXPECT_NE(device.find("(::ct_push_launch(7, 8) ? (void)0 : child (9))"), device.npos) << device;
+    EXPECT_EQ(host.find("ct_launched_by_kernel"), host.npos) << host;
+}
+
 TEST(launches, of_names) {
     expect_prints(kKernels + R"cu(int main() {
     plain<<<1, 1>>>(1);

@@ -137,10 +137,13 @@ void join_objects(const std::string& host, const std::string& device, const rewr
             if (in_device.count(kernel) == 0) kernel = inside.substr(inside.find_first_not_of("0123456789"));
             const auto theirs = in_host.find(kernel);
             const auto ours = in_device.find(kernel);
-            if (theirs == in_host.end() || ours == in_device.end()) continue;
+            if (ours == in_device.end()) continue;
             share(*ours->second);
-            table += fmt::format("\t.section ct_kernels,\"aw\",@progbits\n\t.quad \"{}\", \"{}\"\n",
-                                 host_name(*theirs->second), device_name(kernel));
+            // Where only kernels launch an instance of a template, the host has none.
+            const std::string in_host_code =
+                theirs == in_host.end() ? "0" : fmt::format("\"{}\"", host_name(*theirs->second));
+            table += fmt::format("\t.section ct_kernels,\"aw\",@progbits\n\t.quad {}, \"{}\"\n", in_host_code,
+                                 device_name(kernel));
         }
         if (s.defined && s.type == STT_OBJECT) {
             const std::string name = last_name(s.name);

@@ -224,11 +224,7 @@ private:
     void kernel(std::size_t at) {
         const declaration found = declared_at(tokens_.next(at));
         if (!found.is_function) refuse(at, "__global__ before what is no function");
-        std::size_t body = tokens_.partner(found.behind);
-        while (body < tokens_.size() && !tokens_.is(body, "{") && !tokens_.is(body, ";")) {
-            body = tokens_.next(body);
-            if (tokens_.is(body, "(")) body = tokens_.partner(body);
-        }
+        const std::size_t body = body_of(found);
         if (pass_ == pass::device) {
             tokens_[at].text = "__attribute__((__noipa__, __flatten__))";
             if (tokens_.is(body, "{"))
@@ -248,6 +244,17 @@ private:
         tokens_[body].behind = " __asm__ volatile(\"1: leaq 1b(%rip), %r11\\n\\tjmp cornerturn_launch_from_host\"); ";
     }
 
+    // Where the body of a function begins: a brace, or the semicolon of one that has none here.
+    std::size_t body_of(const declaration& function) {
+        std::size_t body = tokens_.partner(function.behind);
+        while (body < tokens_.size() && !tokens_.is(body, "{") && !tokens_.is(body, ";")) {
+            body = tokens_.next(body);
+            if (tokens_.is(body, "(")) body = tokens_.partner(body);
+        }
+        if (tokens_.is(body, "{")) device_code_end_ = std::max(device_code_end_, tokens_.partner(body));
+        return body;
+    }
+
     void device(std::size_t at) {
         const std::size_t last = tokens_.before(at);
         const bool is_lambda = tokens_.is(last, "]") && !tokens_.is(tokens_.next(tokens_.partner_before(last)), "[");
@@ -255,7 +262,7 @@ private:
         if (is_lambda || (found.is_function ? is_deduction_guide(at, found) : found.name == 0))
             tokens_.blank(at, at + 1);
         else if (found.is_function)
-            tokens_[at].text = "__attribute__((__visibility__(\"hidden\")))";  // see objects.cpp
+            body_of(found), tokens_[at].text = "__attribute__((__visibility__(\"hidden\")))";  // see objects.cpp
         else
             variable(at, result_.device_variables);
     }
@@ -346,7 +353,8 @@ private:
         return false;
     }
 
-    // name<<<grid, block, ...>>>(arguments): the configuration is kept for the kernel, which then is called.
+    // name<<<grid, block, ...>>>(arguments): the configuration is kept for the kernel, which then is called. In a
+    // kernel something else is called, which keeps the arguments until the grid has ended.
     void launch(std::size_t at) {
         if (!tokens_.are(at, "<<<")) return;
         const std::size_t last = tokens_.before(at);
@@ -363,6 +371,10 @@ private:
         const std::string configuration = on_one_line(at + 3, end);
         tokens_.blank(at, end + 3);
         tokens_[begin].ahead += fmt::format("(::ct_push_launch({}) ? (void)0 : ", configuration);
+        if (pass_ == pass::device && at < device_code_end_) {
+            tokens_[begin].ahead += "::ct_launched_by_kernel(";
+            tokens_[last].behind += ")";
+        }
         const std::size_t close = tokens_.partner(open);
         if (close < tokens_.size()) tokens_[close].behind += ")";
     }
@@ -470,6 +482,7 @@ private:
     }
 
     token_list tokens_;
+    std::size_t device_code_end_ = 0;  // of the last function that runs on the device
     pass pass_;
     rewritten result_;
 };

@@ -225,6 +225,7 @@ public:
     // Whether a thread of the launch has done what others may see before it ends: an atomic, a fence, a volatile load,
     // or printed.
     bool communicates() const { return communicates_; }
+    void note_communication() { communicates_ = true; }
     // What was noted since the last call; then nothing.
     void take_hazards(std::vector<found_hazard>& all);
 

@@ -11,6 +11,7 @@
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/streams.hpp"
+#include "emulator/worker.hpp"
 
 namespace cornerturn::emulator {
 namespace {
@@ -70,7 +71,10 @@ using namespace cornerturn::emulator;
 extern "C" {
 
 cudaError_t cudaDeviceSynchronize(void) {
-    return api_call([] { return refuse_in_any_capture(); });
+    return api_call([] {
+        if (current_worker != nullptr) unsupported_feature("cudaDeviceSynchronize() in a kernel, as CUDA 12 on Hopper");
+        return refuse_in_any_capture();
+    });
 }
 cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 

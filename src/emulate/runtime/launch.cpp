@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include "cornerturn/emulator/fiber.hpp"
 #include "emulate/runtime/errors.hpp"
 #include "emulate/runtime/graph.hpp"
+#include "emulate/runtime/kernel_arguments.hpp"
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/record.hpp"
@@ -27,10 +29,6 @@
 #include "emulator/worker.hpp"
 
 // What the objects' tables say (src/emulate/objects.cpp).
-struct ct_kernel_row {
-    const void* host;
-    const void* device;
-};
 struct ct_variable_row {
     const void* host;  // null: the host's code has none
     void* device;
@@ -40,7 +38,6 @@ struct ct_variable_row {
 alignas(1024) thread_local constinit std::byte dynamic_shared_memory[cornerturn::emulator::kMaxShared] asm(
     "cornerturn_dynamic_shared"){};
 extern "C" {
-[[gnu::weak]] extern const ct_kernel_row __start_ct_kernels[], __stop_ct_kernels[];
 [[gnu::weak]] extern const ct_variable_row __start_ct_variables[], __stop_ct_variables[];
 }
 
@@ -84,6 +81,13 @@ cornerturn_launch_from_host:
     .cfi_endproc
     .size cornerturn_launch_from_host, .-cornerturn_launch_from_host
 
+    .globl cornerturn_launch_from_kernel
+    .type cornerturn_launch_from_kernel, @function
+cornerturn_launch_from_kernel:
+    xorl %r11d, %r11d
+    jmp cornerturn_launch_from_host
+    .size cornerturn_launch_from_kernel, .-cornerturn_launch_from_kernel
+
     .globl cornerturn_call_kernel
     .type cornerturn_call_kernel, @function
 cornerturn_call_kernel:
@@ -118,112 +122,12 @@ cornerturn_call_kernel:
 #error "the emulator runs foreign programs on x86-64 alone"
 #endif
 
-namespace cornerturn::emulator {
-namespace {
-
-struct saved_registers {
-    std::array<std::uint64_t, 6> integers;
-    std::array<std::array<std::uint64_t, 2>, 8> vectors;
-};
-static_assert(sizeof(saved_registers) == 176);
-
-}  // namespace
-}  // namespace cornerturn::emulator
-
 // `stack_bytes`: a multiple of 16.
 extern "C" void cornerturn_call_kernel(const cornerturn::emulator::saved_registers* registers, const void* stack,
                                        std::size_t stack_bytes, const void* function);
 
 namespace cornerturn::emulator {
 namespace {
-
-struct kernel {
-    kernel_facts facts;
-    record::kernel_name name;
-    const void* device = nullptr;
-    std::vector<parameter> parameters;
-    std::size_t stack_bytes = 0;  // of the arguments that do not fit the registers
-};
-
-// Where each argument goes.
-struct place {
-    std::array<int, 2> registers{-1, -1};  // 0 to 5: an integer's; 6 to 13: a vector's; -1: on the stack
-    std::size_t offset = 0;                // there
-};
-std::vector<place> places_of(const std::vector<parameter>& parameters, std::size_t& stack_bytes) {
-    int integers = 0, vectors = 0;
-    stack_bytes = 0;
-    std::vector<place> all;
-    for (const parameter& p : parameters) {
-        place& here = all.emplace_back();
-        if (p.nothing) continue;
-        const auto wanted = [&](parameter::where kind) {
-            return static_cast<int>(std::count(p.eightbytes.begin(), p.eightbytes.end(), kind));
-        };
-        const int more_integers = wanted(parameter::integer), more_vectors = wanted(parameter::vector);
-        if (p.eightbytes.empty() || integers + more_integers > 6 || vectors + more_vectors > 8) {
-            stack_bytes = (stack_bytes + p.alignment - 1) / p.alignment * p.alignment;
-            here.offset = stack_bytes;
-            stack_bytes += (p.bytes + 7) / 8 * 8;
-            continue;
-        }
-        for (std::size_t i = 0; i < p.eightbytes.size(); ++i)
-            here.registers[i] = p.eightbytes[i] == parameter::integer ? integers++ : 6 + vectors++;
-    }
-    stack_bytes = (stack_bytes + 15) / 16 * 16;
-    return all;
-}
-
-// Where the arguments lie in registers and on the stack: calls part(argument, offset in it, where, bytes) for each part
-// of each, and reference(argument, where) for one whose address is passed.
-template <class Part, class Reference>
-void for_arguments(const kernel& which, saved_registers& registers, std::byte* stack, Part part, Reference reference) {
-    std::size_t stack_bytes = 0;
-    const std::vector<place> places = places_of(which.parameters, stack_bytes);
-    const auto slot = [&](int where) -> void* {
-        return where < 6 ? &registers.integers[static_cast<std::size_t>(where)]
-                         : &registers.vectors[static_cast<std::size_t>(where - 6)][0];
-    };
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const parameter& p = which.parameters[i];
-        if (p.nothing) continue;
-        const bool in_registers = places[i].registers[0] >= 0;
-        if (p.by_reference) {
-            reference(i, in_registers ? slot(places[i].registers[0]) : stack + places[i].offset);
-        } else if (!in_registers) {
-            part(i, 0, stack + places[i].offset, p.bytes);
-        } else {
-            for (std::size_t k = 0; k < p.eightbytes.size(); ++k)
-                part(i, k * 8, slot(places[i].registers[k]), std::min<std::size_t>(8, p.bytes - k * 8));
-        }
-    }
-}
-
-// `host`: the kernel's address, or one a few instructions behind it (g++ may first store some of the arguments).
-const kernel* find_kernel(const void* host) {
-    static std::mutex mutex;
-    static std::unordered_map<const void*, std::unique_ptr<kernel>> known;
-    std::lock_guard lock(mutex);
-    const auto found = known.find(host);
-    if (found != known.end()) return found->second.get();
-    constexpr std::uintptr_t kFew = 64;
-    const auto behind = [&](const ct_kernel_row& row) {
-        return reinterpret_cast<std::uintptr_t>(host) - reinterpret_cast<std::uintptr_t>(row.host);
-    };
-    const ct_kernel_row* row = nullptr;
-    for (const ct_kernel_row* r = __start_ct_kernels; r < __stop_ct_kernels; ++r)
-        if (behind(*r) < (row != nullptr ? behind(*row) : kFew)) row = r;
-    if (row == nullptr) return nullptr;
-    auto made = std::make_unique<kernel>();
-    made->device = row->device;
-    made->facts.name = function_name(row->device);
-    made->name = {mangled_name(row->device), line_of(reinterpret_cast<std::uintptr_t>(row->device) + 1).path};
-    for (const shared_variable& array : shared_variables_of(row->device))
-        made->facts.static_shared_bytes += array.bytes;
-    made->parameters = parameters_of(row->device);
-    places_of(made->parameters, made->stack_bytes);
-    return (known[host] = std::move(made)).get();
-}
 
 thread_local std::vector<launch_shape> pushed;
 
@@ -275,10 +179,8 @@ cudaError_t error_of(hazard_kind kind) {
     }
 }
 
-cudaError_t run(const kernel& which, const void* host, const launch_shape& shape, const saved_registers* registers,
-                const void* stack) {
-    static std::mutex one_at_a_time;
-    std::lock_guard lock(one_at_a_time);
+cudaError_t run_grid(const kernel& which, const void* host, const launch_shape& shape, const saved_registers* registers,
+                     const void* stack) {
     if (shape.shared_bytes > dynamic_shared_limit(host)) return cudaErrorInvalidValue;
     options how;
     how.keep_going = true;
@@ -323,6 +225,95 @@ cudaError_t run(const kernel& which, const void* host, const launch_shape& shape
     return result;
 }
 
+// A launch from a kernel: it begins when the grid that it was made in has ended, and that grid's launch ends with it.
+// So a GPU may do it, too.
+struct child_launch {
+    bool is_tail;         // comes after all others of its grid
+    std::uint64_t block;  // that made it, by its number in the grid
+    const void* kernel;
+    launch_shape shape;
+    std::vector<std::vector<std::byte>> arguments;
+};
+std::mutex children_mutex;
+std::vector<child_launch> children;
+
+std::vector<void*> addresses_of(std::vector<std::vector<std::byte>>& arguments) {
+    std::vector<void*> all;
+    for (std::vector<std::byte>& argument : arguments) all.push_back(argument.data());
+    return all;
+}
+
+cudaError_t run_with(const kernel& which, const void* host, const launch_shape& shape, void** arguments) {
+    saved_registers registers{};
+    std::vector<std::byte> stack(which.stack_bytes);
+    lay_arguments(which, arguments, registers, stack.data());
+    return run_grid(which, host, shape, &registers, stack.data());
+}
+
+// Those of the grid that has just ended, with their own.
+cudaError_t run_children() {
+    std::vector<child_launch> ready;
+    ready.swap(children);
+    std::stable_sort(ready.begin(), ready.end(), [](const child_launch& a, const child_launch& b) {
+        return std::pair(a.is_tail, a.block) < std::pair(b.is_tail, b.block);
+    });
+    for (child_launch& child : ready) {
+        if (const cudaError_t error =
+                run_with(*find_kernel(child.kernel), child.kernel, child.shape, addresses_of(child.arguments).data()))
+            return error;
+        if (const cudaError_t error = run_children()) return error;
+    }
+    return cudaSuccess;
+}
+
+// run(): runs a grid and all that it launches.
+template <class Run>
+cudaError_t run_whole(Run&& run) {
+    static std::mutex one_at_a_time;
+    std::lock_guard lock(one_at_a_time);
+    cudaError_t error = run();
+    if (error == cudaSuccess) error = run_children();
+    children.clear();
+    return error;
+}
+
+cudaError_t run(const kernel& which, const void* host, const launch_shape& shape, const saved_registers* registers,
+                const void* stack) {
+    return run_whole([&] { return run_grid(which, host, shape, registers, stack); });
+}
+
+// What a lane has pushed: the arguments of its launch may let others run, which push, too.
+struct lane_launch {
+    index3 thread;
+    launch_shape shape;
+    const void* device = nullptr;
+};
+thread_local std::vector<lane_launch> pushed_by_lanes;
+
+lane_launch& last_of_lane() {
+    const index3 own = current_worker->running_thread();
+    auto found = pushed_by_lanes.end();
+    do --found;
+    while (found->thread.x != own.x || found->thread.y != own.y || found->thread.z != own.z);
+    return *found;
+}
+
+void launch_child(const saved_registers& registers, const void* stack) {
+    const lane_launch made = last_of_lane();
+    pushed_by_lanes.erase(pushed_by_lanes.begin() + (&last_of_lane() - pushed_by_lanes.data()));
+    current_worker->note_communication();
+    current_worker->on_large_stack([&] {
+        const kernel& which = *find_kernel(made.device);
+        const extent3 block = current_worker->running_block();
+        const std::uint64_t number =
+            index_of(block, {cornerturn_grid_dim.x, cornerturn_grid_dim.y, cornerturn_grid_dim.z});
+        child_launch child{made.shape.stream == cudaStreamTailLaunch, number, made.device, made.shape,
+                           arguments_of(which, registers, stack)};
+        const std::lock_guard lock(children_mutex);
+        children.push_back(std::move(child));
+    });
+}
+
 // Launches, or adds a node to the graph that the stream is captured into.
 cudaError_t give_launch(const kernel& which, const void* host, const launch_shape& shape,
                         const saved_registers* registers, const void* stack) {
@@ -330,32 +321,11 @@ cudaError_t give_launch(const kernel& which, const void* host, const launch_shap
         const cudaError_t error = refuse_in_capture(shape.stream);
         return error ? error : run(which, host, shape, registers, stack);
     }
-    saved_registers kept = *registers;
-    std::vector<std::byte> rest(which.stack_bytes);
-    std::memcpy(rest.data(), stack, rest.size());
-    std::vector<std::vector<std::byte>> arguments;
-    for (const std::size_t bytes : argument_bytes(host)) arguments.emplace_back(bytes);
-    for_arguments(
-        which, kept, rest.data(),
-        [&](std::size_t i, std::size_t offset, const void* at, std::size_t bytes) {
-            std::memcpy(arguments[i].data() + offset, at, bytes);
-        },
-        [&](std::size_t i, const void* at) {
-            const void* object = nullptr;
-            std::memcpy(&object, at, sizeof object);
-            std::memcpy(arguments[i].data(), object, arguments[i].size());
-        });
-    std::vector<void*> addresses;
-    for (std::vector<std::byte>& argument : arguments) addresses.push_back(argument.data());
-    return submit_launch(host, shape, addresses.data());
+    std::vector<std::vector<std::byte>> arguments = arguments_of(which, *registers, stack);
+    return submit_launch(host, shape, addresses_of(arguments).data());
 }
 
 }  // namespace
-
-const kernel_facts* facts_of(const void* host_function) {
-    const kernel* const found = find_kernel(host_function);
-    return found != nullptr ? &found->facts : nullptr;
-}
 
 std::vector<device_variable> device_variables() {
     std::vector<device_variable> all;
@@ -364,25 +334,10 @@ std::vector<device_variable> device_variables() {
     return all;
 }
 
-std::vector<std::size_t> argument_bytes(const void* host_function) {
-    std::vector<std::size_t> bytes;
-    if (const kernel* const which = find_kernel(host_function))
-        for (const parameter& p : which->parameters) bytes.push_back(p.nothing ? 0 : p.bytes);
-    return bytes;
-}
-
 cudaError_t launch_kernel(const void* host_function, const launch_shape& shape, void** arguments) {
     const kernel* const which = find_kernel(host_function);
     if (which == nullptr) return cudaErrorInvalidDeviceFunction;
-    saved_registers registers{};
-    std::vector<std::byte> stack(which->stack_bytes);
-    for_arguments(
-        *which, registers, stack.data(),
-        [&](std::size_t i, std::size_t offset, void* at, std::size_t bytes) {
-            std::memcpy(at, static_cast<const std::byte*>(arguments[i]) + offset, bytes);
-        },
-        [&](std::size_t i, void* at) { std::memcpy(at, &arguments[i], sizeof(void*)); });
-    return run(*which, host_function, shape, &registers, stack.data());
+    return run_whole([&] { return run_with(*which, host_function, shape, arguments); });
 }
 
 const device_symbol* symbol_of(const void* host_address) {
@@ -401,7 +356,10 @@ const device_symbol* symbol_of(const void* host_address) {
 using namespace cornerturn::emulator;
 
 bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
-    if (current_worker != nullptr) unsupported_feature("a launch from a kernel (dynamic parallelism)");
+    if (current_worker != nullptr) {
+        pushed_by_lanes.push_back({current_worker->running_thread(), {grid, block, shared_bytes, stream, false}});
+        return false;
+    }
     if (const cudaError_t error = sticky_error(); error != cudaSuccess) {
         fail(error);
         return true;
@@ -410,7 +368,11 @@ bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_
     return false;
 }
 
+void ct_note_launched(const void* kernel) noexcept { last_of_lane().device = kernel; }
+
+// `host`: the kernel in the host's code; null: a kernel makes the launch.
 extern "C" void cornerturn_launch(const saved_registers* registers, const void* stack, const void* host) {
+    if (host == nullptr) return launch_child(*registers, stack);
     const kernel* const which = find_kernel(host);
     if (which == nullptr) {
         std::fprintf(stderr, "cornerturn: %s has no device code\n", function_name(host).c_str());

@@ -25,6 +25,15 @@ extern __thread unsigned char ct_dynamic_shared[] __asm__("cornerturn_dynamic_sh
 // kernel must not be called, since an earlier launch has failed for good.
 bool ct_push_launch(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr);
 
+// The same in a kernel: notes which kernel it is, and gives what is called with its arguments.
+extern "C" void cornerturn_launch_from_kernel();
+void ct_note_launched(const void* kernel) noexcept;
+template <class... ct_parameters>
+CT_WORD auto ct_launched_by_kernel(void (*kernel)(ct_parameters...)) {
+    ct_note_launched(reinterpret_cast<const void*>(kernel));
+    return reinterpret_cast<void (*)(ct_parameters...)>(&cornerturn_launch_from_kernel);
+}
+
 #define CT_EMULATOR ::cornerturn::emulator
 
 [[noreturn]] CT_WORD void ct_unsupported(const char* feature) { CT_EMULATOR::unsupported_feature(feature); }

@@ -1,0 +1,147 @@
+#include "emulate/runtime/kernel_arguments.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+// What the objects' tables say (src/emulate/objects.cpp).
+struct ct_kernel_row {
+    const void* host;
+    const void* device;
+};
+extern "C" {
+[[gnu::weak]] extern const ct_kernel_row __start_ct_kernels[], __stop_ct_kernels[];
+}
+
+namespace cornerturn::emulator {
+namespace {
+
+// Where each argument goes.
+struct place {
+    std::array<int, 2> registers{-1, -1};  // 0 to 5: an integer's; 6 to 13: a vector's; -1: on the stack
+    std::size_t offset = 0;                // there
+};
+std::vector<place> places_of(const std::vector<parameter>& parameters, std::size_t& stack_bytes) {
+    int integers = 0, vectors = 0;
+    stack_bytes = 0;
+    std::vector<place> all;
+    for (const parameter& p : parameters) {
+        place& here = all.emplace_back();
+        if (p.nothing) continue;
+        const auto wanted = [&](parameter::where kind) {
+            return static_cast<int>(std::count(p.eightbytes.begin(), p.eightbytes.end(), kind));
+        };
+        const int more_integers = wanted(parameter::integer), more_vectors = wanted(parameter::vector);
+        if (p.eightbytes.empty() || integers + more_integers > 6 || vectors + more_vectors > 8) {
+            stack_bytes = (stack_bytes + p.alignment - 1) / p.alignment * p.alignment;
+            here.offset = stack_bytes;
+            stack_bytes += (p.bytes + 7) / 8 * 8;
+            continue;
+        }
+        for (std::size_t i = 0; i < p.eightbytes.size(); ++i)
+            here.registers[i] = p.eightbytes[i] == parameter::integer ? integers++ : 6 + vectors++;
+    }
+    stack_bytes = (stack_bytes + 15) / 16 * 16;
+    return all;
+}
+
+// Where the arguments lie in registers and on the stack: calls part(argument, offset in it, where, bytes) for each part
+// of each, and reference(argument, where) for one whose address is passed.
+template <class Part, class Reference>
+void for_arguments(const kernel& which, saved_registers& registers, std::byte* stack, Part part, Reference reference) {
+    std::size_t stack_bytes = 0;
+    const std::vector<place> places = places_of(which.parameters, stack_bytes);
+    const auto slot = [&](int where) -> void* {
+        return where < 6 ? &registers.integers[static_cast<std::size_t>(where)]
+                         : &registers.vectors[static_cast<std::size_t>(where - 6)][0];
+    };
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const parameter& p = which.parameters[i];
+        if (p.nothing) continue;
+        const bool in_registers = places[i].registers[0] >= 0;
+        if (p.by_reference) {
+            reference(i, in_registers ? slot(places[i].registers[0]) : stack + places[i].offset);
+        } else if (!in_registers) {
+            part(i, 0, stack + places[i].offset, p.bytes);
+        } else {
+            for (std::size_t k = 0; k < p.eightbytes.size(); ++k)
+                part(i, k * 8, slot(places[i].registers[k]), std::min<std::size_t>(8, p.bytes - k * 8));
+        }
+    }
+}
+
+}  // namespace
+
+const kernel* find_kernel(const void* host) {
+    static std::mutex mutex;
+    static std::unordered_map<const void*, std::unique_ptr<kernel>> known;
+    std::lock_guard lock(mutex);
+    const auto found = known.find(host);
+    if (found != known.end()) return found->second.get();
+    constexpr std::uintptr_t kFew = 64;
+    const auto behind = [&](const ct_kernel_row& row) {
+        return reinterpret_cast<std::uintptr_t>(host) - reinterpret_cast<std::uintptr_t>(row.host);
+    };
+    const ct_kernel_row* row = nullptr;
+    for (const ct_kernel_row* r = __start_ct_kernels; r < __stop_ct_kernels; ++r) {
+        if (behind(*r) < (row != nullptr ? behind(*row) : kFew)) row = r;
+        if (r->device != host) continue;
+        row = r;
+        break;
+    }
+    if (row == nullptr) return nullptr;
+    auto made = std::make_unique<kernel>();
+    made->device = row->device;
+    made->facts.name = function_name(row->device);
+    made->name = {mangled_name(row->device), line_of(reinterpret_cast<std::uintptr_t>(row->device) + 1).path};
+    for (const shared_variable& array : shared_variables_of(row->device))
+        made->facts.static_shared_bytes += array.bytes;
+    made->parameters = parameters_of(row->device);
+    places_of(made->parameters, made->stack_bytes);
+    return (known[host] = std::move(made)).get();
+}
+
+const kernel_facts* facts_of(const void* host_function) {
+    const kernel* const found = find_kernel(host_function);
+    return found != nullptr ? &found->facts : nullptr;
+}
+
+std::vector<std::size_t> argument_bytes(const void* host_function) {
+    std::vector<std::size_t> bytes;
+    if (const kernel* const which = find_kernel(host_function))
+        for (const parameter& p : which->parameters) bytes.push_back(p.nothing ? 0 : p.bytes);
+    return bytes;
+}
+
+std::vector<std::vector<std::byte>> arguments_of(const kernel& which, const saved_registers& registers,
+                                                 const void* stack) {
+    saved_registers kept = registers;
+    std::vector<std::byte> rest(which.stack_bytes);
+    std::memcpy(rest.data(), stack, rest.size());
+    std::vector<std::vector<std::byte>> arguments;
+    for (const parameter& p : which.parameters) arguments.emplace_back(p.nothing ? 0 : p.bytes);
+    for_arguments(
+        which, kept, rest.data(),
+        [&](std::size_t i, std::size_t offset, const void* at, std::size_t bytes) {
+            std::memcpy(arguments[i].data() + offset, at, bytes);
+        },
+        [&](std::size_t i, const void* at) {
+            const void* object = nullptr;
+            std::memcpy(&object, at, sizeof object);
+            std::memcpy(arguments[i].data(), object, arguments[i].size());
+        });
+    return arguments;
+}
+
+void lay_arguments(const kernel& which, void** arguments, saved_registers& registers, std::byte* stack) {
+    for_arguments(
+        which, registers, stack,
+        [&](std::size_t i, std::size_t offset, void* at, std::size_t bytes) {
+            std::memcpy(at, static_cast<const std::byte*>(arguments[i]) + offset, bytes);
+        },
+        [&](std::size_t i, void* at) { std::memcpy(at, &arguments[i], sizeof(void*)); });
+}
+
+}  // namespace cornerturn::emulator

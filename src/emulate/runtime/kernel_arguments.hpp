@@ -1,0 +1,40 @@
+// The program's kernels, and where a kernel's arguments lie when it is called: in registers and on the stack.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulate/runtime/kernels.hpp"
+#include "emulate/runtime/record.hpp"
+#include "emulator/symbols.hpp"
+
+namespace cornerturn::emulator {
+
+struct saved_registers {
+    std::array<std::uint64_t, 6> integers;
+    std::array<std::array<std::uint64_t, 2>, 8> vectors;
+};
+static_assert(sizeof(saved_registers) == 176);
+
+struct kernel {
+    kernel_facts facts;
+    record::kernel_name name;
+    const void* device = nullptr;
+    std::vector<parameter> parameters;
+    std::size_t stack_bytes = 0;  // of the arguments that do not fit the registers
+};
+
+// `host`: the kernel's address in the device's code, or in the host's, or one a few instructions behind that (g++ may
+// first store some of the arguments). Null: no kernel's.
+const kernel* find_kernel(const void* host);
+
+// Copies of a kernel's arguments, each by its bytes.
+std::vector<std::vector<std::byte>> arguments_of(const kernel& which, const saved_registers& registers,
+                                                 const void* stack);
+// Lays the arguments where the kernel expects them.
+void lay_arguments(const kernel& which, void** arguments, saved_registers& registers, std::byte* stack);
+
+}  // namespace cornerturn::emulator
