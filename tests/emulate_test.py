@@ -527,6 +527,33 @@ class Sample(Emulate):
         """)
         self.assertEqual(self.run_program("emulate", name).returncode, 0)
 
+    def test_an_object_made_in_shared_memory_is_written(self):
+        name = self.write("object.cu", """
+            #include <new>
+            struct base {
+                int value;
+                __device__ base() : value(5) {}
+                __device__ virtual int get() { return value; }
+            };
+            struct derived : base {
+                __device__ int get() override { return value + 1; }
+            };
+            __global__ void k(int* out) {
+                __shared__ alignas(16) unsigned char buffer[sizeof(derived)];
+                if (threadIdx.x == 0) new (buffer) derived();
+                __syncthreads();
+                out[threadIdx.x] = reinterpret_cast<base*>(buffer)->get();
+            }
+            int main() {
+                int* p;
+                cudaMallocManaged(&p, 256);
+                k<<<1, 64>>>(p);
+                return cudaDeviceSynchronize() == cudaSuccess && p[63] == 6 ? 0 : 1;
+            }
+        """)
+        found, kernels = self.counters(name)
+        self.assertEqual((found.returncode, kernels["k"]["hazards"]), (0, []), found.stderr)
+
     def test_an_exchange_gives_shared_memory_its_first_value(self):
         name = self.write("first.cu", """
             #include <cuda_fp16.h>

@@ -45,8 +45,13 @@ void __sanitizer_cov_trace_pc() { worker::begin_code_block(CORNERTURN_RETURN_ADD
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_vptr_read(void**) {}
+// An object's pointer to its table of virtual functions.
+void __tsan_vptr_update(void** address, void*) {
+    worker::access(reinterpret_cast<std::uintptr_t>(address), sizeof(void*), kStore, CORNERTURN_RETURN_ADDRESS);
+}
+void __tsan_vptr_read(void** address) {
+    worker::access(reinterpret_cast<std::uintptr_t>(address), sizeof(void*), kLoad, CORNERTURN_RETURN_ADDRESS);
+}
 
 CORNERTURN_ACCESSES(1)
 CORNERTURN_ACCESSES(2)
