@@ -47,7 +47,8 @@ private:
         cooperative_run* run;
         void operator()() noexcept {
             run->over_ = run->error_ || run->first_waiting_ == run->blocks_;
-            run->first_noted_ = run->first_waiting_;
+            run->first_to_tell_ = run->first_waiting_;
+            run->ended_before_ = run->first_ended_;
             run->first_waiting_ = run->blocks_;
         }
     };
@@ -72,8 +73,8 @@ private:
             if (begins) one.self = begin_();
             const interruptible kernel(*one.self, block_seconds_);
             // Of all blocks that wait for one that has ended, one is enough to tell.
-            if (!begins && one.index == first_noted_ && first_ended_ < blocks_)
-                one.self->note_block_ended(first_ended_);
+            if (!begins && one.index == first_to_tell_ && ended_before_ < blocks_)
+                one.self->note_block_ended(ended_before_);
             one.ended = one.self->run_part(one.index, begins);
             lower(one.ended ? first_ended_ : first_waiting_, one.index);
         } catch (...) {
@@ -95,7 +96,7 @@ private:
     const std::function<std::unique_ptr<worker>()>& begin_;
     const std::function<void(std::unique_ptr<worker>)>& end_;
     std::atomic<std::uint64_t> teams_{0}, failed_at_, first_waiting_{blocks_}, first_ended_{blocks_};
-    std::uint64_t first_noted_ = 0;
+    std::uint64_t first_to_tell_ = 0, ended_before_ = 0;  // as the last part left them
     std::optional<std::barrier<next_part>> parts_done_;
     bool over_ = false;
     std::mutex mutex_;

@@ -7,7 +7,7 @@ namespace cg = cooperative_groups;
 
 namespace {
 
-constexpr unsigned kThreads = 96, kBlocks = 50, kRounds = 5;
+constexpr unsigned kThreads = 96, kBlocks = 400, kRounds = 5;
 
 // In each round a block reads what the next block wrote in the round before, and keeps its sum in shared memory.
 __global__ void pass_on(int* values, int* sums) {
