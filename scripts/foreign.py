@@ -168,8 +168,8 @@ def patched(tree, program):
     return done
 
 
-def last_lines(text, count=6):
-    return [line[:300] for line in text.strip().splitlines()[-count:]]
+def last_lines(text, where, count=6):
+    return [line[:300] for line in text.replace(f"{where}/", "").strip().splitlines()[-count:]]
 
 
 def run_one(program, tree, cornerturn, where, seconds):
@@ -192,8 +192,8 @@ def run_one(program, tree, cornerturn, where, seconds):
             done = subprocess.run([binary, *arguments], cwd=tree / program.folder, capture_output=True, text=True, errors="replace", timeout=max(left, 1), stdin=subprocess.DEVNULL,
                                   env=os.environ | {"CORNERTURN_EMULATE": f"report={report}"})
             run["exit"] = done.returncode
-            run["output"] = last_lines(done.stdout)
-            run["errors"] = last_lines(done.stderr)
+            run["output"] = last_lines(done.stdout, where)
+            run["errors"] = last_lines(done.stderr, where)
         except subprocess.TimeoutExpired:
             run["exit"] = "timeout"
         run["seconds"] = round(time.monotonic() - begun, 1)
