@@ -63,8 +63,8 @@ static void check_nodes() {
     void* arguments[] = {&values, &count, &by};
     const cudaKernelNodeParams scaled = kernel_of((void*)scale, dim3(4), dim3(256), arguments);
     EXPECT_SUCCESS(cudaGraphAddKernelNode(&kernel, graph, &copy_in, 1, &scaled));
-    EXPECT_SUCCESS(cudaGraphAddDependencies(graph, &kernel, &copy_out, 1));
-    EXPECT_STATUS(cudaErrorInvalidValue, cudaGraphAddDependencies(graph, &kernel, &copy_out, 1));  // it is there
+    EXPECT_SUCCESS(cudaGraphAddDependencies(graph, &kernel, &copy_out, nullptr, 1));
+    EXPECT_STATUS(cudaErrorInvalidValue, cudaGraphAddDependencies(graph, &kernel, &copy_out, nullptr, 1));  // it is there
     const cudaHostNodeParams calls{count_call, &weight};
     EXPECT_SUCCESS(cudaGraphAddHostNode(&host, graph, &copy_out, 1, &calls));
     EXPECT_SUCCESS(cudaGraphAddEmptyNode(&empty, graph, &host, 1));
@@ -131,7 +131,7 @@ static void check_nodes() {
     EXPECT(words[15] == 0x01020304 && out[2] == 10);
 
     // In a circle nothing is first.
-    EXPECT_SUCCESS(cudaGraphAddDependencies(outer, &child, &set, 1));
+    EXPECT_SUCCESS(cudaGraphAddDependencies(outer, &child, &set, nullptr, 1));
     cudaGraphExec_t none = nullptr;
     EXPECT_STATUS(cudaErrorInvalidValue, cudaGraphInstantiate(&none, outer, 0));
     EXPECT_STATUS(cudaErrorInvalidValue, run(none));

@@ -53,7 +53,7 @@ static void check_fork_and_join() {
 
     size_t nodes = 0, edges = 0;
     EXPECT_SUCCESS(cudaGraphGetNodes(graph, nullptr, &nodes));
-    EXPECT_SUCCESS(cudaGraphGetEdges(graph, nullptr, nullptr, &edges));
+    EXPECT_SUCCESS(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
     EXPECT(nodes == 6 && edges == 5);
     cudaGraphExec_t ready;
     EXPECT_SUCCESS(cudaGraphInstantiateWithFlags(&ready, graph, 0));

@@ -236,7 +236,7 @@ class Writer:
         if "local array" in k.features:
             lines.append("    word mine[4] = {acc, g, lane, 7};")
         for tile in k.tiles:
-            align = "alignas(16) " if elements.accesses(tile.element)[0][1] < 4 else ""
+            align = "__align__(16) " if elements.accesses(tile.element)[0][1] < 4 else ""
             extent = f"[{tile.size // tile.columns}][{tile.columns + tile.padding}]" if tile.layout == "rows" else f"[{self.extent(tile)}]"
             lines.append(f"    {'extern ' * tile.dynamic}__shared__ {align}{tile.element} {tile.name}{'[]' if tile.dynamic else extent};")
         return lines + self.block(k.body, 1) + ["}", ""]
