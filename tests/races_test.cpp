@@ -17,8 +17,9 @@ using namespace cornerturn::emulator;
 namespace {
 
 tests::outcome run_in_place(const std::string& fault, std::int64_t n, unsigned workers) {
+    race_search races;
     return tests::run_every_block(find_kernel("fault/in_place@" + fault), {.rows = n, .cols = n, .in_place = true},
-                                  {.workers = workers});
+                                  {.workers = workers, .races = &races});
 }
 
 TEST(races_in_place, planted) {
@@ -43,8 +44,9 @@ TEST(races_in_place, none_in_the_library) {
     const kernel& k = find_kernel("transpose/production");
     for (const int size : {1, 2, 4, 8, 16, 12}) {
         for (const std::int64_t n : {31, 100, 257}) {
-            const tests::outcome found =
-                tests::run_every_block(k, {.rows = n, .cols = n, .element_size = size, .in_place = true});
+            race_search races;
+            const tests::outcome found = tests::run_every_block(
+                k, {.rows = n, .cols = n, .element_size = size, .in_place = true}, {.races = &races});
             EXPECT_EQ(found.fault, "") << size << " bytes, " << n;
         }
     }

@@ -40,6 +40,8 @@ handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address
         raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
     }
     at_warp_sync_ |= running.bit;
+    // Others may go on meanwhile: the blocks that this lane has begun tell where it is.
+    if (joining_ || finished_ != 0 || mask != ~0u) enter_blocks_ahead();
     return stop_lane(return_address);
 }
 
@@ -67,6 +69,7 @@ handover worker::exchange(std::uint32_t mask, std::uint64_t value, exchange_kind
 handover worker::active_lanes(std::uintptr_t return_address) {
     waits_[current_].what = warp_wait::active_lanes;
     at_warp_sync_ |= running.bit;
+    enter_blocks_ahead();
     return stop_lane(return_address);
 }
 

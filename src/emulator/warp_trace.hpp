@@ -71,6 +71,7 @@ struct warp_instruction : trace_entry {
     bool scattered = false;   // over memory with several shadows
     bool contiguous = false;  // each active lane's access begins where that of the one before ends
     std::uint32_t active = 0;
+    std::uint32_t checked = 0;  // of these, lanes whose accesses have been looked at for hazards before they count
     std::uint64_t addresses[kWarpSize] = {};
     std::uint64_t last_first = 0;  // address of lane 0 in the last warp
     std::uint64_t step = 0;        // from that to the one before it

@@ -212,11 +212,9 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
     }
 }
 
-[[gnu::always_inline]] inline void worker::settle_instruction(warp_instruction& instruction) {
-    if (instruction.active == 0) return;
+// Looks at the accesses of its active lanes for hazards.
+[[gnu::always_inline]] inline void worker::check_instruction(warp_instruction& instruction) {
     const site& where = *instruction.where;
-    if (!instruction.tally->add(instruction.addresses, instruction.active)) [[unlikely]]
-        tally_anew(instruction);
     if (where.op == kReduction || where.op == kAtomic) [[unlikely]] {
         note_atomic(instruction);
     } else if (shadow_memory* const shadow = instruction.memory->shadow; shadow != nullptr) {
@@ -235,38 +233,84 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
         if (races_.searching() && instruction.memory->space == region::global) check_global(instruction);
         if (instruction.memory->written != nullptr || instruction.scattered) check_written(instruction);
     }
-    instruction.active = 0;
+}
+
+// Those of its lanes that have not been looked at yet.
+void worker::check_rest(warp_instruction& instruction) {
+    const std::uint32_t active = instruction.active;
+    instruction.contiguous = false;  // nobody has looked at these alone
+    instruction.active &= ~instruction.checked;
+    if (instruction.active != 0) check_instruction(instruction);
+    instruction.active = instruction.checked = active;
+}
+
+[[gnu::always_inline]] inline void worker::settle_instruction(warp_instruction& instruction) {
+    if (instruction.active == 0) return;
+    if (!instruction.tally->add(instruction.addresses, instruction.active)) [[unlikely]]
+        tally_anew(instruction);
+    if (instruction.checked == 0) [[likely]]
+        check_instruction(instruction);
+    else
+        check_rest(instruction);
+    instruction.active = instruction.checked = 0;
 }
 
 // Counts and checks the instructions of the warp's lanes, all of which have stopped.
 [[gnu::always_inline]] inline void worker::settle_instructions() {
-    unsigned going_on = stop_count_;
-    for (trace_entry* entry = &trace_->begin;; entry = entry->next) {
+    // Where lanes have joined others nobody knows how far these have come: to the end.
+    unsigned going_on = joining_ ? ~0u : stop_count_;
+    for (trace_entry* entry = &trace_->begin; entry != &trace_->end; entry = entry->next) {
         if (entry->is_access) settle_instruction(static_cast<warp_instruction&>(*entry));
         for (unsigned i = 0; i < stop_count_; ++i) going_on -= stops_[i] == entry;
         if (going_on == 0) break;
     }
+    joining_ = false;
     stop_count_ = 0;
     disordered_ = 0;
 }
 
+// Some lanes wait for one another while others have gone on, or have ended. The former may still meet the latter: they
+// go on in the same trace. So what all have done is looked at, as long as it is known which of the warp's barriers it
+// came before, but not counted yet. Not where a trace is so long that this would take most of the time.
+bool worker::may_join(std::uint32_t together) {
+    constexpr std::size_t kMost = 1 << 11;
+    if (!has_blocks_ || (together & ~at_warp_sync_) == 0 || at_warp_sync_ == 0) return false;
+    if (trace_->owned.size() + trace_->blocks.size() > kMost) return false;
+    for (trace_entry* entry = trace_->begin.next; entry != &trace_->end; entry = entry->next) {
+        if (!entry->is_access) continue;
+        auto& instruction = static_cast<warp_instruction&>(*entry);
+        if ((instruction.active & ~instruction.checked) != 0) check_rest(instruction);
+    }
+    stop_count_ = 0;
+    return true;
+}
+
 // Runs the warp's lanes that are due, and what they release, until none can go on.
 [[gnu::always_inline]] inline void worker::run_due(unsigned warp) {
+    std::uint32_t together = 0;  // that follow the trace
     do {
-        const std::uintptr_t after =
-            starting_ ? 0 : sync_sites_[first_ + static_cast<unsigned>(std::countr_zero(due_))];
-        if (trace_->after != after) follow_trace(after);
+        if (!joining_) [[likely]] {
+            together = due_;
+            const std::uintptr_t after =
+                starting_ ? 0 : sync_sites_[first_ + static_cast<unsigned>(std::countr_zero(due_))];
+            if (trace_->after != after) follow_trace(after);
+        }
         switch_fibers(hand_over(outside_, next_fiber()));
         while (errand_.run != nullptr) {
             run_errand();
             switch_fibers(hand_over(outside_, fibers_[current_]));
         }
         if (fault_) raise(*fault_);
+        starting_ = false;
+        if (may_join(together)) [[unlikely]] {
+            joining_ = true;
+            due_ = release_warp_syncs();
+            if (due_ != 0) continue;
+        }
         if (watched_ != nullptr && warp == 0) [[unlikely]]
             note_watched();
         settle_instructions();
-        starting_ = false;
-        due_ = at_warp_sync_ == 0 ? 0 : release_warp_syncs();
+        if (due_ == 0) due_ = at_warp_sync_ == 0 ? 0 : release_warp_syncs();
     } while (due_ != 0);
     ended_lanes_[warp] = finished_;
 }
@@ -338,7 +382,8 @@ void worker::abandon_block() {
     blocks_ahead_.clear();
     stop_count_ = 0;
     disordered_ = 0;
-    for (const auto& instruction : trace_->owned) instruction->active = 0;
+    joining_ = false;
+    for (const auto& instruction : trace_->owned) instruction->active = instruction->checked = 0;
 }
 
 template <class Copy>

@@ -278,7 +278,7 @@ private:
         const auto lane = static_cast<unsigned>(std::countr_zero(due_));
         const std::uint32_t rest = due_ & (due_ - 1);
         has_strayed_ = false;
-        running = {&trace_->begin, lane, due_ ^ rest};
+        running = {joining_ ? stopped_at_[lane] : &trace_->begin, lane, due_ ^ rest};
         due_ = rest;
         current_ = first_ + lane;
         cornerturn_thread_index = thread_index_[current_];
@@ -366,6 +366,7 @@ private:
             blocks_ahead_.clear();
         }
         if (has_strayed_) running.cursor = &trace_->end;
+        stopped_at_[running.lane] = running.cursor;
         if (stop_count_ > 0 && stops_[stop_count_ - 1] == running.cursor) return;
         stops_[stop_count_++] = running.cursor;
     }
@@ -381,6 +382,9 @@ private:
     bool has_stored(unsigned lane, std::uintptr_t address, unsigned width) const;
     void require_room(const site& where);
     void follow_trace(std::uintptr_t after);
+    void check_instruction(warp_instruction& instruction);
+    void check_rest(warp_instruction& instruction);
+    bool may_join(std::uint32_t together);
     void settle_instruction(warp_instruction& instruction);
     void settle_instructions();
     void note_watched();
@@ -546,6 +550,8 @@ private:
     // Where in the trace the warp's lanes have stopped; neighbours only once.
     std::array<const trace_entry*, kWarpSize> stops_{};
     unsigned stop_count_ = 0;
+    std::array<trace_entry*, kWarpSize> stopped_at_{};  // each lane
+    bool joining_ = false;                              // lanes go on from there, in the same trace
     std::deque<trace> traces_;
     trace* trace_ = nullptr;                                                        // that the lanes follow
     std::vector<watched_access>* watched_ = nullptr;                                // where to keep what warp 0 does

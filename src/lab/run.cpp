@@ -35,23 +35,27 @@ void note(const emulated& found, result& r) {
 }
 
 emulated run_on_emulator(const kernel& k, const request& what, bool every_block) {
+    emulator::race_search races;
     return emulate(k, *what.work,
                    {.every_block = every_block,
                     .lines = what.lines,
                     .seed = what.work->seed(),
                     .witnesses = what.work->witnesses(),
                     .watch = what.watch,
-                    .block_seconds = what.block_seconds});
+                    .block_seconds = what.block_seconds,
+                    .races = &races});
 }
 
 // These launches are not counted.
 trials_outcome run_emulated_trials(const kernel& k, const request& what) {
     return run_trials(*what.work, [&](const workload& trial) {
+        emulator::race_search races;
         const emulated found = emulate(k, trial,
                                        {.every_block = trial.steps() <= kEveryBlockUpTo,
                                         .seed = trial.seed(),
                                         .witnesses = trial.witnesses(),
-                                        .block_seconds = what.block_seconds});
+                                        .block_seconds = what.block_seconds,
+                                        .races = &races});
         if (found.declined) throw unsupported(found.found.fault);
         return found.found;
     });
@@ -139,8 +143,7 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
     emulator::options blocks = options;
     blocks.every_block = options.every_block || k.facts.whole_only || !work.has_tiles();
     result.every_block = blocks.every_block || work.outputs() == 0;
-    emulator::race_search races;
-    if (result.every_block) blocks.races = &races;
+    if (!result.every_block) blocks.races = nullptr;
     emulator::emulation emulation(blocks);
     for (const problem::buffer& b : problem->buffers()) {
         const auto bytes = static_cast<std::size_t>(b.bytes);

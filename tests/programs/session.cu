@@ -92,8 +92,8 @@ int main() {
         CHECK(launch.counters.shared_load_wavefronts == 32 && launch.hazards.empty() && launch.lines.empty());
         CHECK(first.hazards().empty() && later["*"].hazards == 0);
 
-        CHECK(thrown<std::out_of_range>([&] { later["kernels::transpose"]; }) ==
-              "cornerturn::emulator::session: kernels::transpose never ran; there were transpose<0>, transpose<1>");
+        CHECK(thrown<std::out_of_range>([&] { later["others::transpose"]; }) ==
+              "cornerturn::emulator::session: others::transpose never ran; there were transpose<0>, transpose<1>");
         CHECK(thrown<std::out_of_range>([&] { session().report()["*"]; }) ==
               "cornerturn::emulator::session: * never ran; no kernel did");
         CHECK(thrown<std::logic_error>([&] { later.lines("transpose"); }).find("lines = true") != std::string::npos);
