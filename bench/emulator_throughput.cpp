@@ -1,10 +1,12 @@
 // How many memory accesses a second the emulator simulates on one core, every block run (as --full does), a rung at a
 // time. Counting, hazards and the kernel's own work are included; preparing and verifying the matrix are not.
 //
-//     build/cpu/bench/emulator_throughput [n [element_bytes [id|all [races]]]]     n x n, 4096 x 4096 of 4 bytes unless told
+//     build/cpu/bench/emulator_throughput [n [element_bytes [id|all [races]]]]     n x n, 4096 x 4096 of 4 bytes unless
+//     told
 //
-// The best of seven runs: what the machine does besides can only take time away. The target, 100 million, or 60 with the
-// search for races in global memory, is for each scalar rung: the last lines name the slowest and say how many reach it.
+// The best of seven runs: what the machine does besides can only take time away. The target, 100 million, or 60 with
+// the search for races in global memory, is for each scalar rung: the last lines name the slowest and say how many
+// reach it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +16,8 @@
 
 #include "core/problem.hpp"
 #include "device/registry.hpp"
-#include "emulator/races.hpp"
 #include "emulator/emulation.hpp"
+#include "emulator/races.hpp"
 #include "ops/copy/movement.hpp"
 
 using namespace cornerturn;
@@ -42,9 +44,9 @@ int main(int argc, char** argv) {
         for (int round = 0; round < kRounds; ++round) {
             emulator::emulation emulation({.workers = 1, .races = with_races ? &races : nullptr});
             emulation.add_buffer("source", problem.source().data(), static_cast<std::size_t>(problem.source().size()),
-                               false);
+                                 false);
             emulation.add_output("destination", problem.destination().data(),
-                               static_cast<std::size_t>(problem.destination().size()), size);
+                                 static_cast<std::size_t>(problem.destination().size()), size);
             const auto start = std::chrono::steady_clock::now();
             rung->run(problem.work());
             best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

@@ -150,10 +150,8 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
     return with_ready(graphExec, [&] {
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        if (!is_capturing(stream)) return launch_ready(*graphExec);
-        std::unique_ptr<CUgraph_st> child = copy_of(*graphExec->graph);
-        child->is_part = true;
-        return submit(stream, child_work{std::move(child)});
+        if (const cudaError_t error = refuse_in_capture(stream)) return error;  // as an H200 does with CUDA 13
+        return launch_ready(*graphExec);
     });
 }
 
