@@ -64,7 +64,8 @@ static void check_nodes() {
     const cudaKernelNodeParams scaled = kernel_of((void*)scale, dim3(4), dim3(256), arguments);
     EXPECT_SUCCESS(cudaGraphAddKernelNode(&kernel, graph, &copy_in, 1, &scaled));
     EXPECT_SUCCESS(cudaGraphAddDependencies(graph, &kernel, &copy_out, nullptr, 1));
-    EXPECT_STATUS(cudaErrorInvalidValue, cudaGraphAddDependencies(graph, &kernel, &copy_out, nullptr, 1));  // it is there
+    EXPECT_STATUS(cudaErrorInvalidValue,
+                  cudaGraphAddDependencies(graph, &kernel, &copy_out, nullptr, 1));  // it is there
     const cudaHostNodeParams calls{count_call, &weight};
     EXPECT_SUCCESS(cudaGraphAddHostNode(&host, graph, &copy_out, 1, &calls));
     EXPECT_SUCCESS(cudaGraphAddEmptyNode(&empty, graph, &host, 1));
