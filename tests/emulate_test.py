@@ -196,6 +196,31 @@ class Counters(Emulate):
         self.assertEqual(kernels["loop"]["metrics"]["l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"], 3)
         self.assertEqual([m["hazards"] for m in kernels.values() if m["hazards"]], [])
 
+    def test_lanes_meet_again_behind_a_call(self):
+        """Wherever the function lies in the code, and however deep the calls go."""
+        name = self.write("calls.cu", """
+            template <int K> __device__ __noinline__ int late(const int* in, int x) { if (x & 8) return x; return in[x & 31]; }
+            __device__ __noinline__ int early(const int* in, int x) { return x % 5 == 0 ? in[x] : late<3>(in, x) + 1; }
+            __device__ int deep(const int* in, int x) { return x < 4 ? in[x] : deep(in, x / 2) + in[x]; }
+            __global__ void one(const int* in, int* out) { int x = threadIdx.x; if (x % 3 == 2) x = late<1>(in, x); out[threadIdx.x] = x; }
+            __global__ void two(const int* in, int* out) {
+                int x = threadIdx.x;
+                for (int i = 0; i < 3; ++i) if (x % 3 == i) x = early(in, x); else x += late<2>(in, x);
+                out[threadIdx.x] = x;
+            }
+            __global__ void recursive(const int* in, int* out) { out[threadIdx.x] = deep(in, threadIdx.x); }
+            int main() {
+                int* p;
+                cudaMalloc(&p, 4096);
+                one<<<1, 32>>>(p, p + 512); two<<<1, 32>>>(p, p + 512); recursive<<<1, 32>>>(p, p + 512);
+                return cudaDeviceSynchronize();
+            }
+        """)
+        found, kernels = self.counters(name)
+        self.assertEqual((found.returncode, found.stderr), (0, ""))
+        stores = {k: m["metrics"]["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"] for k, m in kernels.items()}
+        self.assertEqual(stores, {"one": 1, "two": 1, "recursive": 1})
+
     def test_of_vectors(self):
         """In dynamic shared memory, and handed to a device function by value: one instruction each."""
         name = self.write("vectors.cu", """

@@ -43,8 +43,9 @@ extern "C" {
 void __sanitizer_cov_trace_pc() { worker::begin_code_block(CORNERTURN_RETURN_ADDRESS); }
 
 void __tsan_init() {}
-void __tsan_func_entry(void*) {}
-void __tsan_func_exit() {}
+// At the beginning and the end of each function that is not inlined.
+void __tsan_func_entry(void*) { ++cornerturn::emulator::running.depth; }
+void __tsan_func_exit() { --cornerturn::emulator::running.depth; }
 // An object's pointer to its table of virtual functions.
 void __tsan_vptr_update(void** address, void*) {
     worker::access(reinterpret_cast<std::uintptr_t>(address), sizeof(void*), kStore, CORNERTURN_RETURN_ADDRESS);
@@ -128,7 +129,7 @@ void* dynamic_shared() { return current_worker->dynamic_shared(); }
 void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected) {
     current_worker->atomic(kind, address, bytes, value, expected, CORNERTURN_RETURN_ADDRESS);
 }
-std::uint64_t atomic_old() { return current_worker->atomic_old(); }
+std::uint64_t atomic_old() noexcept { return current_worker->atomic_old(); }
 void fence() {
     if (current_worker != nullptr) current_worker->fence();  // hosts have atomics, too
 }

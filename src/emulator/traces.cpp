@@ -9,25 +9,33 @@
 namespace cornerturn::emulator {
 namespace {
 
-// The order of places in the code, and at one place of its accesses of several widths.
-std::uintptr_t place_in_code(std::uintptr_t return_address) { return std::rotl(return_address, 64 - kAddressBits); }
+// The order of places in the code, and at one place of its accesses of several widths. What lies deeper in calls comes
+// first, wherever that function lies: lanes that have called it return before those that wait for them go on.
+std::uint64_t place_in_code(std::uintptr_t return_address) {
+    constexpr std::uint64_t kDeepest = 0xff;
+    static_assert(kAddressBits == 56);  // and addresses of a program have 47
+    return std::rotl(return_address, 64 - kAddressBits) | (kDeepest - std::min<std::uint64_t>(running.depth, kDeepest))
+                                                              << kAddressBits;
+}
+
+// Of a block, which has no width.
+std::uintptr_t address_of(std::uint64_t place) { return place << (64 - kAddressBits) >> 2 * (64 - kAddressBits); }
 
 // The entry behind which the next one at this place is, or has to be: other lanes execute what is skipped, while this
 // one waits for them. What is skipped once comes before that place for good, so the next lane need not look at it
 // again.
 template <class Fits>
-trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uintptr_t return_address, Fits fits) {
+trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uint64_t place, Fits fits) {
     constexpr int kFew = 8;
-    const std::uintptr_t own = place_in_code(return_address);
-    trace_entry* at = from->sought == return_address ? from->found : from;
+    trace_entry* at = from->sought == place ? from->found : from;
     int steps = 0;
-    while (at->next != end && place_in_code(at->next->return_address) <= own && !fits(*at->next)) {
+    while (at->next != end && at->next->place <= place && !fits(*at->next)) {
         at = at->next;
-        if (at->sought == return_address) at = at->found;
+        if (at->sought == place) at = at->found;
         ++steps;
     }
     if (steps > kFew) {
-        from->sought = return_address;
+        from->sought = place;
         from->found = at;
     }
     return at;
@@ -37,15 +45,16 @@ trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uintptr_
 
 // The instruction that the lane executes at this site: the next of the trace, or a new one.
 warp_instruction& worker::find_instruction(site& where, const region& memory) {
+    const std::uint64_t place = place_in_code(where.return_address);
     const auto fits = [&](const trace_entry& entry) {
-        if (entry.return_address != where.return_address) return false;
+        if (entry.place != place) return false;
         const auto& i = static_cast<const warp_instruction&>(entry);
         return i.active == 0 || i.memory->space == memory.space || !keep_going_;
     };
     if (!has_blocks_) return find_instruction_by_pass(where);
     enter_blocks_ahead();
-    trace_entry* const at = find_entry(running.cursor, &trace_->end, where.return_address, fits);
-    if (at->next == &trace_->end || !fits(*at->next)) add_instruction(where, at);
+    trace_entry* const at = find_entry(running.cursor, &trace_->end, place, fits);
+    if (at->next == &trace_->end || !fits(*at->next)) add_instruction(where, at).place = place;
     running.cursor = at->next;
     return static_cast<warp_instruction&>(*at->next);
 }
@@ -112,13 +121,14 @@ warp_instruction& worker::find_instruction_by_pass(site& where) {
 // the same blocks. A few iterations are kept apart: what a later one accesses is then the same instruction for the lane
 // that comes first as for those that find its trace.
 void worker::find_code_block(std::uintptr_t return_address) {
+    const std::uint64_t own = place_in_code(return_address);
     if (!blocks_ahead_.empty()) {
         constexpr std::size_t kApart = 256, kMostBlocks = 1 << 14;
         const bool is_apart = blocks_ahead_.size() < kApart && trace_->blocks.size() < kMostBlocks;
         std::size_t known = is_apart ? 0 : blocks_ahead_.size();
-        while (known > 0 && blocks_ahead_[known - 1] != return_address) --known;
+        while (known > 0 && blocks_ahead_[known - 1] != own) --known;
         if (known == 0)
-            blocks_ahead_.push_back(return_address);
+            blocks_ahead_.push_back(own);
         else
             blocks_ahead_.resize(known);
         return;
@@ -126,30 +136,30 @@ void worker::find_code_block(std::uintptr_t return_address) {
     has_blocks_ = true;
     check_still_running(kLoad, return_address);
     constexpr int kFar = 64;
-    const std::uintptr_t own = place_in_code(return_address);
     trace_entry* at = running.cursor;
-    for (int i = 0; i < kFar && at->next != &trace_->end && place_in_code(at->next->return_address) <= own; ++i) {
+    for (int i = 0; i < kFar && at->next != &trace_->end && at->next->place <= own; ++i) {
         at = at->next;
-        if (at->return_address != return_address) continue;
+        if (at->place != own) continue;
         running.cursor = at;
         return;
     }
     if (running.cursor->return_address == return_address) return;  // a loop of one block
     resume_at_ = running.cursor;
     running.cursor = &nowhere;  // until the lane accesses something
-    blocks_ahead_.push_back(return_address);
+    blocks_ahead_.push_back(own);
 }
 
 // Makes the blocks that the lane has begun since its last access a part of the trace.
 void worker::enter_blocks_ahead() {
     if (blocks_ahead_.empty()) return;
     trace_entry* at = resume_at_;
-    for (const std::uintptr_t block : blocks_ahead_) {
-        const auto fits = [&](const trace_entry& entry) { return entry.return_address == block; };
+    for (const std::uint64_t block : blocks_ahead_) {
+        const auto fits = [&](const trace_entry& entry) { return entry.place == block; };
         at = find_entry(at, &trace_->end, block, fits);
         if (at->next == &trace_->end || !fits(*at->next)) {
             trace_entry& added = trace_->blocks.emplace_back();
-            added.return_address = block;
+            added.place = block;
+            added.return_address = address_of(block);
             added.next = at->next;
             at->next = &added;
         }

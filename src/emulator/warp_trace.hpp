@@ -54,12 +54,13 @@ struct site {
 // A place in a trace: a basic block that begins, or a warp instruction.
 struct trace_entry {
     std::uintptr_t return_address = 0;
+    std::uint64_t place = 0;  // where it comes in the order of the code, if that calls in for its blocks
     std::uintptr_t region_begin = 0;
     std::uintptr_t region_span = 0;  // largest valid offset, plus one; 0: no access fits
     trace_entry* next = nullptr;
     bool is_access = false;
     // A lane that went on from here with the block of code at `sought` had to go as far as `found`, behind which it is.
-    std::uintptr_t sought = 0;
+    std::uint64_t sought = 0;
     trace_entry* found = nullptr;
 };
 

@@ -29,7 +29,7 @@ constinit trace_entry nothing{};
 }  // namespace
 
 constinit trace_entry nowhere{.next = &nothing};
-thread_local constinit running_lane running{&nowhere, 0, 0};
+thread_local constinit running_lane running{&nowhere, 0, 0, 0};
 thread_local constinit worker* current_worker = nullptr;
 extern "C" {
 thread_local constinit index3 cornerturn_thread_index{}, cornerturn_block_index{}, cornerturn_block_dim{},

@@ -66,6 +66,7 @@ struct running_lane {
     trace_entry* cursor;
     std::uint64_t lane;  // within the warp
     std::uint32_t bit;
+    std::uint32_t depth;  // of calls of functions that are not inlined
 };
 extern trace_entry nowhere;
 [[gnu::tls_model("local-exec")]] extern thread_local constinit running_lane running;
@@ -278,9 +279,9 @@ private:
         const auto lane = static_cast<unsigned>(std::countr_zero(due_));
         const std::uint32_t rest = due_ & (due_ - 1);
         has_strayed_ = false;
-        running = {joining_ ? stopped_at_[lane] : &trace_->begin, lane, due_ ^ rest};
-        due_ = rest;
         current_ = first_ + lane;
+        running = {joining_ ? stopped_at_[lane] : &trace_->begin, lane, due_ ^ rest, starting_ ? 0 : depths_[current_]};
+        due_ = rest;
         cornerturn_thread_index = thread_index_[current_];
     }
 
@@ -367,6 +368,7 @@ private:
         }
         if (has_strayed_) running.cursor = &trace_->end;
         stopped_at_[running.lane] = running.cursor;
+        depths_[current_] = running.depth;
         if (stop_count_ > 0 && stops_[stop_count_ - 1] == running.cursor) return;
         stops_[stop_count_++] = running.cursor;
     }
@@ -477,6 +479,7 @@ private:
     bool counts_values_ = false;
     std::uintptr_t grid_barrier_ = 0;                       // that some thread has come to in this interval
     std::vector<std::byte> kept_shared_;                    // of a block between its parts
+    std::array<std::uint32_t, kMaxThreads> depths_{};       // of calls, where the thread waits
     std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // of the barrier that the thread came to last
     std::array<touch, kMaxThreads> touches_{};  // of each thread: itself, and the warp-level barriers it has passed
     bool warp_synced_ = true;                   // some thread has, or they are not known yet
@@ -545,7 +548,7 @@ private:
     std::uint32_t disordered_ = 0;  // lanes whose instructions do not follow the trace's order
     // Of the running lane: the blocks of code that it has begun and that are not in the trace yet, and where they go
     // on.
-    std::vector<std::uintptr_t> blocks_ahead_;
+    std::vector<std::uint64_t> blocks_ahead_;  // their places
     trace_entry* resume_at_ = nullptr;
     // Where in the trace the warp's lanes have stopped; neighbours only once.
     std::array<const trace_entry*, kWarpSize> stops_{};

@@ -84,7 +84,7 @@ enum class atomic_kind {
 void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected);
 // The value that was there before this thread's last atomic. A kernel that never asks has the GPU do less: pure, so
 // that the compiler takes out the call where nobody uses what it gives.
-[[gnu::pure]] std::uint64_t atomic_old();
+[[gnu::pure]] std::uint64_t atomic_old() noexcept;
 // Adds 2 or 4 floats, two in a value, to those at the address by one instruction; each is atomic by itself. And what
 // two of them were.
 void atomic_add_floats(float* address, unsigned count, std::uint64_t first, std::uint64_t second) noexcept;
