@@ -13,6 +13,11 @@ class GlobalRaces(Emulate):
         "sound_slots": "data[i] = i; data[i] += 1;",
         "sound_barrier": "data[i] = i; __syncthreads(); out[i] = data[i ^ 1] + data[blockIdx.x * blockDim.x + (threadIdx.x + 32) % blockDim.x];",
         "sound_warp_barrier": "data[i] = i; __syncwarp(); out[i] = data[i ^ 1];",
+        "sound_barriers_of_some": """__shared__ int tile[128];
+            if (i % 2 == 1) __syncwarp(0xaaaaaaaau);
+            data[i] = tile[threadIdx.x] = i;
+            __syncwarp();
+            out[i] = data[i ^ 1] + tile[threadIdx.x ^ 1];""",
         "sound_atomics": "atomicAdd(&data[i % 7], 1); atomicMax(&data[i % 5], i);",
         "sound_readers": "int sum = 0; for (int k = 0; k < 8; ++k) sum += in[(i + k * 37) % n]; out[i] = sum;",
         "sound_last_block": """__shared__ bool last;

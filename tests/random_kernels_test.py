@@ -44,7 +44,7 @@ class Drawn(unittest.TestCase):
 
     def keep(self, name):
         """Where the program stays, so that a failure can be looked at."""
-        kept = pathlib.Path(tempfile.gettempdir()) / f"random_kernels_{SEED}_{name}.cu"
+        kept = pathlib.Path(tempfile.gettempdir()) / f"random_kernels_{SEED}_{type(self).__name__.lower()}_{name}.cu"
         shutil.copy(self.folder / f"{name}.cu", kept)
         return f"CORNERTURN_SEED={SEED}: {kept}"
 

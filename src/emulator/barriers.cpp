@@ -205,13 +205,19 @@ std::uint32_t worker::release_warp_syncs() {
     }
     at_warp_sync_ &= ~released;
     warp_synced_ = true;
-    bool counted_out = false;
+    // Later than what any of them has done, so that all that came before is ordered for each.
+    unsigned latest = 0;
+    std::uint32_t ordered = 0;
     for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
         const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
         if (waits_[thread].what == warp_wait::active_lanes) continue;  // which orders nothing
-        touch& own = touches_[thread];
-        counted_out |= own.warp_syncs() == touch::kMaxWarpSyncs;
-        own = touch::make(0, own.warp_syncs() % touch::kMaxWarpSyncs + 1, 0, own.thread());
+        latest = std::max(latest, touches_[thread].warp_syncs());
+        ordered |= rest & -rest;
+    }
+    const bool counted_out = latest == touch::kMaxWarpSyncs;
+    for (std::uint32_t rest = ordered; rest != 0; rest &= rest - 1) {
+        touch& own = touches_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
+        own = touch::make(0, latest % touch::kMaxWarpSyncs + 1, 0, own.thread());
     }
     // What comes now would look like what came long before: as if the block's barrier lay between, no race is made up.
     if (counted_out) begin_interval();
