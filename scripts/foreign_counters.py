@@ -133,28 +133,20 @@ def compare(given):
             "not_compared": skipped, "different": different}, indent=1) + "\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run_step(doc, steps):
+    """The command line of a comparison: its `steps` are functions called build, read and compare, each with what it takes
+    beside what they always take."""
+    always = {"build": [("--binaries", {"required": True}), ("--nvcc", {"default": "nvcc"})],
+              "read": [("--binaries", {"required": True}), ("--out", {"required": True}), ("--commit", {"default": ""}),
+                       ("--ncu", {"default": "ncu"}), ("--seconds", {"type": float, "default": 480})],
+              "compare": [("file", {}), ("--program", {"default": "build/cpu/bin/cornerturn"}), ("--out", {})]}
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    add = commands.add_parser("build")
-    add.set_defaults(run=build)
-    add.add_argument("suites", nargs="+", choices=foreign.SUITES)
-    add.add_argument("--sources", required=True)
-    add.add_argument("--binaries", required=True)
-    add.add_argument("--nvcc", default="nvcc")
-    add = commands.add_parser("read")
-    add.set_defaults(run=read)
-    add.add_argument("--binaries", required=True)
-    add.add_argument("--out", required=True)
-    add.add_argument("--commit", default="")
-    add.add_argument("--ncu", default="ncu")
-    add.add_argument("--seconds", type=float, default=480)
-    add = commands.add_parser("compare")
-    add.set_defaults(run=compare)
-    add.add_argument("file")
-    add.add_argument("--sources", required=True)
-    add.add_argument("--program", default="build/cpu/bin/cornerturn")
-    add.add_argument("--out")
+    for step, own in steps.items():
+        add = commands.add_parser(step.__name__)
+        add.set_defaults(run=step)
+        for name, how in own + always[step.__name__]:
+            add.add_argument(name, **how)
     given = parser.parse_args()
     if "program" in given:
         given.program = str(pathlib.Path(given.program).resolve())
@@ -162,4 +154,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sources = ("--sources", {"required": True})
+    run_step(__doc__, {build: [("suites", {"nargs": "+", "choices": foreign.SUITES}), sources], read: [], compare: [sources]})

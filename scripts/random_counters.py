@@ -11,7 +11,6 @@ Python, which counts the accesses of the source. It stores what differs, and how
 the kernels that have a feature. The same seed draws the same programs.
 """
 
-import argparse
 import collections
 import hashlib
 import json
@@ -132,34 +131,8 @@ def compare(given):
             "different": different}, indent=1) + "\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True)
-    add = commands.add_parser("build")
-    add.set_defaults(run=build)
-    add.add_argument("--binaries", required=True)
-    add.add_argument("--seed", default="1")
-    add.add_argument("--programs", type=int, default=12)
-    add.add_argument("--kernels", type=int, default=8)
-    add.add_argument("--only", type=int, help="builds the program of this number alone")
-    add.add_argument("--nvcc", default="nvcc")
-    add = commands.add_parser("read")
-    add.set_defaults(run=read)
-    add.add_argument("--binaries", required=True)
-    add.add_argument("--out", required=True)
-    add.add_argument("--commit", default="")
-    add.add_argument("--ncu", default="ncu")
-    add.add_argument("--seconds", type=float, default=480)
-    add = commands.add_parser("compare")
-    add.set_defaults(run=compare)
-    add.add_argument("file")
-    add.add_argument("--program", default="build/cpu/bin/cornerturn")
-    add.add_argument("--out")
-    given = parser.parse_args()
-    if "program" in given:
-        given.program = str(pathlib.Path(given.program).resolve())
-    given.run(given)
-
-
 if __name__ == "__main__":
-    main()
+    foreign_counters.run_step(__doc__, {
+        build: [("--seed", {"default": "1"}), ("--programs", {"type": int, "default": 12}), ("--kernels", {"type": int, "default": 8}),
+                ("--only", {"type": int, "help": "builds the program of this number alone"})],
+        read: [], compare: []})
