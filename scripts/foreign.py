@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs CUDA programs that nobody here wrote in the emulator, and stores what came of it.
 
-    scripts/foreign.py SUITE... --sources DIR [--program build/cpu/bin/cornerturn] [--only NAME] [--out results/foreign/]
+    scripts/foreign.py SUITE... --sources DIR [--program build/cpu/bin/cornerturn] [--only NAME] [--workers N] [--out results/emulate/]
 
 SUITE: sgemm, llm or samples. DIR holds clones of the repositories below, in folders of their names; nothing of them is
 kept here but names, commits and results. Of a program only sizes, repeat counts and paths are changed, by the patches
@@ -172,7 +172,7 @@ def last_lines(text, where, count=6):
     return [line[:300] for line in text.replace(f"{where}/", "").strip().splitlines()[-count:]]
 
 
-def run_one(program, tree, cornerturn, where, seconds):
+def run_one(program, tree, cornerturn, where, seconds, workers):
     result = {"program": program.name, "files": program.files, "flags": program.flags, "patches": patched(tree, program), "runs": []}
     binary = where / (program.name + ".out")
     begun = time.monotonic()
@@ -190,7 +190,7 @@ def run_one(program, tree, cornerturn, where, seconds):
         run = {"arguments": list(arguments)}
         try:
             done = subprocess.run([binary, *arguments], cwd=tree / program.folder, capture_output=True, text=True, errors="replace", timeout=max(left, 1), stdin=subprocess.DEVNULL,
-                                  env=os.environ | {"CORNERTURN_EMULATE": f"report={report}"})
+                                  env=os.environ | {"CORNERTURN_EMULATE": f"report={report},workers={workers}"})
             run["exit"] = done.returncode
             run["output"] = last_lines(done.stdout, where)
             run["errors"] = last_lines(done.stderr, where)
@@ -202,6 +202,7 @@ def run_one(program, tree, cornerturn, where, seconds):
             kernels = json.loads(report.read_text())["kernels"]
             run["kernels"] = len(kernels)
             run["accesses"] = sum(k["accesses"] for k in kernels)
+            run["kernel_seconds"] = round(sum(k["seconds"] for k in kernels), 3)
             run["hazards"] = [f"{h['kind']}: {h['message']}" for k in kernels for h in k["hazards"]]
         result["runs"].append(run)
     return result
@@ -214,6 +215,7 @@ def main():
     parser.add_argument("--program", default="build/cpu/bin/cornerturn")
     parser.add_argument("--only")
     parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--workers", type=int, default=0, help="threads of the CPU (0: all cores)")
     parser.add_argument("--out")
     given = parser.parse_args()
     cornerturn = pathlib.Path(given.program).resolve()
@@ -225,7 +227,7 @@ def main():
             for program in SUITES[suite](tree):
                 if given.only and not re.fullmatch(given.only, program.name):
                     continue
-                result = run_one(program, tree, cornerturn, where, given.seconds)
+                result = run_one(program, tree, cornerturn, where, given.seconds, given.workers)
                 results.append(result)
                 for run in result["runs"] or [{"exit": "does not compile", "errors": result.get("compile_errors", [])}]:
                     passed = run["exit"] == 0
@@ -233,12 +235,15 @@ def main():
                     for line in [] if passed and not run.get("hazards") else run.get("hazards", [])[:3] + ([] if passed else run.get("errors", []) + run.get("output", [])):
                         print("   ", line, flush=True)
             good = sum(all(run["exit"] == 0 for run in r["runs"]) and bool(r["runs"]) for r in results)
-            print(f"{suite}: {good} of {len(results)} programs", flush=True)
+            runs = [run for result in results for run in result["runs"] if "kernels" in run]
+            accesses, kernel_seconds = (sum(run[what] for run in runs) for what in ("accesses", "kernel_seconds"))
+            print(f"{suite}: {good} of {len(results)} programs; {accesses / 1e6 / max(kernel_seconds, 1e-9):.0f} million accesses a second in kernels", flush=True)
             if given.out:
                 name, commit = REPOSITORIES[suite]
                 path = pathlib.Path(given.out) / f"{suite}.json"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(json.dumps({"repository": name, "commit": commit, "date": datetime.date.today().isoformat(), "seconds_a_program": given.seconds, "programs": results}, indent=1) + "\n")
+                path.write_text(json.dumps({"repository": name, "commit": commit, "date": datetime.date.today().isoformat(), "seconds_a_program": given.seconds, "workers": given.workers,
+                                            "accesses": accesses, "kernel_seconds": round(kernel_seconds, 1), "programs": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -92,6 +92,7 @@ struct report {
     std::uint64_t blocks_run = 0;         // simulated; fewer where classes stood for the rest
     std::uint64_t classes = 0;            // of blocks, where they did
     std::uint64_t accesses = 0;           // memory accesses simulated, a lane at a time
+    double seconds = 0;                   // that the launches took here
     std::vector<found_hazard> hazards;    // where options::keep_going is set
     std::vector<watched_access> watched;  // in the order of execution; filled where options::watch is set
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -75,9 +76,22 @@ void check(const launch_config& config, std::size_t shared_bytes) {
     }
 }
 
+// Adds the seconds of its life.
+class stopwatch {
+public:
+    explicit stopwatch(double& sum) : sum_(sum) {}
+    ~stopwatch() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count(); }
+    stopwatch(const stopwatch&) = delete;
+    stopwatch& operator=(const stopwatch&) = delete;
+
+private:
+    double& sum_;
+    std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
-// One launch in a emulation.
+// One launch in an emulation.
 class launch_run {
 public:
     launch_run(emulation& emulation, const launch_config& config, kernel_entry entry, const void* arguments)
@@ -410,6 +424,7 @@ void launch(const launch_config& config, kernel_entry entry, const void* argumen
     if (active_emulation == nullptr)
         throw invalid_argument("a kernel was launched on the emulator outside any emulation");
     check(config, active_emulation->options_.shared_bytes);
+    const stopwatch measured(active_emulation->report_.seconds);
     launch_run(*active_emulation, config, entry, arguments)();
 }
 
@@ -417,7 +432,7 @@ step_scope::step_scope() { ++steps; }
 step_scope::~step_scope() { --steps; }
 
 emulation::emulation(const options& options) : options_(options) {
-    if (active_emulation != nullptr) throw invalid_argument("this thread has an emulator emulation already");
+    if (active_emulation != nullptr) throw invalid_argument("this thread has an emulation already");
     active_emulation = this;
 }
 

@@ -9,18 +9,6 @@
 namespace cornerturn::emulator {
 namespace {
 
-// The order of places in the code, and at one place of its accesses of several widths. What lies deeper in calls comes
-// first, wherever that function lies: lanes that have called it return before those that wait for them go on.
-std::uint64_t place_in_code(std::uintptr_t return_address) {
-    constexpr std::uint64_t kDeepest = 0xff;
-    static_assert(kAddressBits == 56);  // and addresses of a program have 47
-    return std::rotl(return_address, 64 - kAddressBits) | (kDeepest - std::min<std::uint64_t>(running.depth, kDeepest))
-                                                              << kAddressBits;
-}
-
-// Of a block, which has no width.
-std::uintptr_t address_of(std::uint64_t place) { return place << (64 - kAddressBits) >> 2 * (64 - kAddressBits); }
-
 // The entry behind which the next one at this place is, or has to be: other lanes execute what is skipped, while this
 // one waits for them. What is skipped once comes before that place for good, so the next lane need not look at it
 // again.
@@ -29,8 +17,9 @@ trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uint64_t
     constexpr int kFew = 8;
     trace_entry* at = from->sought == place ? from->found : from;
     int steps = 0;
-    while (at->next != end && at->next->place <= place && !fits(*at->next)) {
+    while (at->next != end && at->next->place() <= place && !fits(*at->next)) {
         at = at->next;
+        at->fetch_later(0);
         if (at->sought == place) at = at->found;
         ++steps;
     }
@@ -45,16 +34,16 @@ trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uint64_t
 
 // The instruction that the lane executes at this site: the next of the trace, or a new one.
 warp_instruction& worker::find_instruction(site& where, const region& memory) {
-    const std::uint64_t place = place_in_code(where.return_address);
+    const std::uint64_t place = place_in_code(where.return_address, running.depth);
     const auto fits = [&](const trace_entry& entry) {
-        if (entry.place != place) return false;
+        if (entry.place() != place) return false;
         const auto& i = static_cast<const warp_instruction&>(entry);
         return i.active == 0 || i.memory->space == memory.space || !keep_going_;
     };
     if (!has_blocks_) return find_instruction_by_pass(where);
     enter_blocks_ahead();
     trace_entry* const at = find_entry(running.cursor, &trace_->end, place, fits);
-    if (at->next == &trace_->end || !fits(*at->next)) add_instruction(where, at).place = place;
+    if (at->next == &trace_->end || !fits(*at->next)) add_instruction(where, at);
     running.cursor = at->next;
     return static_cast<warp_instruction&>(*at->next);
 }
@@ -64,10 +53,12 @@ warp_instruction& worker::add_instruction(site& where, trace_entry* behind) {
     trace_->owned.push_back(std::make_unique<warp_instruction>());
     warp_instruction& added = *trace_->owned.back();
     added.return_address = where.return_address;
+    added.depth = static_cast<std::uint8_t>(std::min<std::uint64_t>(running.depth, kDeepest));
     added.is_access = true;
     added.where = &where;
     added.next = behind->next;
     behind->next = &added;
+    trace_->note_made(added);
     return added;
 }
 
@@ -121,7 +112,7 @@ warp_instruction& worker::find_instruction_by_pass(site& where) {
 // the same blocks. A few iterations are kept apart: what a later one accesses is then the same instruction for the lane
 // that comes first as for those that find its trace.
 void worker::find_code_block(std::uintptr_t return_address) {
-    const std::uint64_t own = place_in_code(return_address);
+    const std::uint64_t own = place_in_code(return_address, running.depth);
     if (!blocks_ahead_.empty()) {
         constexpr std::size_t kApart = 256, kMostBlocks = 1 << 14;
         const bool is_apart = blocks_ahead_.size() < kApart && trace_->blocks.size() < kMostBlocks;
@@ -137,9 +128,10 @@ void worker::find_code_block(std::uintptr_t return_address) {
     check_still_running(kLoad, return_address);
     constexpr int kFar = 64;
     trace_entry* at = running.cursor;
-    for (int i = 0; i < kFar && at->next != &trace_->end && at->next->place <= own; ++i) {
+    for (int i = 0; i < kFar && at->next != &trace_->end && at->next->place() <= own; ++i) {
         at = at->next;
-        if (at->place != own) continue;
+        at->fetch_later(0);
+        if (at->place() != own) continue;
         running.cursor = at;
         return;
     }
@@ -154,14 +146,15 @@ void worker::enter_blocks_ahead() {
     if (blocks_ahead_.empty()) return;
     trace_entry* at = resume_at_;
     for (const std::uint64_t block : blocks_ahead_) {
-        const auto fits = [&](const trace_entry& entry) { return entry.place == block; };
+        const auto fits = [&](const trace_entry& entry) { return entry.place() == block; };
         at = find_entry(at, &trace_->end, block, fits);
         if (at->next == &trace_->end || !fits(*at->next)) {
             trace_entry& added = trace_->blocks.emplace_back();
-            added.place = block;
-            added.return_address = address_of(block);
+            added.return_address = block << (64 - kAddressBits) >> 2 * (64 - kAddressBits);  // which has no width
+            added.depth = static_cast<std::uint8_t>(kDeepest - (block >> kAddressBits));
             added.next = at->next;
             at->next = &added;
+            trace_->note_made(added);
         }
         at = at->next;
     }

@@ -2,6 +2,10 @@
 // of code and instructions, in which the lanes' accesses meet.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -51,29 +55,50 @@ struct site {
     counters counts;
 };
 
-// A place in a trace: a basic block that begins, or a warp instruction.
-struct trace_entry {
+inline constexpr std::size_t kCacheLine = 64;
+inline constexpr std::uint64_t kDeepest = 0xff;  // deeper calls count as so deep
+
+// The order of places in the code, and at one place of its accesses of several widths. What lies deeper in calls comes
+// first, wherever that function lies: lanes that have called it return before those that wait for them go on.
+constexpr std::uint64_t place_in_code(std::uintptr_t return_address, std::uint64_t depth) {
+    static_assert(kAddressBits == 56);  // and addresses of a program have 47
+    return std::rotl(return_address, 64 - kAddressBits) | (kDeepest - std::min(depth, kDeepest)) << kAddressBits;
+}
+
+// A place in a trace: a basic block that begins, or a warp instruction. It fills one cache line. Traces may be larger
+// than the nearer caches, so a lane that comes by has the processor fetch the entry that comes some entries later.
+struct alignas(kCacheLine) trace_entry {
     std::uintptr_t return_address = 0;
-    std::uint64_t place = 0;  // where it comes in the order of the code, if that calls in for its blocks
     std::uintptr_t region_begin = 0;
     std::uintptr_t region_span = 0;  // largest valid offset, plus one; 0: no access fits
     trace_entry* next = nullptr;
-    bool is_access = false;
+    const trace_entry* later = this;  // itself in a short trace: it costs nothing to fetch that
     // A lane that went on from here with the block of code at `sought` had to go as far as `found`, behind which it is.
-    std::uint64_t sought = 0;
     trace_entry* found = nullptr;
+    std::uint64_t sought = 0;
+    std::uint32_t active = 0;  // lanes, of a warp instruction
+    std::uint8_t depth = 0;    // of calls, up to kDeepest
+    bool is_access = false;
+
+    std::uint64_t place() const { return place_in_code(return_address, depth); }
+    // `lane`: the one of the warp whose address is fetched as well.
+    void fetch_later(std::uint64_t lane) const {
+        const auto* const at = reinterpret_cast<const char*>(later);
+        __builtin_prefetch(at, 1);
+        __builtin_prefetch(at + kCacheLine + lane * sizeof(std::uint64_t), 1);
+    }
 };
+static_assert(sizeof(trace_entry) == kCacheLine);
 
 // One warp instruction in the making.
 struct warp_instruction : trace_entry {
+    alignas(kCacheLine) std::uint64_t addresses[kWarpSize] = {};
     site* where = nullptr;
     std::size_t pass = 0;  // of the site, where the code has no calls for its blocks
     const region* memory = nullptr;
-    bool scattered = false;   // over memory with several shadows
-    bool contiguous = false;  // each active lane's access begins where that of the one before ends
-    std::uint32_t active = 0;
-    std::uint32_t checked = 0;  // of these, lanes whose accesses have been looked at for hazards before they count
-    std::uint64_t addresses[kWarpSize] = {};
+    bool scattered = false;     // over memory with several shadows
+    bool contiguous = false;    // each active lane's access begins where that of the one before ends
+    std::uint32_t checked = 0;  // of its lanes, those whose accesses have been looked at for hazards before they count
     std::uint64_t last_first = 0;  // address of lane 0 in the last warp
     std::uint64_t step = 0;        // from that to the one before it
     std::unique_ptr<access_tally> tally =
@@ -92,6 +117,18 @@ struct trace {
     std::vector<std::unique_ptr<warp_instruction>> owned;
     std::deque<trace_entry> blocks;
     trace* followed_by = this;  // when last another was
+
+    // Of an entry that was made just now.
+    void note_made(trace_entry& made) {
+        trace_entry*& earlier = last_made_[made_++ % kLater];
+        if (earlier != nullptr) earlier->later = &made;
+        earlier = &made;
+    }
+
+private:
+    static constexpr std::size_t kLater = 16;
+    std::array<trace_entry*, kLater> last_made_{};
+    std::size_t made_ = 0;
 };
 
 }  // namespace cornerturn::emulator

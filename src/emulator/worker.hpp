@@ -124,6 +124,7 @@ public:
         if (next.return_address == return_address && address - next.region_begin < next.region_span &&
             (address & (width - 1)) == 0) [[likely]] {
             running.cursor = &next;
+            next.fetch_later(running.lane);
             auto& instruction = static_cast<warp_instruction&>(next);
             instruction.active |= running.bit;
             instruction.addresses[running.lane] = address;
@@ -133,10 +134,12 @@ public:
     }
     static void begin_code_block(std::uintptr_t return_address) {
         trace_entry& next = *running.cursor->next;
-        if (next.return_address == return_address) [[likely]]
+        if (next.return_address == return_address) [[likely]] {
             running.cursor = &next;
-        else
+            next.fetch_later(running.lane);
+        } else {
             file_code_block(return_address);
+        }
     }
     copies_under_way& copies() {
         some_copies_ = true;

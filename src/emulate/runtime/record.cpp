@@ -106,6 +106,7 @@ void write(const store& all, const std::string& path) {
                            {"blocks", k.all.blocks},
                            {"blocks_run", k.all.blocks_run},
                            {"accesses", k.all.accesses},
+                           {"seconds", k.all.seconds},
                            {"metrics", to_json(k.all.counts)},
                            {"hazards", std::move(hazards)},
                            {"lines", std::move(lines)}});
@@ -199,6 +200,7 @@ void add(const kernel_name& kernel, const emulator::report& report, const found_
     sum.blocks += report.blocks;
     sum.blocks_run += report.blocks_run;
     sum.accesses += report.accesses;
+    sum.seconds += report.seconds;
     if (run_options::given().lines) add_lines(sum.lines, report.lines);
     for (const found_hazard& h : report.hazards) add_hazard(sum.hazards, h);
     if (last != nullptr) add_hazard(sum.hazards, *last);
