@@ -65,9 +65,11 @@ protected:
         return {block.interval_bits() | global_bits(touch::make(0, syncs, 0, thread))};
     }
     bool read(unsigned block, unsigned thread, unsigned syncs = 0) {
+        blocks[block].settle_acquire();
         return blocks[block].note_read(cell, by(blocks[block], thread, syncs)).who.bits != 0;
     }
     bool write(unsigned block, unsigned thread, unsigned syncs = 0) {
+        blocks[block].settle_acquire();
         return blocks[block].note_write(cell, by(blocks[block], thread, syncs)).who.bits != 0;
     }
 
@@ -182,7 +184,7 @@ TEST_F(Rules, serials_begin_anew) {
         search.begin_launch();
         global_shadow& shadow = *search.cover("x", 4096, 128, 4);
         for (unsigned i = 0; i < 2; ++i) blocks[i].begin(&search, i);
-        const global_shadow::cells& cells = shadow.cells_for(4);
+        const global_shadow::cells& cells = *shadow.cells_for(4);
         // Bytes that no other block of a launch touches.
         const auto note = [&](int number) {
             const global_cell own = cells[cells.at(4096 + 4 * (16u + static_cast<unsigned>(number) % 16))];

@@ -173,7 +173,7 @@ int run_emulate(const invocation& asked) {
     std::vector<std::string> ran;
     for (const kernel_report& k : all) {
         ran.push_back(k.kernel);
-        if (asked.given.has("--sample") && k.blocks_run > 0 && k.blocks_run < k.blocks)
+        if (k.sampled)
             say(fmt::format(
                 "--sample: {}: {} of {} blocks ran, which stand for the others; the program's results are not whole",
                 k.kernel, k.blocks_run, k.blocks));

@@ -61,6 +61,7 @@ std::vector<kernel_report> read_report(const std::string& text) {
             one.launches = k.at("launches");
             one.blocks = k.at("blocks");
             one.blocks_run = k.at("blocks_run");
+            one.sampled = k.at("sampled");
             one.counts = counters_of(k.at("metrics"));
             for (const json& h : k.at("hazards")) one.hazards.push_back({h.at("kind"), h.at("message"), h.at("times")});
             for (const json& line : k.at("lines"))

@@ -16,7 +16,8 @@ struct kernel_report {
     std::string kernel;  // "add<float>"
     std::string symbol;  // mangled
     std::uint64_t launches = 0;
-    std::uint64_t blocks = 0, blocks_run = 0;  // fewer where some stood for the others
+    std::uint64_t blocks = 0, blocks_run = 0;
+    bool sampled = false;  // blocks that ran stood for others
     emulator::counters counts;
     struct hazard {
         std::string kind, message;

@@ -133,9 +133,11 @@ void worker::file(std::uintptr_t address, unsigned width, direction op, std::uin
         raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
     }
     if (instruction.memory != nullptr && instruction.memory->space != memory.space) count_tallied(instruction);
-    instruction.scattered =
-        instruction.active != 0 && (instruction.scattered || instruction.memory->shadow != memory.shadow ||
-                                    instruction.memory->written != memory.written);
+    const auto has_other_shadow = [&](const region& other) {
+        return other.shadow != memory.shadow || other.written != memory.written ||
+               (&other != &memory && (other.may_race || memory.may_race));
+    };
+    instruction.scattered = instruction.active != 0 && (instruction.scattered || has_other_shadow(*instruction.memory));
     instruction.memory = &memory;
     instruction.region_begin = memory.begin;
     instruction.region_span = memory.bytes - width + 1;

@@ -1,7 +1,10 @@
 // Atomic operations. Blocks run on several cores at a time, so these are the processor's own, or loops about its
 // compare-and-exchange.
+#include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <type_traits>
 
 #include "emulator/worker.hpp"
@@ -107,8 +110,8 @@ void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64
                     std::uintptr_t return_address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     // In shared memory there is one kind of instruction, which returns the old value.
-    access(at, bytes, kReduction, return_address);
     note_acquire();
+    access(at, bytes, kReduction, return_address);
     last_atomic_ = &find_site(return_address, bytes, kReduction);
     last_atomic_->atomic = kind;
     const auto run = [&]<class T>(T) {
@@ -119,15 +122,41 @@ void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64
                  : bytes == 2 ? run(std::uint16_t{})
                  : bytes == 4 ? run(std::uint32_t{})
                               : run(std::uint64_t{});
+    if (has_company_) note_value(at, old_value_, return_address);
+}
+
+void worker::note_seen(std::uintptr_t address, unsigned width, std::uintptr_t return_address) {
+    if (region_at(address) == nullptr || width > sizeof(std::uint64_t)) return;
+    std::uint64_t value = 0;
+    std::memcpy(&value, reinterpret_cast<const void*>(address), width);
+    note_value(address, value, return_address);
+}
+
+// Of a thread that sees the same again and again, and accesses nothing else: what it waits for may take another block
+// long. Each look is an entry in the trace, so it looks less and less often.
+void worker::note_value(std::uintptr_t address, std::uint64_t value, std::uintptr_t return_address) {
+    constexpr unsigned kAtOnce = 1 << 10, kSlowest = 1000;  // looks; microseconds between two
+    constexpr int kFew = 16;                                // blocks of code in the loop
+    const trace_entry* at = seen_by_;
+    for (int i = 0; i < kFew && at != nullptr && at != running.cursor; ++i)
+        at = at->next == running.cursor || (at->next != nullptr && !at->next->is_access) ? at->next : nullptr;
+    const bool again = has_blocks_ && at == running.cursor && address == seen_at_ && value == seen_;
+    seen_by_ = running.cursor;
+    seen_at_ = address;
+    seen_ = value;
+    times_seen_ = again ? times_seen_ + 1 : 0;
+    if (times_seen_ < kAtOnce) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(std::min(times_seen_ - kAtOnce, kSlowest)));
+    if (time_over_) raise_from_fiber({hazard_kind::endless_loop, current_, 0, 0, kLoad, return_address});
 }
 
 void worker::atomic_add_floats(float* address, unsigned count, std::array<std::uint64_t, 2> values,
                                std::uintptr_t return_address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     const auto bytes = static_cast<unsigned>(count * sizeof(float));
+    note_acquire();
     access(at, bytes, kReduction, return_address);
     if (is_in(region::shared, at)) refuse("an atomicAdd of float2 or float4 in shared memory", return_address);
-    note_acquire();
     last_atomic_ = &find_site(return_address, bytes, kReduction);
     last_atomic_->atomic = atomic_kind::add_f32;
     old_floats_ = {};

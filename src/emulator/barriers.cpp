@@ -298,10 +298,20 @@ void worker::begin_interval() {
     races_.next_interval();
 }
 
-void worker::note_block_ended(std::uint64_t ended) {
+void worker::raise_waiting_too_long() {
+    raise({hazard_kind::endless_loop, first_waiting(), 0, 0, kLoad, grid_barrier_});
+}
+
+// The first thread that waits at the grid's barrier.
+unsigned worker::first_waiting() const {
     unsigned waiting = 0;
     while (sync_sites_[waiting] != grid_barrier_ || (ended_lanes_[waiting / kWarpSize] >> waiting % kWarpSize & 1) != 0)
         ++waiting;
+    return waiting;
+}
+
+void worker::note_block_ended(std::uint64_t ended) {
+    const unsigned waiting = first_waiting();
     note(hazard_kind::divergent_barrier, waiting, grid_barrier_, [&] {
         return fmt::format("waits at the grid's barrier of {}, but block number {} of the grid has ended",
                            to_string(line_of(grid_barrier_)), ended);

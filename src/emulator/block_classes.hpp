@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 
+#include "emulator/counters.hpp"
 #include "emulator/launch.hpp"
 
 namespace cornerturn::emulator {
 
-inline constexpr int kSectorBytes = 32;
 constexpr std::int64_t tiles_along(std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; }
 std::int64_t matrices_of(const tiling& tiles);
 

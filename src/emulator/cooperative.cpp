@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -39,6 +40,7 @@ private:
     struct member {
         std::uint64_t index;
         std::unique_ptr<worker> self;
+        double seconds_left;  // of what a block may take
         bool ended = false;
     };
 
@@ -55,7 +57,8 @@ private:
 
     void run_team(std::uint64_t team) {
         std::vector<member> mine;
-        for (std::uint64_t index = team; index < blocks_; index += teams_) mine.push_back({index, nullptr});
+        for (std::uint64_t index = team; index < blocks_; index += teams_)
+            mine.push_back({index, nullptr, block_seconds_});
         for (bool begins = true; !over_; begins = false) {
             for (member& one : mine)
                 if (!one.ended && one.index < failed_at_) run_part(one, begins);
@@ -71,12 +74,15 @@ private:
     void run_part(member& one, bool begins) {
         try {
             if (begins) one.self = begin_();
-            const interruptible kernel(*one.self, block_seconds_);
+            const auto begun = std::chrono::steady_clock::now();
+            if (block_seconds_ > 0 && one.seconds_left <= 0) one.self->raise_waiting_too_long();
+            const interruptible kernel(*one.self, one.seconds_left);
             // Of all blocks that wait for one that has ended, one is enough to tell.
             if (!begins && one.index == first_to_tell_ && ended_before_ < blocks_)
                 one.self->note_block_ended(ended_before_);
             one.ended = one.self->run_part(one.index, begins);
             lower(one.ended ? first_ended_ : first_waiting_, one.index);
+            one.seconds_left -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
         } catch (...) {
             const std::lock_guard lock(mutex_);
             if (error_ && one.index > failed_at_) return;

@@ -7,7 +7,6 @@ namespace cornerturn::emulator {
 namespace {
 
 constexpr std::uint32_t kFullWarp = 0xffffffffu;
-constexpr int kSectorBytes = 32;
 
 // The groups of lanes that the hardware serves one after the other: each a mask of consecutive lanes.
 constexpr int lanes_per_group(unsigned width) { return width <= 4 ? 32 : width == 8 ? 16 : 8; }

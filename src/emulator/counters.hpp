@@ -8,6 +8,7 @@
 namespace cornerturn::emulator {
 
 inline constexpr int kWarpSize = 32;
+inline constexpr int kSectorBytes = 32;  // of global memory
 inline constexpr std::uint32_t kBankRowBytes = 128;
 
 // kReduction: an atomic whose old value nobody uses, in global memory; kAtomic: another. kCopied: a store by an

@@ -132,7 +132,8 @@ struct options {
     void* (*dynamic_shared)() = nullptr;
     // Asked for memory that no buffer holds, when a kernel comes to it.
     std::optional<found_memory> (*find_memory)(std::uintptr_t address) = nullptr;
-    // Races in global memory are searched, too. One search serves many sessions, but not at the same time. Null: none.
+    // Races in global memory are searched, too. One search serves many emulations, but not at the same time. Null:
+    // none.
     race_search* races = nullptr;
     // Asked for words about an address that is not near any memory that the kernel has touched.
     std::string (*describe_stray)(std::uintptr_t address) = nullptr;

@@ -23,28 +23,48 @@ namespace {
     return true;
 }
 
-// Returns the lanes that it does not take. `step`: how far the next warp's accesses may lie behind these.
-[[gnu::noinline]] std::uint32_t note_alone(const warp_instruction& instruction, const global_shadow::cells& shadow,
-                                           std::uint64_t* cells, const block_races& races, std::uint64_t by,
-                                           const touch* touches) {
+// Calls note(cell, now) for each lane, with the cell that it accesses and its touch. It has the processor fetch what
+// the next warp will access, if it lies as far from this warp's as that from the last's.
+template <class Note>
+[[gnu::always_inline]] inline void for_each_lane(const warp_instruction& instruction,
+                                                 const global_shadow::cells& shadow, std::uint64_t* cells,
+                                                 std::uint64_t by, const touch* touches, Note note) {
     const std::uintptr_t begin = shadow.begin;
     const unsigned granule_log2 = shadow.granule_log2;
     const std::uint64_t step = instruction.step;
-    const block_races own = races;
-    std::uint32_t others = 0;
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         const std::uintptr_t address = instruction.addresses[lane];
-        std::uint64_t& cell = cells[(address - begin) >> granule_log2];
         __builtin_prefetch(&cells[static_cast<std::int64_t>(address + step - begin) >> granule_log2], 1);
-        const std::uint64_t known = __atomic_load_n(&cell, __ATOMIC_RELAXED);
-        const std::uint64_t now = by | global_bits(touches[lane]);
-        if (own.is_over(known))
-            __atomic_store_n(&cell, now, __ATOMIC_RELAXED);
-        else if (known != now)
-            others |= rest & -rest;
+        note(lane, cells[(address - begin) >> granule_log2], global_touch{by | global_bits(touches[lane])});
     }
+}
+
+// Of stores; returns the lanes that it does not take.
+[[gnu::noinline]] std::uint32_t note_stores(const warp_instruction& instruction, const global_shadow::cells& shadow,
+                                            const block_races& races, std::uint64_t by, const touch* touches) {
+    const block_races own = races;
+    std::uint32_t others = 0;
+    for_each_lane(instruction, shadow, shadow.writes, by, touches,
+                  [&](unsigned lane, std::uint64_t& cell, global_touch now) {
+                      const std::uint64_t known = __atomic_load_n(&cell, __ATOMIC_RELAXED);
+                      if (own.is_over(known))
+                          __atomic_store_n(&cell, now.bits, __ATOMIC_RELAXED);
+                      else if (known != now.bits)
+                          others |= 1u << lane;
+                  });
     return others;
+}
+
+// Of loads.
+[[gnu::noinline]] void note_loads(const warp_instruction& instruction, const global_shadow::cells& shadow,
+                                  const block_races& races, std::uint64_t by, const touch* touches) {
+    const block_races own = races;
+    for_each_lane(instruction, shadow, shadow.reads, by, touches, [&](unsigned, std::uint64_t& cell, global_touch now) {
+        const global_touch known{__atomic_load_n(&cell, __ATOMIC_RELAXED)};
+        const std::uint64_t others = own.is_over(known.bits) ? 0 : own.other_readers(known, now);
+        __atomic_store_n(&cell, now.bits | others, __ATOMIC_RELAXED);
+    });
 }
 
 }  // namespace
@@ -52,28 +72,35 @@ namespace {
 void worker::check_global(const warp_instruction& instruction) {
     const site& where = *instruction.where;
     if (where.is_volatile) return;
+    races_.settle_acquire();
     const std::uint64_t by = races_.interval_bits() | where.race_bits;
+    const bool is_load = where.op == kLoad;
     std::uint32_t lanes = instruction.active;
     global_shadow* shadow = nullptr;
     if (!instruction.scattered) [[likely]] {
         shadow = shadow_of(*instruction.memory, where.width);
         if (shadow == nullptr) return;
-        const global_shadow::cells& cells = shadow->cells_for(where.width);
-        shadow->note_use(where.op);
-        if (where.width == 1u << cells.granule_log2 && !shadow->has_been(where.op == kLoad ? kStore : kLoad)) {
-            std::uint64_t* const touched = where.op == kLoad ? cells.reads : cells.writes;
+        const global_shadow::cells* const current = shadow->cells_for(where.width);
+        if (current == nullptr) return;
+        const global_shadow::cells& cells = *current;
+        shadow->note_use(is_load ? global_shadow::read : global_shadow::written);
+        if (where.width == 1u << cells.granule_log2 &&
+            !shadow->has_been(is_load ? global_shadow::written : global_shadow::read)) {
+            const touch* const touches = &touches_[first_];
+            std::uint64_t* const touched = is_load ? cells.reads : cells.writes;
             if (lanes == ~0u && instruction.contiguous && !warp_synced_ &&
                 note_fresh_row(touched + cells.at(instruction.addresses[0]), races_.base_bits(),
-                               by | global_bits(touches_[first_]))) [[likely]]
+                               by | global_bits(touches[0]))) [[likely]]
                 return;
-            lanes = note_alone(instruction, cells, touched, races_, by, &touches_[first_]);
+            if (is_load) return note_loads(instruction, cells, races_, by, touches);
+            lanes = note_stores(instruction, cells, races_, by, touches);
         }
     }
     for (; lanes != 0; lanes &= lanes - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
         if (instruction.scattered) shadow = shadow_of(*region_at(instruction.addresses[lane]), where.width);
         if (shadow == nullptr) continue;
-        shadow->note_use(where.op);
+        shadow->note_use(is_load ? global_shadow::read : global_shadow::written);
         check_global_cells(instruction, lane, *shadow, by);
     }
 }
@@ -91,35 +118,38 @@ void worker::check_global_cells(const warp_instruction& instruction, unsigned la
                                 std::uint64_t by) {
     const site& where = *instruction.where;
     const std::uintptr_t address = instruction.addresses[lane];
-    const global_shadow::cells& cells = shadow.cells_for(where.width);
+    const global_shadow::cells* const current = shadow.cells_for(where.width);
+    if (current == nullptr) return;
+    const global_shadow::cells& cells = *current;
     const global_touch now{by | global_bits(touches_[first_ + lane])};
     const std::size_t first = cells.at(address);
     block_races::rival rival{};
     for (unsigned i = 0; i < where.width >> cells.granule_log2; ++i) {
         const block_races::rival found =
             where.op == kLoad ? races_.note_read(cells[first + i], now) : races_.note_write(cells[first + i], now);
-        if (found.who.bits != 0) rival = found;
+        if (found.who.bits == 0) continue;
+        const unsigned other = found.unknown ? now.thread() : found.who.thread();
+        if (!found.in_block || !ordered_by_fence(other, now.thread())) rival = found;
     }
-    if (rival.who.bits == 0) return;
-    if (rival.who.same_interval(now) && ordered_by_fence(rival.who.thread(), now.thread())) return;
-    note_global_race(instruction, first_ + lane, rival);
+    if (rival.who.bits != 0) note_global_race(instruction, lane, rival);
 }
 
 // "writes global memory 'x' at f.cu:3 and block (1, 0, 0), thread (2, 0, 0) reads the same bytes at f.cu:4 with nothing
 // that orders them"
-void worker::note_global_race(const warp_instruction& instruction, unsigned thread, const block_races::rival& rival) {
+void worker::note_global_race(const warp_instruction& instruction, unsigned lane, const block_races::rival& rival) {
     const site& where = *instruction.where;
-    note(hazard_kind::race, thread, where.return_address, [&] {
+    note(hazard_kind::race, first_ + lane, where.return_address, [&] {
         std::string other = "another thread";
         std::uint64_t block = 0;
         if (!rival.unknown && races_.find_block(rival.who, block)) {
             const extent3 at = block_at(block, config_.grid);
             other = fmt::format("block ({}, {}, {}), thread {}", at.x, at.y, at.z, name_of(rival.who.thread()));
         }
+        const region& memory = instruction.scattered ? *region_at(instruction.addresses[lane]) : *instruction.memory;
         const std::uintptr_t site = races_.search().site(rival.who.site());
         return fmt::format("{}s global memory '{}' at {} and {} {}s the same bytes{} with nothing that orders them",
-                           where.op == kLoad ? "read" : "write", instruction.memory->name, line_of_site(where.index),
-                           other, rival.wrote ? "write" : "read",
+                           where.op == kLoad ? "read" : "write", memory.name, line_of_site(where.index), other,
+                           rival.wrote ? "write" : "read",
                            rival.unknown || site == 0 ? "" : " at " + to_string(line_of(site)));
     });
 }

@@ -53,9 +53,9 @@ auto& stack_of(ucontext_t& context) { return context.uc_mcontext.sp; }
 constexpr std::uintptr_t kPushedByCall = 0;
 #else
 // Not known here: a division ends the program, and a time that is over the kernel at its next access.
-std::uintptr_t nowhere = 0;
-auto& instruction_of(ucontext_t&) { return nowhere; }
-auto& stack_of(ucontext_t&) { return nowhere; }
+std::uintptr_t unknown = 0;
+auto& instruction_of(ucontext_t&) { return unknown; }
+auto& stack_of(ucontext_t&) { return unknown; }
 constexpr std::uintptr_t kPushedByCall = 0;
 #endif
 
@@ -155,8 +155,7 @@ interruptible::interruptible(worker& self, double block_seconds)
     sigaltstack(&stack, &stack_before_);
     if (!timed_) return;
     std::call_once(once_timed, [] {
-        static const std::vector<byte_range> code = kernel_code_ranges();
-        kernel_code = &code;
+        kernel_code = new std::vector<byte_range>(kernel_code_ranges());
         handle(signal_of_timer(), on_tick, nullptr);
     });
     sigevent event{};

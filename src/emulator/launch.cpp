@@ -26,12 +26,15 @@ namespace {
 thread_local emulation* active_emulation = nullptr;
 thread_local int steps = 0;  // that are alive
 
-// Workers are kept from launch to launch: their stacks are worth 17 MiB each.
+unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+// Workers are kept from launch to launch: their stacks are worth 17 MiB each. As many as there are cores, that is: a
+// cooperative launch has one for each block.
 class worker_pool {
 public:
     static worker_pool& instance() {
-        static worker_pool pool;
-        return pool;
+        static auto* const pool = new worker_pool;
+        return *pool;
     }
     std::unique_ptr<worker> take() {
         std::lock_guard lock(mutex_);
@@ -42,7 +45,7 @@ public:
     }
     void give_back(std::unique_ptr<worker> w) {
         std::lock_guard lock(mutex_);
-        idle_.push_back(std::move(w));
+        if (idle_.size() < cores()) idle_.push_back(std::move(w));
     }
 
 private:
@@ -135,16 +138,17 @@ private:
     // How many OS threads so many blocks are worth.
     std::uint64_t workers_for(std::uint64_t blocks) const {
         const std::uint64_t threads = std::uint64_t{config_.block.x} * config_.block.y * config_.block.z;
-        const std::uint64_t cores = emulation_.options_.workers > 0 ? emulation_.options_.workers
-                                                                    : std::max(1u, std::thread::hardware_concurrency());
+        std::uint64_t most = emulation_.options_.workers > 0 ? emulation_.options_.workers : cores();
+        if (emulation_.options_.races != nullptr) most = std::min<std::uint64_t>(most, global_touch::kMaxWorkers);
         constexpr std::uint64_t kWorthAThread =
             1 << 14;  // emulated threads: about as long as an OS thread takes to start
-        return std::clamp<std::uint64_t>(blocks * threads / kWorthAThread, 1, std::min(cores, blocks));
+        return std::clamp<std::uint64_t>(blocks * threads / kWorthAThread, 1, std::min(most, blocks));
     }
 
-    std::unique_ptr<worker> begin_worker() {
+    // `has_company`: others run blocks at the same time.
+    std::unique_ptr<worker> begin_worker(bool has_company) {
         std::unique_ptr<worker> self = worker_pool::instance().take();
-        self->begin(config_, entry_, arguments_, emulation_, begun_++);
+        self->begin(config_, entry_, arguments_, emulation_, begun_++, has_company);
         return self;
     }
 
@@ -179,8 +183,8 @@ private:
         };
         const auto work = [&] {
             try {
-                std::unique_ptr<worker> self = begin_worker();
-                {
+                std::unique_ptr<worker> self = begin_worker(workers > 1);
+                try {
                     const interruptible kernels(*self, emulation_.options_.block_seconds);
                     for (std::uint64_t index; (index = next.fetch_add(chunk)) < failed_at;) {
                         try {
@@ -189,6 +193,8 @@ private:
                             fail(index);
                         }
                     }
+                } catch (...) {  // there is no timer
+                    fail(0);
                 }
                 end_worker(std::move(self), mutex);
             } catch (...) {  // no memory for a worker, say
@@ -212,8 +218,9 @@ private:
 
     void run_cooperative(std::uint64_t blocks) {
         std::mutex mutex;
+        const std::uint64_t workers = workers_for(blocks);
         run_together(
-            blocks, workers_for(blocks), emulation_.options_.block_seconds, [&] { return begin_worker(); },
+            blocks, workers, emulation_.options_.block_seconds, [&] { return begin_worker(workers > 1); },
             [&](std::unique_ptr<worker> self) { end_worker(std::move(self), mutex); });
         emulation_.report_.blocks_run += blocks;
     }
@@ -337,13 +344,21 @@ private:
         chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
 
         std::vector<counts> counted(chosen.size());
-        for_each_block(chosen.size(), [&](worker& w, std::uint64_t& i, std::uint64_t end) {
-            for (; i < end; ++i) {
-                std::uint64_t block = chosen[i];
-                w.run_blocks(block, block + 1);
-                counted[i] = nonzero_in_order(w.take_counts());
-            }
-        });
+        const auto run = [&](std::size_t first, std::size_t count) {
+            for_each_block(count, [&](worker& w, std::uint64_t& i, std::uint64_t end) {
+                for (; i < end; ++i) {
+                    std::uint64_t block = chosen[first + i];
+                    w.run_blocks(block, block + 1);
+                    counted[first + i] = nonzero_in_order(w.take_counts());
+                }
+            });
+        };
+        // The grid's first block by itself: if it does what others may wait for, they have to come in order.
+        run(0, 1);
+        if (communicates_)
+            chosen.resize(1);
+        else
+            run(1, chosen.size() - 1);
         std::map<place, const counts*> of_class;
         bool alike = !communicates_;
         for (std::size_t i = 0; i < chosen.size(); ++i)
@@ -353,7 +368,7 @@ private:
             emulation_.report_.classes += classes.size();
             return;
         }
-        for (const counts& one : counted) add(one, 1);
+        for (std::size_t i = 0; i < chosen.size(); ++i) add(counted[i], 1);
         std::vector<std::uint64_t> rest;
         for (std::uint64_t i = 0; i < blocks; ++i)
             if (!std::binary_search(chosen.begin(), chosen.end(), i)) rest.push_back(i);

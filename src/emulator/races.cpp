@@ -16,26 +16,38 @@ constexpr unsigned kWidestLog2 = 4;  // an access of 16 bytes
 
 }  // namespace
 
-global_shadow::global_shadow(std::uintptr_t begin, std::size_t bytes, unsigned width) : begin_(begin), bytes_(bytes) {
+bool shadow_budget::fits(std::size_t more) const {
+    return used_ + more <= static_cast<std::size_t>(available_memory()) / 2;
+}
+
+global_shadow::global_shadow(std::uintptr_t begin, std::size_t bytes, unsigned width, shadow_budget& budget)
+    : begin_(begin), bytes_(bytes), budget_(budget) {
     made_.push_back(make(std::min(kWidestLog2, static_cast<unsigned>(std::countr_zero(width)))));
     current_ = made_.back().get();
 }
 
 global_shadow::~global_shadow() {
-    for (const auto& each : made_) munmap(each->writes, each->bytes());
+    for (const auto& each : made_) give_back(*each);
 }
 
-std::unique_ptr<global_shadow::cells> global_shadow::make(unsigned granule_log2) const {
+void global_shadow::give_back(const cells& one) {
+    munmap(one.writes, one.bytes());
+    budget_.subtract(one.bytes());
+}
+
+std::unique_ptr<global_shadow::cells> global_shadow::make(unsigned granule_log2) {
     auto made = std::make_unique<cells>();
     made->begin = begin_ >> kWidestLog2 << kWidestLog2;
     made->granule_log2 = granule_log2;
     made->count = ((begin_ + bytes_ - made->begin) >> granule_log2) + 1;
+    if (!budget_.fits(made->bytes())) throw std::bad_alloc();
     void* const memory =
         mmap(nullptr, made->bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     madvise(memory, made->bytes(), MADV_HUGEPAGE);
     made->writes = static_cast<std::uint64_t*>(memory);
     made->reads = made->writes + made->count;
+    budget_.add(made->bytes());
     return made;
 }
 
@@ -43,8 +55,13 @@ const global_shadow::cells* global_shadow::refine(unsigned width) {
     const std::lock_guard lock(refining_);
     const cells& coarse = *made_.back();
     const auto granule_log2 = static_cast<unsigned>(std::countr_zero(width));
-    if (granule_log2 >= coarse.granule_log2) return &coarse;
-    made_.push_back(make(granule_log2));
+    if (current_ == nullptr || granule_log2 >= coarse.granule_log2) return current_;
+    try {
+        made_.push_back(make(granule_log2));
+    } catch (const std::bad_alloc&) {
+        current_ = nullptr;
+        return nullptr;
+    }
     const cells& fine = *made_.back();
     const unsigned times_log2 = coarse.granule_log2 - granule_log2;
     const auto copy = [&](const std::uint64_t* from, std::uint64_t* to) {
@@ -62,7 +79,7 @@ const global_shadow::cells* global_shadow::refine(unsigned width) {
 
 void global_shadow::forget() {
     while (made_.size() > 1) {
-        munmap(made_.front()->writes, made_.front()->bytes());
+        give_back(*made_.front());
         made_.erase(made_.begin());
     }
     madvise(made_.back()->writes, made_.back()->bytes(), MADV_DONTNEED);
@@ -77,7 +94,8 @@ race_search::~race_search() {
 void race_search::begin_launch() {
     const std::lock_guard lock(mutex_);
     ++launches_;
-    for (auto& [begin, shadow] : shadows_) shadow->used_[kLoad] = shadow->used_[kStore] = false;
+    for (auto& [begin, shadow] : shadows_)
+        for (auto& used : shadow->used_) used = false;
     base_ = highest_ + 1;
     if (base_ > global_touch::kMaxSerial / 2) {
         for (auto& [begin, shadow] : shadows_) shadow->forget();
@@ -110,27 +128,26 @@ global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::s
             ++old;
             continue;
         }
-        reserved_ -= old->second->made_.back()->bytes();
         old = shadows_.erase(old);
     }
-    std::unique_ptr<global_shadow> made;
-    try {
-        made = std::make_unique<global_shadow>(begin, bytes, width);
-    } catch (const std::bad_alloc&) {
-    }
-    // Half of what the system has, after that of memory which this launch has not come to.
-    const auto fits = [&] {
-        return made && reserved_ + made->made_.back()->bytes() <= static_cast<std::size_t>(available_memory()) / 2;
+    const auto make = [&]() -> std::unique_ptr<global_shadow> {
+        try {
+            return std::make_unique<global_shadow>(begin, bytes, width, budget_);
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
     };
-    for (auto old = shadows_.begin(); made && !fits() && old != shadows_.end();) {
+    std::unique_ptr<global_shadow> made = make();
+    // In the place of memory which this launch has not come to.
+    for (auto old = shadows_.begin(); !made && old != shadows_.end();) {
         if (old->second->last_launch_ == launches_) {
             ++old;
             continue;
         }
-        reserved_ -= old->second->made_.back()->bytes();
         old = shadows_.erase(old);
+        made = make();
     }
-    if (!fits()) {
+    if (!made) {
         if (!has_told_)
             std::fprintf(stderr,
                          "cornerturn: no search for races in '%s' and the like: %zu bytes are too many for it\n", name,
@@ -139,7 +156,6 @@ global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::s
         return nullptr;
     }
     made->last_launch_ = launches_;
-    reserved_ += made->made_.back()->bytes();
     return (shadows_[begin] = std::move(made)).get();
 }
 
@@ -147,8 +163,7 @@ unsigned race_search::number_of_site(std::uintptr_t return_address) {
     const std::lock_guard lock(mutex_);
     const auto end = sites_.begin() + site_count_;
     const auto found = std::find(sites_.begin(), end, return_address);
-    if (found != end || site_count_ == sites_.size())
-        return static_cast<unsigned>(std::min<std::ptrdiff_t>(found - sites_.begin(), sites_.size() - 1));
+    if (found != end || site_count_ == sites_.size() - 1) return static_cast<unsigned>(found - sites_.begin());
     *end = return_address;
     return site_count_++;
 }
@@ -178,6 +193,7 @@ void block_races::begin_block(std::uint64_t index) {
     }
     block_ = index;
     acquired_ = 0;
+    acquires_ = has_acquired_ = false;
     next_interval();
     first_bits_ = interval_bits_;
 }
@@ -195,6 +211,8 @@ void block_races::next_interval() {
 
 void block_races::note_fence() {
     acquired_ = search_->count_fence();
+    acquires_ = false;
+    has_acquired_ = true;
     race_search::interval& now = search_->interval_of(worker_, serial_);
     if (now.fence.load(std::memory_order_relaxed) == 0) now.fence.store(acquired_, std::memory_order_relaxed);
 }

@@ -61,6 +61,17 @@ struct global_cell {
     std::uint64_t *write, *read;
 };
 
+// How much memory the cells of all shadows take, and may take: half of what the system has.
+class shadow_budget {
+public:
+    bool fits(std::size_t more) const;
+    void add(std::size_t bytes) { used_ += bytes; }
+    void subtract(std::size_t bytes) { used_ -= bytes; }
+
+private:
+    std::atomic<std::size_t> used_{0};
+};
+
 // The cells of a part of global memory. A cell covers as many bytes as the narrowest access so far.
 class global_shadow {
 public:
@@ -74,42 +85,44 @@ public:
         std::size_t bytes() const { return 2 * count * sizeof(std::uint64_t); }
     };
 
-    // Throws std::bad_alloc where the system has no such address space.
-    global_shadow(std::uintptr_t begin, std::size_t bytes, unsigned width);
+    // Throws std::bad_alloc where the budget has no room for it, or the system no such address space.
+    global_shadow(std::uintptr_t begin, std::size_t bytes, unsigned width, shadow_budget& budget);
     ~global_shadow();
     global_shadow(const global_shadow&) = delete;
     global_shadow& operator=(const global_shadow&) = delete;
 
     // For accesses of so many bytes, or wider ones. Any worker may make them finer meanwhile: what is noted in the ones
-    // given here is lost then.
-    const cells& cells_for(unsigned width) {
+    // given here is lost then. Null where finer ones would not fit: races are searched here no more.
+    const cells* cells_for(unsigned width) {
         const cells* now = current_.load(std::memory_order_acquire);
-        if (width < 1u << now->granule_log2) now = refine(width);
-        return *now;
+        if (now != nullptr && width < 1u << now->granule_log2) now = refine(width);
+        return now;
     }
     void forget();  // what is known; while no kernel runs
 
     // Whether anybody has written to any of it in this launch, and read: or else half of the cells need not be looked
     // at.
-    bool has_been(direction op) const { return used_[op].load(std::memory_order_relaxed); }
-    void note_use(direction op) {
-        if (!has_been(op)) used_[op] = true;
+    enum use { read, written };
+    bool has_been(use what) const { return used_[what].load(std::memory_order_relaxed); }
+    void note_use(use what) {
+        if (!has_been(what)) used_[what] = true;
     }
-    std::uintptr_t begin() const { return begin_; }
     std::size_t bytes() const { return bytes_; }
 
 private:
     friend class race_search;
-    std::unique_ptr<cells> make(unsigned granule_log2) const;
+    std::unique_ptr<cells> make(unsigned granule_log2);
+    void give_back(const cells& one);
     const cells* refine(unsigned width);
 
     std::uintptr_t begin_;
     std::size_t bytes_;
+    shadow_budget& budget_;
     std::mutex refining_;
     std::atomic<const cells*> current_;
     std::vector<std::unique_ptr<cells>> made_;  // the last are the current ones; others may be in use
     std::uint64_t last_launch_ = 0;
-    std::array<std::atomic<bool>, 2> used_{};  // by loads, and by stores
+    std::array<std::atomic<bool>, 2> used_{};
 };
 
 // What all workers of a launch share. It is kept from launch to launch, so that nothing has to be cleared.
@@ -122,7 +135,8 @@ public:
     // The shadow of this memory; null where there is not enough of the system's for it, of which it tells once.
     global_shadow* cover(const char* name, std::uintptr_t begin, std::size_t bytes, unsigned width);
 
-    // A number for the access site, in this launch; and back. Sites beyond the most share the last number.
+    // A number for the access site, in this launch; and back. Sites beyond the most share the last number, which stands
+    // for none: 0.
     unsigned number_of_site(std::uintptr_t return_address);
     std::uintptr_t site(unsigned number) const { return sites_[number]; }
 
@@ -145,8 +159,8 @@ public:
 
 private:
     std::mutex mutex_;
+    shadow_budget budget_;
     std::map<std::uintptr_t, std::unique_ptr<global_shadow>> shadows_;  // by their begin
-    std::size_t reserved_ = 0;                                          // of memory for cells
     bool has_told_ = false;
     std::uint64_t launches_ = 0, base_ = 1, highest_ = 0;
     std::array<std::uintptr_t, global_touch::kMaxSites> sites_{};
@@ -161,7 +175,8 @@ public:
     struct rival {
         global_touch who;  // its bits are 0 where there is no race
         bool wrote;
-        bool unknown;  // `who` is the last reader, and the rival one of those before it
+        bool in_block;  // this one, in this interval
+        bool unknown;   // `who` is the last reader, and the rival one of those before it
     };
 
     void begin(race_search* search, unsigned worker);  // a launch; null: nothing is searched
@@ -174,9 +189,14 @@ public:
     void fence() {
         if (search_ != nullptr) note_fence();
     }
-    // An atomic or a volatile load, which may have seen what was done before a fence.
-    void acquire() {
-        if (search_ != nullptr) acquired_ = search_->fences();
+    // An atomic or a volatile load, which is about to see what may have been done before a fence: before which one is
+    // known later.
+    void acquire() { acquires_ = has_acquired_ = true; }
+    bool has_acquired() const { return has_acquired_; }  // this block
+    void settle_acquire() {
+        if (!acquires_) return;
+        acquired_ = search_->fences();
+        acquires_ = false;
     }
     std::uint64_t interval_bits() const { return interval_bits_; }
     std::uint64_t base_bits() const { return base_bits_; }
@@ -190,36 +210,34 @@ public:
     // Of the block of a touch by another block: its index; none where that was long ago.
     bool find_block(global_touch of, std::uint64_t& index) const;
 
+    // What is to be remembered of who else has read what `now` reads.
+    std::uint64_t other_readers(global_touch read, global_touch now) const {
+        if (read.bits < base_bits_) return 0;
+        if (!is_own(read)) return is_released(read) ? 0 : global_touch::kOtherBlocks;
+        return (read.bits & global_touch::kOtherBlocks) | (read.same_interval(now) ? readers_of_block(read, now) : 0);
+    }
+
     // Notes the access and returns what it races with.
     rival note_read(global_cell cell, global_touch now) const {
         const global_touch wrote{__atomic_load_n(cell.write, __ATOMIC_RELAXED)},
             read{__atomic_load_n(cell.read, __ATOMIC_RELAXED)};
-        std::uint64_t flags = 0;
-        if (read.bits >= base_bits_) {
-            if (!is_own(read)) {
-                if (!is_released(read)) flags = global_touch::kOtherBlocks;
-            } else {
-                flags = read.bits & global_touch::kOtherBlocks;
-                if (read.same_interval(now)) flags |= readers_of_block(read, now);
-            }
-        }
-        __atomic_store_n(cell.read, now.bits | flags, __ATOMIC_RELAXED);
-        return wrote.bits >= base_bits_ && races_with(wrote, now) ? rival{wrote, true, false} : rival{};
+        __atomic_store_n(cell.read, now.bits | other_readers(read, now), __ATOMIC_RELAXED);
+        return wrote.bits >= base_bits_ && races_with(wrote, now) ? rival{wrote, true, is_own(wrote), false} : rival{};
     }
     rival note_write(global_cell cell, global_touch now) const {
         const global_touch wrote{__atomic_load_n(cell.write, __ATOMIC_RELAXED)},
             read{__atomic_load_n(cell.read, __ATOMIC_RELAXED)};
         __atomic_store_n(cell.write, now.bits, __ATOMIC_RELAXED);
-        if (wrote.bits >= base_bits_ && races_with(wrote, now)) return {wrote, true, false};
+        if (wrote.bits >= base_bits_ && races_with(wrote, now)) return {wrote, true, is_own(wrote), false};
         if (read.bits < base_bits_) return {};
-        if (!is_own(read)) return is_released(read) ? rival{} : rival{read, false, false};
+        if (!is_own(read)) return is_released(read) ? rival{} : rival{read, false, false, false};
         // After an acquire nobody knows whether the other block's read came before its fence.
-        if (read.has(global_touch::kOtherBlocks) && acquired_ == 0) return {read, false, true};
+        if (read.has(global_touch::kOtherBlocks) && acquired_ == 0) return {read, false, false, true};
         if (!read.same_interval(now)) return {};
-        if (!read.same_thread(now) && read.unordered_with(now)) return {read, false, false};
+        if (!read.same_thread(now) && read.unordered_with(now)) return {read, false, true, false};
         const bool others =
             read.has(global_touch::kOtherWarps) || (read.has(global_touch::kOtherLanes) && read.unordered_with(now));
-        return others ? rival{read, false, true} : rival{};
+        return others ? rival{read, false, true, true} : rival{};
     }
 
 private:
@@ -254,6 +272,7 @@ private:
     std::uint64_t highest_ = 0;                         // serial, before they began anew
     std::uint64_t first_bits_ = 0, interval_bits_ = 0;  // of this block's first interval, and of this one
     std::uint64_t acquired_ = 0;                        // the fences that this block may have seen
+    bool acquires_ = false, has_acquired_ = false;      // and those so far, in the end; any
 };
 
 }  // namespace cornerturn::emulator

@@ -29,7 +29,7 @@ static_assert(sizeof kSums / sizeof *kSums * sizeof(std::int64_t) == sizeof(acce
 
 const std::vector<reading>& readings() {
     using c = kernel_counters;
-    static const std::vector<reading> all = {
+    static const auto& all = *new std::vector<reading>{
         {"load.requests", value<&c::load_requests>},
         {"load.sectors", value<&c::load_sectors>},
         {"load.sectors_per_request", value<&c::load_sectors_per_request>},

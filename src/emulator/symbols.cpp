@@ -37,12 +37,13 @@ std::string prefix_of_variables(const std::string& function) {
                                       : fmt::format("_ZZ{}{}E", function.size(), function);
 }
 
-// libdw's view of this process. It is not thread-safe: every use holds the mutex.
+// libdw's view of this process. It is not thread-safe: every use holds the mutex. Never destroyed, like all that a
+// launch needs: programs launch kernels in the destructors of their global variables.
 class program {
 public:
     static program& self() {
-        static program instance;
-        return instance;
+        static auto* const one = new program;
+        return *one;
     }
 
     source_line line_of(std::uintptr_t return_address) {
@@ -355,7 +356,7 @@ std::string function_name(const void* function) {
 std::vector<shared_variable> shared_variables_of(const void* kernel) {
     // Kept: a matrix of many slabs is as many launches of one kernel.
     static std::mutex mutex;
-    static std::unordered_map<const void*, std::vector<shared_variable>> known;
+    static auto& known = *new std::unordered_map<const void*, std::vector<shared_variable>>;
     std::lock_guard lock(mutex);
     const auto [found, is_new] = known.try_emplace(kernel);
     if (is_new) found->second = program::self().locals_of(program::self().mangled_name(kernel));

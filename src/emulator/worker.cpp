@@ -46,7 +46,8 @@ void worker::unmap_stacks() {
 
 // Stacks on which a kernel has so many bytes.
 void worker::make_stacks(std::size_t kernel_bytes) {
-    const std::size_t bytes = kernel_bytes + kStackReserve + kLinesFilled * kLineBytes;
+    const std::size_t bytes = (kernel_bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kStackReserve +
+                              kLinesFilled * kLineBytes;  // the processor wants stacks aligned
     if (bytes == stack_bytes_) return;
     const std::size_t all = bytes * kMaxThreads + kHeadroom + kGuard;
     void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -97,8 +98,9 @@ void worker::raise_from_fiber(const fault& what) {
 // ---- A launch, a block, a warp ------------------------------------------------------------------------------------
 
 void worker::begin(const launch_config& config, kernel_entry entry, const void* arguments, const emulation& emulation,
-                   unsigned number) {
+                   unsigned number, bool has_company) {
     config_ = config;
+    has_company_ = has_company;
     entry_ = entry;
     block_seconds_ = emulation.options_.block_seconds;
     keep_going_ = emulation.options_.keep_going;
@@ -118,6 +120,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
                             i / config.block.x / config.block.y};
     }
     traces_.clear();
+    seen_by_ = nullptr;
     trace_ = &traces_.emplace_back(0);
     sites_.clear();
     site_cache_.fill({});
@@ -152,6 +155,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
         high = segment.begin + segment.bytes;
     }
     serial_ = 0;
+    forget_fences();
     static_shadow_.cover(low < high ? low : 0, low < high ? high - low : 0);
     if (config.dynamic_shared_bytes > 0) {
         if (emulation.options_.dynamic_shared != nullptr) {
@@ -244,6 +248,27 @@ void worker::check_rest(warp_instruction& instruction) {
     instruction.active = instruction.checked = active;
 }
 
+// Looks at what the running lane has accessed in global memory before it executes a fence, or may see another's.
+// Nothing else: what it found in memory that held nothing, another lane may have written in an instruction before.
+void worker::check_pending() {
+    const bool knows_place = !has_strayed_ || has_blocks_;
+    trace_entry* const from = knows_place ? looked_at_ : &trace_->begin;
+    trace_entry* const to = !knows_place ? &trace_->end : blocks_ahead_.empty() ? running.cursor : resume_at_;
+    if (from == to) return;
+    on_large_stack([&] {
+        for (trace_entry* entry = from; entry != to;) {
+            entry = entry->next;
+            if (!entry->is_access) continue;
+            auto& instruction = static_cast<warp_instruction&>(*entry);
+            if ((instruction.active & ~instruction.checked) == 0 || instruction.memory->space != region::global ||
+                instruction.memory->written != nullptr || instruction.scattered)
+                continue;
+            check_rest(instruction);
+        }
+    });
+    looked_at_ = to;
+}
+
 [[gnu::always_inline]] inline void worker::settle_instruction(warp_instruction& instruction) {
     if (instruction.active == 0) return;
     if (!instruction.tally->add(instruction.addresses, instruction.active)) [[unlikely]]
@@ -275,6 +300,7 @@ void worker::check_rest(warp_instruction& instruction) {
 bool worker::may_join(std::uint32_t together) {
     constexpr std::size_t kMost = 1 << 11;
     if (!has_blocks_ || (together & ~at_warp_sync_) == 0 || at_warp_sync_ == 0) return false;
+    if ((at_warp_sync_ & ~together) != 0) return false;  // some wait at places of another trace
     if (trace_->owned.size() + trace_->blocks.size() > kMost) return false;
     for (trace_entry* entry = trace_->begin.next; entry != &trace_->end; entry = entry->next) {
         if (!entry->is_access) continue;
@@ -379,6 +405,9 @@ void worker::abandon_block() {
     at_warp_sync_ = 0;
     yielding_ = 0;
     grid_barrier_ = 0;
+    block_count_ = 0;
+    counts_values_ = false;
+    is_volatile_ = false;
     blocks_ahead_.clear();
     stop_count_ = 0;
     disordered_ = 0;
@@ -448,6 +477,7 @@ void worker::begin_block() {
         static_shadow_.clear();
         dynamic_shadow_.clear();
         serial_ = 0;
+        forget_fences();
     }
     interval_ = first_interval_ = touch::make(++serial_, 0, 0, 0);
     races_.begin_block(index_of(block_, config_.grid));

@@ -89,9 +89,9 @@ public:
     worker& operator=(const worker&) = delete;
 
     // Prepares for a launch on the calling OS thread, which must then make all the calls below.
-    // `number`: of the worker in this launch.
+    // `number`: of the worker in this launch; `has_company`: others run blocks of it at the same time.
     void begin(const launch_config& config, kernel_entry entry, const void* arguments, const emulation& emulation,
-               unsigned number);
+               unsigned number, bool has_company);
     void end();
 
     // Runs the blocks index to end of the grid, and takes index along. Throws hazard; index is then that of the block.
@@ -102,6 +102,8 @@ public:
     // run blocks in the same. True: it has ended. Throws hazard.
     bool run_part(std::uint64_t index, bool begins);
     void abandon_block();  // that has not ended, and never will
+    // Its time is over while its threads wait for the other blocks.
+    [[noreturn]] void raise_waiting_too_long();
     // Notes that another block has ended, so that it will never come to the grid's barrier where this one waits.
     void note_block_ended(std::uint64_t ended);
 
@@ -185,6 +187,7 @@ public:
 
     void* dynamic_shared() const { return dynamic_shared_; }
     void fence() {
+        if (races_.searching()) check_pending();
         fenced_[current_] = synchronized_[current_] = serial_;
         communicates_ = true;
         races_.fence();
@@ -194,6 +197,7 @@ public:
         is_volatile_ = true;
         access(address, width, op, return_address);
         is_volatile_ = false;
+        if (has_company_ && op == kLoad) note_seen(address, width, return_address);
     }
     void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected,
                 std::uintptr_t return_address);
@@ -226,8 +230,8 @@ public:
     index3 running_thread() const { return thread_index_[current_]; }
     extent3 running_block() const { return block_; }
     [[noreturn]] void refuse(const char* feature, std::uintptr_t return_address);
-    // Whether a thread of the launch has done what others may see before it ends: an atomic, a fence, a volatile load,
-    // or printed.
+    // Whether a thread of the launch has done what others may see before it ends: an atomic, a fence, a volatile load;
+    // or that it printed, or launched a kernel.
     bool communicates() const { return communicates_; }
     void note_communication() { communicates_ = true; }
     // What was noted since the last call; then nothing.
@@ -284,6 +288,7 @@ private:
         has_strayed_ = false;
         current_ = first_ + lane;
         running = {joining_ ? stopped_at_[lane] : &trace_->begin, lane, due_ ^ rest, starting_ ? 0 : depths_[current_]};
+        looked_at_ = running.cursor;
         due_ = rest;
         cornerturn_thread_index = thread_index_[current_];
     }
@@ -355,6 +360,7 @@ private:
     void release_barrier();
     void begin_interval();
     void note_ended_early();
+    unsigned first_waiting() const;
     bool is_gone(unsigned thread) const { return (gone_[thread / kWarpSize] >> thread % kWarpSize & 1) != 0; }
     [[gnu::noinline]] static void file_access(std::uintptr_t address, unsigned width, direction op,
                                               std::uintptr_t return_address);
@@ -389,6 +395,7 @@ private:
     void follow_trace(std::uintptr_t after);
     void check_instruction(warp_instruction& instruction);
     void check_rest(warp_instruction& instruction);
+    void check_pending();
     bool may_join(std::uint32_t together);
     void settle_instruction(warp_instruction& instruction);
     void settle_instructions();
@@ -411,18 +418,27 @@ private:
     void note_atomic(const warp_instruction& instruction);
     // An atomic or a volatile load, which may see what another thread did before a fence.
     void note_acquire() {
+        if (races_.searching() && !races_.has_acquired()) check_pending();
         synchronized_[current_] = serial_;
         communicates_ = true;
         races_.acquire();
     }
+    void note_seen(std::uintptr_t address, unsigned width, std::uintptr_t return_address);
+    void note_value(std::uintptr_t address, std::uint64_t value, std::uintptr_t return_address);
+    // Where all that is known of the earlier thread is that it is not `later`, which is given for both, any may have
+    // executed a fence.
     bool ordered_by_fence(unsigned earlier, unsigned later) const {
-        return fenced_[earlier] == serial_ && synchronized_[later] == serial_;
+        return synchronized_[later] == serial_ && (earlier == later || fenced_[earlier] == serial_);
     }
     void flush_printed();
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
     void note_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
-    void note_global_race(const warp_instruction& instruction, unsigned thread, const block_races::rival& rival);
+    void note_global_race(const warp_instruction& instruction, unsigned lane, const block_races::rival& rival);
+    void forget_fences() {
+        fenced_.fill(0);
+        synchronized_.fill(0);
+    }
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
     // One that the kernel can go on from: raises, or keeps it where the emulation wants the rest as well. Of each kind
@@ -558,6 +574,7 @@ private:
     unsigned stop_count_ = 0;
     std::array<trace_entry*, kWarpSize> stopped_at_{};  // each lane
     bool joining_ = false;                              // lanes go on from there, in the same trace
+    trace_entry* looked_at_ = nullptr;                  // up to here, for races in what the running lane accessed
     std::deque<trace> traces_;
     trace* trace_ = nullptr;                                                        // that the lanes follow
     std::vector<watched_access>* watched_ = nullptr;                                // where to keep what warp 0 does
@@ -565,6 +582,13 @@ private:
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 
+    // What the running lane saw last by an atomic or a volatile load, and how often in a row: it may wait for another
+    // block.
+    bool has_company_ = false;
+    const trace_entry* seen_by_ = nullptr;
+    std::uintptr_t seen_at_ = 0;
+    std::uint64_t seen_ = 0;
+    unsigned times_seen_ = 0;
     site* last_atomic_ = nullptr;
     std::uint64_t old_value_ = 0;  // that it found
     std::array<std::uint64_t, 2> old_floats_{};

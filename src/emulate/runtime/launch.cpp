@@ -129,7 +129,8 @@ extern "C" void cornerturn_call_kernel(const cornerturn::emulator::saved_registe
 namespace cornerturn::emulator {
 namespace {
 
-thread_local std::vector<launch_shape> pushed;
+// Never destroyed, as what is static here.
+thread_local auto& pushed = *new std::vector<launch_shape>;
 
 struct call {
     const saved_registers* registers;
@@ -188,8 +189,8 @@ cudaError_t run_grid(const kernel& which, const void* host, const launch_shape& 
     how.find_memory = &find_memory;
     how.describe_stray = &describe_stray;
     how.dynamic_shared = [] { return static_cast<void*>(dynamic_shared_memory); };
-    static race_search races;
-    how.races = &races;
+    static auto* const races = new race_search;  // as the worker pool: never destroyed
+    how.races = races;
     const run_options& wanted = run_options::given();
     how.lines = record::wants_lines();
     how.every_block = !wanted.sample;
@@ -235,7 +236,7 @@ struct child_launch {
     std::vector<std::vector<std::byte>> arguments;
 };
 std::mutex children_mutex;
-std::vector<child_launch> children;
+auto& children = *new std::vector<child_launch>;
 
 std::vector<void*> addresses_of(std::vector<std::vector<std::byte>>& arguments) {
     std::vector<void*> all;
@@ -288,7 +289,7 @@ struct lane_launch {
     launch_shape shape;
     const void* device = nullptr;
 };
-thread_local std::vector<lane_launch> pushed_by_lanes;
+thread_local auto& pushed_by_lanes = *new std::vector<lane_launch>;
 
 lane_launch& last_of_lane() {
     const index3 own = current_worker->running_thread();
@@ -341,10 +342,10 @@ cudaError_t launch_kernel(const void* host_function, const launch_shape& shape, 
 }
 
 const device_symbol* symbol_of(const void* host_address) {
-    static const std::map<const void*, device_symbol> all = [] {
-        std::map<const void*, device_symbol> known;
+    static const auto& all = *[] {
+        auto* const known = new std::map<const void*, device_symbol>;
         for (const ct_variable_row* v = __start_ct_variables; v < __stop_ct_variables; ++v)
-            if (v->host != nullptr) known[v->host] = {v->device, v->bytes};
+            if (v->host != nullptr) (*known)[v->host] = {v->device, v->bytes};
         return known;
     }();
     const auto found = all.find(host_address);

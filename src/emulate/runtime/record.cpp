@@ -20,8 +20,9 @@
 namespace cornerturn::emulator {
 
 const run_options& run_options::given() {
-    static const run_options all = [] {
-        run_options found;
+    static const run_options& all = *[] {
+        auto* const known = new run_options;
+        run_options& found = *known;
         const char* const words = std::getenv("CORNERTURN_EMULATE");
         std::stringstream stream(words != nullptr ? words : "");
         for (std::string word; std::getline(stream, word, ',');) {
@@ -34,7 +35,7 @@ const run_options& run_options::given() {
             if (name == "timeout") found.block_seconds = std::strtod(value.c_str(), nullptr);
             if (name == "stack") found.stack_bytes = std::strtoul(value.c_str(), nullptr, 10);
         }
-        return found;
+        return known;
     }();
     return all;
 }
@@ -105,6 +106,7 @@ void write(const store& all, const std::string& path) {
                            {"block", to_json(k.all.block)},
                            {"blocks", k.all.blocks},
                            {"blocks_run", k.all.blocks_run},
+                           {"sampled", k.all.classes > 0},
                            {"accesses", k.all.accesses},
                            {"seconds", k.all.seconds},
                            {"metrics", to_json(k.all.counts)},
@@ -199,6 +201,7 @@ void add(const kernel_name& kernel, const emulator::report& report, const found_
     sum.counts += report.counts;
     sum.blocks += report.blocks;
     sum.blocks_run += report.blocks_run;
+    sum.classes += report.classes;
     sum.accesses += report.accesses;
     sum.seconds += report.seconds;
     if (run_options::given().lines) add_lines(sum.lines, report.lines);
