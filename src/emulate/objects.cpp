@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 #include <vector>
 
 #include "cornerturn/error.hpp"
+#include "emulate/files.hpp"
 #include "emulate/process.hpp"
 #include "emulator/names.hpp"
 
@@ -73,12 +73,6 @@ std::string marked_kernel(const std::string& name) {
     const std::size_t at = name.rfind(end);
     if (!name.starts_with("_ZZ") || at == name.npos) return "";
     return name.substr(3, at - 3);
-}
-
-void write_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    if (!file.flush()) throw error(path + " cannot be written");
 }
 
 void run_tool(const std::vector<std::string>& words) {
