@@ -24,13 +24,13 @@ if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_
     cornerturn_need("g++ 12 or clang 14, or later" "${found}; name another with -DCMAKE_CXX_COMPILER=...")
 endif()
 if(CORNERTURN_EMULATOR AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(what "the emulator, which has")
+    set(what "the emulator, because it uses")
     set(off "-DCORNERTURN_EMULATOR=OFF")
     if(CORNERTURN_LAB)
-        set(what "the lab, whose emulator has")
+        set(what "the lab, because its emulator uses")
         set(off "-DCORNERTURN_LAB=OFF")
     endif()
-    cornerturn_need("g++ for ${what} flags of g++'s"
+    cornerturn_need("g++ for ${what} options that only g++ has"
         "${found}; ${off} builds the libraries alone, -DCMAKE_CXX_COMPILER=g++ all of it")
 endif()
 

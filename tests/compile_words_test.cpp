@@ -352,7 +352,7 @@ TEST(nvcc_words, for_the_compiler_and_the_linker) {
             "-Wl\\,-rpath\\,/x", "-Xcompiler", "-pthread,,", "-Xlinker", "-rpath,/y", "--linker-options=--as-needed"});
     EXPECT_EQ(all.host_flags, (words{"-Wall", "-O3", "-fPIC", "-Wextra", "-march=native", "-pthread"}));
     EXPECT_EQ(all.flags, with_standard({"-DX=1", "-Iinc", "-DY=\"a,b\"", "-DZ=\"q\""}));
-    EXPECT_EQ(all.link_flags, (words{"-Wl,-rpath,/x", "-pthread", "-Wl,-rpath", "-Wl,/y", "-Wl,--as-needed"}));
+    EXPECT_EQ(all.link_flags, (words{"-Wl,-rpath,/x", "-Wl,-rpath", "-Wl,/y", "-Wl,--as-needed"}));
 }
 
 TEST(nvcc_words, that_are_others_go_to_the_compiler) {
@@ -360,14 +360,19 @@ TEST(nvcc_words, that_are_others_go_to_the_compiler) {
                                 "--Wreorder", "--debug", "-noeh"});
     EXPECT_EQ(all.host_flags, (words{"-g", "-w", "-Wall", "-fopenmp", "-march=native", "-fno-such-word", "-Wreorder",
                                      "-g", "-fno-exceptions"}));
-    EXPECT_EQ(all.link_flags, (words{"-fopenmp", "-static"}));
+    EXPECT_EQ(all.link_flags, words{"-static"});  // beside the host's
 }
 
 TEST(nvcc_words, of_libraries_that_the_emulator_is) {
-    EXPECT_EQ(of({"-lcudart", "-lcuda", "-lcublas", "-lcublasLt", "-lcurand", "-l", "cudart_static",
-                  "--library=nvToolsExt", "-lm", "-lcudartx"})
-                  .link_flags,
-              (words{"-lm", "-lcudartx"}));
+    for (const char* const name : {"cudart", "cudart_static", "cuda", "cublas", "cublasLt", "curand", "curand_static",
+                                   "cufft", "cufft_static", "cufftw", "cusparse", "cusparse_static", "cusolver",
+                                   "cusolver_static", "nvrtc", "nvrtc_static", "nvToolsExt", "nccl", "nccl_static"}) {
+        const std::string library = name;
+        for (const words& all :
+             {words{"-l" + library}, {"-l", library}, {"--library=" + library}, {"-lm", "-Xcompiler", "-l" + library}})
+            EXPECT_EQ(of(all).link_flags, all[0] == "-lm" ? words{"-lm"} : words{}) << library;
+    }
+    EXPECT_EQ(of({"-lm", "-lcudartx"}).link_flags, (words{"-lm", "-lcudartx"}));
 }
 
 TEST(nvcc_words, refused) {
@@ -382,6 +387,8 @@ TEST(nvcc_words, refused) {
                   std::string(word) + ": no code for a GPU is made here: compile with -c, or to a program");
     for (const words& all : {words{"-shared"}, {"--shared"}, {"-Xcompiler", "-shared"}})
         EXPECT_NE(refusal(all).find("shared: kernels cannot be in a shared library here"), std::string::npos) << all[0];
+    EXPECT_EQ(refusal({"-Xcompiler", "-fsanitize=thread"}),
+              "-fsanitize=thread: the emulator itself takes the calls that g++ inserts for it");
     for (const char* const word : {"-run", "--run-args", "--dryrun", "-clean", "-r", "--list-gpu-arch"})
         EXPECT_EQ(refusal({word}).rfind(std::string(word) + ": ", 0), 0u) << word;
 }

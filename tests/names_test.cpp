@@ -21,6 +21,7 @@ TEST(names, are_taken_apart) {
     EXPECT_EQ(short_name("plain"), "plain");
     EXPECT_EQ(short_name("void k<a::(anonymous namespace)::t>(a::(anonymous namespace)::t)"), "k<a::t>");
     EXPECT_EQ(demangle("plain"), "plain");
+    EXPECT_EQ(demangle("c"), "c");
 }
 
 TEST(names, may_be_given_in_part) {

@@ -44,21 +44,6 @@ template <class... T> struct box { static constexpr int count = sizeof...(T); };
 bool yes = true;
 )cu";
 
-TEST(launches, in_kernels_keep_their_arguments) {
-    const std::string text =
-        "__global__ void child(int x) {}\n"
-        "__device__ void helper() { child<<<1, 2>>>(3); }\n"
-        "__global__ void parent() { ns::of<int><<<4, 5>>>(6); }\n"
-        "int main() { child<<<7, 8>>>(9); }\n";
-    const std::string device = rewrite(text, pass::device).text, host = rewrite(text, pass::host).text;
-    EXPECT_NE(device.find("(::ct_push_launch(1, 2) ? (void)0 : ::ct_launched_by_kernel(child) (3))"), device.npos)
-        << device;
-    EXPECT_NE(device.find("(::ct_push_launch(4, 5) ? (void)0 : ::ct_launched_by_kernel(ns::of<int>) (6))"), device.npos)
-        << device;
-    EXPECT_NE(device.find("(::ct_push_launch(7, 8) ? (void)0 : child (9))"), device.npos) << device;
-    EXPECT_EQ(host.find("ct_launched_by_kernel"), host.npos) << host;
-}
-
 TEST(launches, of_names) {
     expect_prints(kKernels + R"cu(int main() {
     plain<<<1, 1>>>(1);
@@ -287,6 +272,18 @@ TEST(variables, are_collected) {
         {"template <class T, int N> T t1(); __device__ int f2 = sizeof(t1<int, 2>()), f3;", {"f2", "f3"}, {}, {}},
         {"__constant__ float c0[3] = {1, 2, 3};", {}, {"c0"}, {}},
         {"extern __constant__ float c1[]; static __constant__ int c2;", {}, {"c1", "c2"}, {}},
+        {"__constant__ struct t3 { float a; int b = sizeof(int); } s0, s1[2];", {}, {"s0", "s1"}, {}},
+        {"struct t4 {}; static __device__ struct t5 final : t4 { static int own; alignas(8) int a; } s2;",
+         {"s2"},
+         {},
+         {}},
+        {"__device__ struct { int a; } s3; __constant__ enum class t6 : int { one, two } s4;", {"s3"}, {"s4"}, {}},
+        {"__constant__ struct alignas(16) t7 { int a; } *s5; __device__ struct t8 { int a; };", {}, {"s5"}, {}},
+        {"struct t9 { int a; }; __constant__ struct t9 s6{1}; __device__ struct t9* s7 = nullptr;", {"s7"}, {"s6"}, {}},
+        {"__managed__ struct u0 { int a; } m8; __managed__ union u1 { int a; float b; } m9 = {1};",
+         {},
+         {},
+         {"m8", "m9"}},
         {"__constant__ struct t2* c3; __constant__ decltype(sizeof(int)) c4;", {}, {"c3", "c4"}, {}},
         {"__device__ __constant__ int c5;", {"c5"}, {"c5"}, {}},
         {"__managed__ int m0 = 1, m1[2] = {1, 2}, m2;", {}, {}, {"m0", "m1", "m2"}},
@@ -312,6 +309,8 @@ TEST(variables, of_managed_memory_are_the_hosts) {
         "static __managed__ int a = 1, b[2] = {1, 2}, (*c)(int) = nullptr; extern __managed__ int d;";
     EXPECT_EQ(on_host(text), "int a=1,b[2]={1,2},(*c)(int)=nullptr;extern int d;");
     EXPECT_EQ(on_device(text), "extern int a,b[2],(*c)(int);extern int d;");
+    EXPECT_EQ(on_device("static __managed__ struct t { static int a; int b; } c = {1};"),
+              "extern struct t{static int a;int b;}c;");
 }
 
 TEST(functions, of_the_device_are_no_variables) {
@@ -376,6 +375,7 @@ template <class T, int N> __device__ int aligned() {
     alignas(16) __shared__ T four[N];
     volatile __shared__ __align__(8) pair<T> five;
     __shared__ pair<T> six[1 << 2], *seven;
+    __shared__ struct { alignas(16) T c, d; } eight;
     one[1] = two[1] = three[1] = four[1] = five.a = six[3].b = 5;
     seven = six;
     const volatile void* all[] = {one, two, three, four, &five, six};
@@ -435,35 +435,6 @@ TEST(words, of_attributes) {
     EXPECT_EQ(on_host("int device__, a__global__, __shared = __host;"), "int device__,a__global__,__shared=__host;");
     EXPECT_EQ(on_host("f(\"__global__ __device__\", R\"(__host__)\");"),
               "f(\"__global__ __device__\",R\"(__host__)\");");
-}
-
-TEST(words, of_inline_ptx) {
-    const auto body = [](const std::string& statement) {
-        std::string all = on_device("void f(){" + statement + ";}");
-        return all.substr(9, all.size() - 11);
-    };
-    EXPECT_EQ(body("asm(\"mov.u32 %0, %laneid;\" : \"=r\"(x))"), "(x)=::ct_lane()");
-    EXPECT_EQ(body("asm volatile (\"mov.u32 %0, %%warpid;\" : \"=r\"(a.b[2]))"), "(a.b[2])=::ct_warp()");
-    EXPECT_EQ(body("__asm__ __volatile__(\" mov.u64 %0,%clock64;\\n\\t\" : \"=l\"(x) :: \"memory\")"),
-              "(x)=::clock64()");
-    EXPECT_EQ(body("asm(\"mov.b32 %0, %smid;\"\n :\n\"=r\"(\nx\n))"), "(x)=0u");
-    EXPECT_EQ(body("if(a)asm(\"mov.s32 %0, %lanemask_lt;\":\"=r\"(x));else asm(\"mov.u32 %0, %nsmid;\":\"=r\"(x))"),
-              "if(a)(x)=((1u<<::ct_lane())-1);else(x)=132u");
-    const auto unsupported = [](const std::string& quoted) {
-        return normalised("::ct_unsupported(\"inline PTX: asm(" + quoted + ")\")");
-    };
-    EXPECT_EQ(body("asm(\"mov.u32 %0, %envreg0;\" : \"=r\"(x))"), unsupported(R"(\"mov.u32 %0, %envreg0;\")"));
-    EXPECT_EQ(body("asm(\"mov.u32 %1, %laneid;\" : \"=r\"(x), \"=r\"(y))"), unsupported(R"(\"mov.u32 %1, %laneid;\")"));
-    EXPECT_EQ(body("for(;;)asm volatile(\"bar.sync 0;\\n\" ::: \"memory\")"),
-              "for(;;)" + unsupported(R"(\"bar.sync 0;\\n\")"));
-    EXPECT_EQ(body("asm(\"mov.u32 %0, %laneid;\")"), unsupported(R"(\"mov.u32 %0, %laneid;\")"));
-    EXPECT_EQ(body("asm(R\"({\n trap;\n})\")"), unsupported(R"(R\"({\n trap;\n})\")"));
-}
-
-TEST(words, of_the_hosts_assembly_are_left_alone) {
-    for (const std::string text : {"int f(int)asm(\"symbol\");", "register int r asm(\"rax\");", "int x asm(\"y\")=3;",
-                                   "# 1 \"/usr/include/x.h\" 1 3\nvoid f(){asm(\"nop\");}"})
-        EXPECT_EQ(on_host(text), normalised(text));
 }
 
 }  // namespace

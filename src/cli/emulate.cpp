@@ -199,11 +199,8 @@ int run_emulate(const invocation& asked) {
 
 int run_cc(const invocation& asked) {
     if (!asked.behind_dashes.empty()) throw invalid_argument("cc runs nothing: -- has no meaning for it");
-    const auto asks_version = [](const std::string& word) { return word == "--version" || word == "-V"; };
-    if (std::any_of(asked.repeated.begin(), asked.repeated.end(), asks_version)) {
-        // Makefiles look for nvcc's "release 12.4, V12.4.1".
-        write_out({},
-                  "cornerturn " CORNERTURN_VERSION ", which stands for the compiler of CUDA release 13.0, V13.0.0\n");
+    if (emulate::asks_version(asked.repeated)) {
+        write_out({}, emulate::version_text());
         return 0;
     }
     emulate::compile(emulate::compilation::from_words(asked.repeated));

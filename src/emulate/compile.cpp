@@ -5,27 +5,26 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <sstream>
 #include <thread>
 
 #include "cornerturn/error.hpp"
+#include "emulate/files.hpp"
 #include "emulate/objects.hpp"
 #include "emulate/process.hpp"
 #include "emulate/rewrite.hpp"
+#include "emulate/toolkit.hpp"
 
 namespace cornerturn::emulate {
 namespace {
 
 namespace fs = std::filesystem;
 using words = std::vector<std::string>;
+using product = compilation::product;
 
 // What makes g++ report each memory access at its full width and keep one call site an access, as for the library's own
 // kernels (cmake/Kernels.cmake).
@@ -55,8 +54,9 @@ const words kDeviceFlags{"-O1",
                          "-fno-stack-protector",
                          "-fstack-clash-protection",
                          "-U_FORTIFY_SOURCE"};
-// Of both passes: what the emulator knows of a program's code.
-const words kCommonFlags{"-ftls-model=local-exec", "-fno-gnu-unique", "-fcf-protection=none"};
+// Of both passes: what the emulator knows of a program's code. Symbols of kernels are renamed in objects, which must
+// hold code for that.
+const words kCommonFlags{"-fno-lto", "-ftls-model=local-exec", "-fno-gnu-unique", "-fcf-protection=none"};
 
 std::uint64_t mix(std::uint64_t hash, std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
@@ -71,96 +71,17 @@ words operator+(words a, const words& b) {
     return a;
 }
 
-// A folder of its own for what is in the making, gone at the end.
-class workshop {
-public:
-    workshop() {
-        std::string name = (fs::temp_directory_path() / "cornerturn-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr)
-            throw error("no folder can be made in " + fs::temp_directory_path().string());
-        path_ = name;
-    }
-    ~workshop() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    workshop(const workshop&) = delete;
-    workshop& operator=(const workshop&) = delete;
-    std::string file(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-    fs::path path_;
-};
-
-void write_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    if (!file.flush()) throw error(path + " cannot be written");
-}
-
-// Also to another file system; whole or not at all.
-void move_file(const std::string& from, const std::string& to) {
-    const std::string fresh = fmt::format("{}.{}", to, getpid());
-    fs::copy_file(from, fresh, fs::copy_options::overwrite_existing);
-    fs::rename(fresh, to);
-}
-
 void say(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
-// Keeps a toolkit's own headers behind ours, in whatever folder a Makefile or the environment names: such folders are
-// searched last, for what else lies there. While one is alive, CPATH names none.
-class toolkit_behind {
-public:
-    toolkit_behind(const installation& here, const words& flags) : here_(here) {
-        for (std::size_t i = 0; i < flags.size(); ++i) {
-            const std::string& word = flags[i];
-            const auto option =
-                std::find_if(kOptions.begin(), kOptions.end(), [&](const char* o) { return word.starts_with(o); });
-            const bool apart = option != kOptions.end() && word == *option && i + 1 < flags.size();
-            const std::string folder = option == kOptions.end() ? ""
-                                       : apart                  ? flags[i + 1]
-                                                                : word.substr(std::strlen(*option));
-            if (!is_toolkit(folder)) {
-                flags_.push_back(word);
-                if (apart) flags_.push_back(folder);
-            } else {
-                behind_.insert(behind_.end(), {"-idirafter", folder});
-            }
-            i += apart;
-        }
-        const char* const path = std::getenv("CPATH");
-        if (path == nullptr) return;
-        before_ = path;
-        std::string others;
-        std::stringstream folders(before_);
-        for (std::string folder; std::getline(folders, folder, ':');) {
-            if (is_toolkit(folder))
-                behind_.insert(behind_.end(), {"-idirafter", folder});
-            else
-                others += (others.empty() ? "" : ":") + (folder.empty() ? "." : folder);
-        }
-        others.empty() ? unsetenv("CPATH") : setenv("CPATH", others.c_str(), 1);
-    }
-    ~toolkit_behind() {
-        if (!before_.empty()) setenv("CPATH", before_.c_str(), 1);
-    }
-    toolkit_behind(const toolkit_behind&) = delete;
-    toolkit_behind& operator=(const toolkit_behind&) = delete;
-    words flags() const { return flags_ + behind_; }
+// Where what is made of a source goes that has no name given: "a.o" for "dir/a.cu".
+std::string own_path(const compilation& what, const std::string& source, const char* suffix) {
+    return (fs::path(what.output_folder) / (fs::path(source).stem().string() + suffix)).string();
+}
 
-private:
-    static constexpr std::array<const char*, 2> kOptions{"-I", "-isystem"};
-
-    bool is_toolkit(const std::string& folder) const {
-        std::error_code none;
-        return !folder.empty() && fs::exists(fs::path(folder) / "cuda_runtime.h", none) &&
-               !fs::equivalent(folder, here_.headers, none);
-    }
-
-    const installation& here_;
-    words flags_, behind_;
-    std::string before_;  // what CPATH was
-};
+// Of one source: where its object goes, or would go, were there one.
+std::string object_path(const compilation& what, const std::string& source) {
+    return what.makes == product::objects && !what.output.empty() ? what.output : own_path(what, source, ".o");
+}
 
 // One source on its way to an object.
 class source_compiler {
@@ -179,8 +100,7 @@ public:
                     host_text_.find(here_.headers) == host_text_.npos;
         }
         if (!is_c_ && !preprocess_to(host_text_, {}, dependencies)) throw error(source_ + " does not compile");
-        if (what_.is_cuda(source_) && what_.makes != compilation::product::text &&
-            what_.makes != compilation::product::dependencies)
+        if (what_.is_cuda(source_) && what_.makes != product::text && what_.makes != product::dependencies)
             if (!preprocess_to(device_text_, {"-D__CUDA_ARCH__=900"}, {})) throw error(source_ + " does not compile");
     }
     // Of the host's pass.
@@ -198,7 +118,7 @@ public:
         if (!what_.is_cuda(source_)) {
             const std::string text = shop.file("host.ii");
             write_file(text, host_text_);
-            run(words{here_.compiler, "-fpreprocessed", "-x", language(), "-O2"} + host_flags() +
+            run(words{here_.compiler, "-fpreprocessed", "-x", language(), "-O2"} + host_flags() + beside_object() +
                 words{"-c", text, "-o", object});
             return;
         }
@@ -206,7 +126,7 @@ public:
         write_file(shop.file("host.ii"), host.text);
         write_file(shop.file("device.ii"), device.text);
         const words host_words = words{here_.compiler, "-fpreprocessed", "-x", "c++", "-O2"} + host_flags() +
-                                 kCommonFlags +
+                                 beside_object() + kCommonFlags +
                                  words{"-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-attributes"} +
                                  words{"-c", shop.file("host.ii"), "-o", shop.file("host.o")};
         const words device_words = words{here_.compiler, "-fpreprocessed", "-x", "c++"} + what_.flags + kDeviceFlags +
@@ -234,6 +154,9 @@ private:
         return all;
     }
 
+    // What else g++ writes, as for --coverage, is called as the object is.
+    words beside_object() const { return {"-dumpbase", object_path(what_, source_), "-dumpbase-ext", ".o"}; }
+
     void run(const words& all) const {
         if (what_.says) say(joined(all) + "\n");
         if (run_program(all) != 0) throw error(source_ + " does not compile");
@@ -251,6 +174,7 @@ private:
                               "-D__CUDACC_VER_BUILD__=0",
                               "-D__CUDACC_EXTENDED_LAMBDA__",
                               "-D__CUDACC_RELAXED_CONSTEXPR__"};
+            if (what_.relocatable) all.push_back("-D__CUDACC_RDC__");
         }
         const toolkit_behind ours_first(here_, host_flags());
         all = all + words{"-DCORNERTURN_EMULATED_PROGRAM"} + ours_first.flags() + more + dependencies +
@@ -270,9 +194,32 @@ private:
 };
 
 void link(const compilation& what, const installation& here, const words& objects, const std::string& output) {
-    const words all = words{here.compiler, "-o", output} + objects + what.objects + what.link_flags + here.libraries;
+    // Of the host's compiler's options some are the linker's, too: nvcc gives it all of them.
+    const words all = words{here.compiler, "-o", output} + what.host_flags + objects + what.objects + what.link_flags +
+                      here.libraries;
     if (what.says) say(joined(all) + "\n");
     if (run_program(all) != 0) throw error("the program does not link");
+}
+
+// What is linked beside the sources' objects: by what is in the files, since those may be made anew.
+std::uint64_t mix_linked(std::uint64_t hash, const compilation& what) {
+    hash = mix(hash, joined(what.objects + what.link_flags));
+    for (const std::string& object : what.objects) hash = mix(hash, read_file(object));
+    const auto mix_file = [&](const fs::path& path) {
+        std::error_code none;
+        if (fs::is_regular_file(path, none)) hash = mix(hash, read_file(path.string()));
+    };
+    for (const std::string& flag : what.link_flags) {
+        if (!flag.starts_with("-l")) mix_file(flag);  // a linker's script, behind -T
+        for (const std::string& folder : what.link_flags) {
+            if (!flag.starts_with("-l") || !folder.starts_with("-L")) continue;
+            const std::string name = flag.substr(2);
+            for (const std::string& file :
+                 {name.substr(name.starts_with(':') ? 1 : 0), "lib" + name + ".so", "lib" + name + ".a"})
+                mix_file(fs::path(folder.substr(2)) / file);
+        }
+    }
+    return hash;
 }
 
 fs::path cache_folder() {
@@ -298,17 +245,6 @@ std::string stamp(const installation& here) {
     return all + fmt::format("{}", none ? 0 : time.time_since_epoch().count());
 }
 
-}  // namespace
-
-namespace {
-
-using product = compilation::product;
-
-// Where what is made of a source goes that has no name given: "a.o" for "dir/a.cu".
-std::string own_path(const compilation& what, const std::string& source, const char* suffix) {
-    return (fs::path(what.output_folder) / (fs::path(source).stem().string() + suffix)).string();
-}
-
 // Of -MD and kin, what nvcc means where it is not said: the file is called as what is made is, but for its end.
 words dependencies_of(const compilation& what, const std::string& source) {
     words flags = what.dependency_flags;
@@ -319,6 +255,9 @@ words dependencies_of(const compilation& what, const std::string& source) {
     };
     const bool lists = what.makes == product::dependencies, compiles_too = !lists && has({"-MD", "-MMD"});
     if (!lists && !compiles_too) return {};
+    // As nvcc's documentation has it.
+    if (what.sources.size() > 1 && (has({"-MF"}) || (compiles_too && !what.output.empty())))
+        throw invalid_argument("one file of dependencies, which -MF or -o names, cannot be of several sources");
     const std::string object = what.output.empty() || lists ? own_path(what, source, ".o") : what.output;
     if (compiles_too && !has({"-MF"}))
         flags.insert(flags.end(), {"-MF", fs::path(object).replace_extension(".d").string()});
@@ -377,10 +316,9 @@ void compile(const compilation& what) {
         one.preprocess(dependencies_of(what, source));
         text += one.text();
         if (what.makes == product::text || what.makes == product::dependencies) continue;
-        const std::string own = fs::path(source).stem().string() + ".o";
-        const std::string object = links                 ? shop.file(fmt::format("{}-{}", objects.size(), own))
-                                   : what.output.empty() ? own_path(what, source, ".o")
-                                                         : what.output;
+        const std::string own = object_path(what, source);
+        const std::string object =
+            links ? shop.file(fmt::format("{}-{}", objects.size(), fs::path(own).filename().string())) : own;
         one.make(object);
         objects.push_back(object);
     }
@@ -400,7 +338,7 @@ std::string compiled_program(compilation what) {
     require_files(what.sources);
     require_files(what.objects);
     std::vector<source_compiler> all;
-    std::uint64_t key = mix(mix(kNoHash, stamp(here)), joined(what.objects + what.link_flags));
+    std::uint64_t key = mix_linked(mix(kNoHash, stamp(here)), what);
     for (const std::string& source : what.sources) {
         all.emplace_back(what, here, source).preprocess(dependencies_of(what, source));
         key = mix(key, fmt::format("{:x}", all.back().hash()));

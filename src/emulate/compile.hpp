@@ -15,11 +15,15 @@ struct installation {
 };
 installation find_installation();
 
+// What nvcc's --version and -V ask for.
+bool asks_version(const std::vector<std::string>& words);
+std::string version_text();
+
 struct compilation {
-    std::vector<std::string> sources;  // .cu and others that g++ compiles
-    std::vector<std::string> objects;  // .o, .a and .so
-    std::vector<std::string> flags;    // of the preprocessor and the compiler, for both passes
-    std::vector<std::string> host_flags;
+    std::vector<std::string> sources;     // .cu and others that g++ compiles
+    std::vector<std::string> objects;     // .o, .a and .so
+    std::vector<std::string> flags;       // of the preprocessor and the compiler, for both passes
+    std::vector<std::string> host_flags;  // of the host's pass and of the link
     std::vector<std::string> link_flags;
     std::vector<std::string> dependency_flags;  // -M, -MD and kin
     std::string output;

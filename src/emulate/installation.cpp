@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
 #include "cornerturn/error.hpp"
+#include "cornerturn/version.h"
 #include "emulate/compile.hpp"
 
 namespace cornerturn::emulate {
@@ -17,6 +21,17 @@ std::vector<std::string> split(const std::string& list) {
 }
 
 }  // namespace
+
+bool asks_version(const std::vector<std::string>& words) {
+    return std::any_of(words.begin(), words.end(),
+                       [](const std::string& word) { return word == "--version" || word == "-V"; });
+}
+
+std::string version_text() {
+    // Makefiles look for nvcc's "release 12.4, V12.4.1".
+    return fmt::format("cornerturn {}.{}.{}, which stands for the compiler of CUDA release 13.0, V13.0.0\n",
+                       CORNERTURN_VERSION_MAJOR, CORNERTURN_VERSION_MINOR, CORNERTURN_VERSION_PATCH);
+}
 
 // Beside the program where it is installed; in the source and the build folder where it is not.
 installation find_installation() {

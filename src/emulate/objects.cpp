@@ -1,6 +1,5 @@
 #include "emulate/objects.hpp"
 
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,15 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <map>
-#include <memory>
 #include <set>
 #include <vector>
 
 #include "cornerturn/error.hpp"
+#include "emulate/files.hpp"
 #include "emulate/process.hpp"
+#include "emulator/names.hpp"
 
 namespace cornerturn::emulate {
 namespace {
@@ -62,16 +60,9 @@ bool is_device_word(const std::string& name) {
     return all.count(name) != 0;
 }
 
-std::string demangle(const std::string& name) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                      std::free);
-    return status == 0 ? text.get() : name;
-}
-
 // "table" of "_ZN2ns5tableE", and of "table".
 std::string last_name(const std::string& mangled) {
-    std::string full = demangle(mangled);
+    const std::string full = emulator::demangle(mangled.c_str());
     const std::size_t colon = full.rfind("::");
     return colon == full.npos ? full : full.substr(colon + 2);
 }
@@ -82,12 +73,6 @@ std::string marked_kernel(const std::string& name) {
     const std::size_t at = name.rfind(end);
     if (!name.starts_with("_ZZ") || at == name.npos) return "";
     return name.substr(3, at - 3);
-}
-
-void write_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    if (!file.flush()) throw error(path + " cannot be written");
 }
 
 void run_tool(const std::vector<std::string>& words) {

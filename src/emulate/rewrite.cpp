@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "cornerturn/error.hpp"
+#include "emulate/declarations.hpp"
 #include "emulate/tokens.hpp"
 
 namespace cornerturn::emulate {
 namespace {
 
 // Words that are nothing to g++; some with arguments.
-const std::set<std::string_view> kDropped{"__host__", "__grid_constant__", "__nv_pure__", "__tile_global__"};
+const std::set<std::string_view> kDropped{"__grid_constant__", "__nv_pure__", "__tile_global__"};
 const std::set<std::string_view> kDroppedWithArguments{"__launch_bounds__", "__maxnreg__", "__block_size__"};
 // After these an expression begins: a bracket behind them is no call's.
 const std::set<std::string_view> kBeforeExpression{"return", "else", "do",  "case", "co_return", "throw",
@@ -47,13 +48,20 @@ public:
             else if (tokens_[at].is("<"))
                 launch(at);
         }
+        if (pass_ == pass::host) silence_device_code();
         for (const std::string& name : result_.managed_variables) result_.device_variables.erase(name);
         result_.text = tokens_.text();
         return std::move(result_);
     }
 
 private:
-    void word(std::size_t at) {
+    // The body of a function, and where that runs.
+    struct code {
+        std::size_t begin = 0;
+        bool host = false, device = false;
+    };
+
+    void word(std::size_t& at) {
         const std::string& text = tokens_[at].text;
         if (text.size() < 3 || (text[0] != '_' && text != "asm")) return;
         if (text == "__attribute__" || text == "__declspec") {
@@ -62,6 +70,8 @@ private:
             kernel(at);
         } else if (text == "__device__") {
             device(at);
+        } else if (text == "__host__") {
+            host(at);
         } else if (text == "__constant__") {
             variable(at, result_.constant_variables);
         } else if (text == "__managed__") {
@@ -82,7 +92,7 @@ private:
             tokens_[close].behind = "))";
         } else if (text == "__forceinline__") {
             // g++ refuses a second `inline`.
-            const bool is_inline = has_specifier(at, declared_at(tokens_.next(at)).name, "inline");
+            const bool is_inline = has_specifier(tokens_, at, declared_at(tokens_, tokens_.next(at)).name, "inline");
             tokens_[at].text =
                 is_inline ? "__attribute__((__always_inline__))" : "inline __attribute__((__always_inline__))";
         } else if (text == "__noinline__") {
@@ -105,83 +115,6 @@ private:
         throw error(fmt::format("{}:{}: {}", t.file != nullptr ? *t.file : "", t.line, what));
     }
 
-    // A word that may stand, with its arguments, before the name of what is declared.
-    static bool takes_arguments_before_name(const token& t) {
-        static const std::set<std::string_view> all{
-            "__attribute__",    "alignas",  "__align__",   "__launch_bounds__", "decltype",      "__typeof__",
-            "__cluster_dims__", "noexcept", "__maxnreg__", "explicit",          "__block_size__"};
-        return t.what == token::word && all.count(t.text) != 0;
-    }
-
-    // What a declaration whose specifiers begin or go on at `at` declares.
-    struct declaration {
-        bool is_function = false;
-        std::size_t name = 0;    // its last word
-        std::size_t behind = 0;  // the token behind the name: a bracket, = or ;
-    };
-    declaration declared_at(std::size_t at) const {
-        declaration found;
-        for (; at < tokens_.size(); at = tokens_.next(at)) {
-            const token& t = tokens_[at];
-            if (takes_arguments_before_name(t)) {
-                const std::size_t bracket = tokens_.next(at);
-                if (tokens_.is(bracket, "(")) at = tokens_.partner(bracket);
-            } else if (t.is("operator")) {  // whose name may be a bracket or an angle
-                found.name = at;
-                at = tokens_.next(at);
-                if (tokens_.is(at, "(")) at = tokens_.next(at);
-                while (!tokens_.is(tokens_.next(at), "(") && tokens_.next(at) < tokens_.size()) at = tokens_.next(at);
-            } else if (t.what == token::word) {
-                found.name = at;
-            } else if (t.is("<")) {
-                at = tokens_.end_of_arguments(at);
-            } else if (t.is("[") && tokens_.is(tokens_.next(at), "[")) {
-                at = tokens_.partner(at);
-            } else if (t.is("(")) {
-                const std::size_t inside = tokens_.next(at);
-                const std::size_t close = tokens_.partner(at);
-                found.is_function = true;
-                found.behind = at;
-                if (!tokens_.is(inside, "*")) return found;
-                // A pointer to a function, or a function that returns one.
-                for (at = inside; at < close && !tokens_.is(at, "(") && !tokens_.is(at, "["); at = tokens_.next(at))
-                    if (tokens_[at].what == token::word) found.name = at;
-                found.is_function = tokens_.is(at, "(");
-                found.behind = found.is_function ? at : tokens_.next(close);
-                if (!found.is_function && (tokens_.is(found.behind, "(") || tokens_.is(found.behind, "[")))
-                    found.behind = tokens_.next(tokens_.partner(found.behind));
-                return found;
-            } else if (t.is("=") || t.is(";") || t.is("[") || t.is("{") || t.is(",") || t.is(":") || t.is(")")) {
-                found.behind = at;
-                return found;
-            }
-        }
-        found.behind = tokens_.size();
-        return found;
-    }
-
-    // All that the declaration declares: their names, and the comma or semicolon behind each.
-    struct declarator {
-        std::size_t name, end;
-    };
-    std::vector<declarator> declarators(const declaration& first) const {
-        std::vector<declarator> all;
-        std::size_t name = first.name;
-        for (std::size_t at = first.behind; at < tokens_.size(); at = tokens_.next(at)) {
-            if (tokens_.is(at, "(") || tokens_.is(at, "[") || tokens_.is(at, "{")) at = tokens_.partner(at);
-            if (tokens_.is(at, "<")) {
-                const std::size_t end = tokens_.end_of_arguments(at);
-                if (end < tokens_.size()) at = end;
-            }
-            const bool last = tokens_.is(at, ";");
-            if (!last && !tokens_.is(at, ",")) continue;
-            if (tokens_[name].what == token::word) all.push_back({name, at});
-            if (last) break;
-            name = declared_at(tokens_.next(at)).name;
-        }
-        return all;
-    }
-
     // The text of these tokens on one line.
     std::string on_one_line(std::size_t begin, std::size_t end) const {
         std::string text;
@@ -192,28 +125,10 @@ private:
         return text;
     }
 
-    // A word among the specifiers before `at`, back to where the declaration begins; size() where it is not there.
-    std::size_t specifier_before(std::size_t at, std::string_view wanted) const {
-        for (at = tokens_.before(at); at < tokens_.size(); at = tokens_.before(at)) {
-            if (tokens_.is(at, wanted)) return at;
-            if (tokens_.is(at, ")")) at = tokens_.partner_before(at);
-            if (at >= tokens_.size() || tokens_.is(at, ";") || tokens_.is(at, "{") || tokens_.is(at, "}") ||
-                tokens_.is(at, ":"))
-                break;
-        }
-        return tokens_.size();
-    }
-    std::size_t specifier_behind(std::size_t at, std::size_t end, std::string_view wanted) const {
-        for (at = tokens_.next(at); at < end; at = tokens_.next(at))
-            if (tokens_.is(at, wanted)) return at;
-        return tokens_.size();
-    }
-    bool has_specifier(std::size_t at, std::size_t end, std::string_view wanted) const {
-        return specifier_before(at, wanted) < tokens_.size() || specifier_behind(at, end, wanted) < tokens_.size();
-    }
     bool blank_specifier(std::size_t at, std::size_t end, std::string_view wanted) {
         bool found = false;
-        for (const std::size_t there : {specifier_before(at, wanted), specifier_behind(at, end, wanted)}) {
+        for (const std::size_t there :
+             {specifier_before(tokens_, at, wanted), specifier_behind(tokens_, at, end, wanted)}) {
             if (there == tokens_.size()) continue;
             tokens_.blank(there, there + 1);
             found = true;
@@ -222,19 +137,24 @@ private:
     }
 
     void kernel(std::size_t at) {
-        const declaration found = declared_at(tokens_.next(at));
+        const declaration found = declared_at(tokens_, tokens_.next(at));
         if (!found.is_function) refuse(at, "__global__ before what is no function");
-        const std::size_t body = body_of(found);
+        const std::size_t parameters_end = behind_parameters(found);
         if (pass_ == pass::device) {
+            const std::size_t body = body_of(parameters_end, &code::device);
             tokens_[at].text = "__attribute__((__noipa__, __flatten__))";
             if (tokens_.is(body, "{"))
                 tokens_[body].behind = fmt::format(" static const char {} __attribute__((__used__)) = 0;", kKernelMark);
             return;
         }
-        // The emulator knows the kernel by the address of its first instruction.
-        tokens_[at].text = "__attribute__((__naked__, __noipa__, __used__))";
-        const std::size_t start = specifier_before(at, "template");
+        // The emulator knows the kernel by the address of its first instruction, which no option of the user's may
+        // move.
+        tokens_[at].text =
+            "__attribute__((__naked__, __noipa__, __used__, __no_instrument_function__, "
+            "__no_profile_instrument_function__, __no_sanitize__(\"all\"), __no_sanitize_coverage__))";
+        const std::size_t start = specifier_before(tokens_, at, "template");
         if (start < tokens_.size() && !tokens_.is(tokens_.next(start), "<")) return;  // an explicit instantiation
+        const std::size_t body = body_behind(tokens_, parameters_end);
         if (!tokens_.is(body, "{")) {
             tokens_[at].text = "__attribute__((__noipa__))";
             return;
@@ -244,38 +164,76 @@ private:
         tokens_[body].behind = " __asm__ volatile(\"1: leaq 1b(%rip), %r11\\n\\tjmp cornerturn_launch_from_host\"); ";
     }
 
-    // Where the body of a function begins: a brace, or the semicolon of one that has none here.
-    std::size_t body_of(const declaration& function) {
-        std::size_t body = tokens_.partner(function.behind);
-        while (body < tokens_.size() && !tokens_.is(body, "{") && !tokens_.is(body, ";")) {
-            body = tokens_.next(body);
-            if (tokens_.is(body, "(")) body = tokens_.partner(body);
+    // Notes the body behind `at`, where the parameters of a function end, as code of the device or of the host. Where
+    // it begins: a brace, or the semicolon of a function that has none here.
+    std::size_t body_of(std::size_t at, bool code::*of) {
+        const std::size_t body = body_behind(tokens_, at);
+        const std::size_t end = tokens_.is(body, "{") ? tokens_.partner(body) : tokens_.size();
+        if (end < tokens_.size()) {
+            code& all = bodies_[end];
+            all.begin = body;
+            all.*of = true;
         }
-        if (tokens_.is(body, "{")) device_code_end_ = std::max(device_code_end_, tokens_.partner(body));
         return body;
+    }
+    std::size_t behind_parameters(const declaration& function) const {
+        return tokens_.next(tokens_.partner(function.behind));
+    }
+    // The innermost body that `at` lies in.
+    code code_at(std::size_t at) const {
+        const auto around = bodies_.upper_bound(at);
+        return around != bodies_.end() && around->second.begin < at ? around->second : code{};
+    }
+
+    // nvcc's host compiler sees no device code, so -Wall or -Werror for it says nothing of that. g++ warns of nothing
+    // in lines that are marked as of a system's header.
+    void silence_device_code() {
+        std::size_t before = tokens_.size();
+        for (auto body = bodies_.rbegin(); body != bodies_.rend(); ++body) {
+            const auto& [end, of] = *body;
+            const bool is_inside = end > before;
+            if (of.host || is_inside || tokens_[of.begin].file == nullptr || tokens_[of.begin].of_system) continue;
+            before = of.begin;
+            for (std::size_t at = of.begin; at < end; ++at)
+                if (tokens_[at].what == token::line_marker) tokens_.mark_of_system(at);
+            tokens_[of.begin].behind += tokens_.line_marker_behind(of.begin, true);
+            tokens_[end].behind += tokens_.line_marker_behind(end, false);
+        }
+    }
+
+    void host(std::size_t at) {
+        const declaration found = declared_at(tokens_, tokens_.next(at));
+        if (is_in_lambda_declarator(tokens_, at))
+            body_of(tokens_.next(at), &code::host);
+        else if (found.is_function)
+            body_of(behind_parameters(found), &code::host);
+        tokens_.blank(at, at + 1);
     }
 
     void device(std::size_t at) {
-        const std::size_t last = tokens_.before(at);
-        const bool is_lambda = tokens_.is(last, "]") && !tokens_.is(tokens_.next(tokens_.partner_before(last)), "[");
-        const declaration found = declared_at(tokens_.next(at));
-        if (is_lambda || (found.is_function ? is_deduction_guide(at, found) : found.name == 0))
+        const declaration found = declared_at(tokens_, tokens_.next(at));
+        if (is_in_lambda_declarator(tokens_, at)) {
+            body_of(tokens_.next(at), &code::device);
             tokens_.blank(at, at + 1);
-        else if (found.is_function)
-            body_of(found), tokens_[at].text = "__attribute__((__visibility__(\"hidden\")))";  // see objects.cpp
-        else
+        } else if (found.is_function ? is_deduction_guide(at, found) : found.name == 0) {
+            tokens_.blank(at, at + 1);
+        } else if (found.is_function) {
+            body_of(behind_parameters(found), &code::device);
+            // Hidden: see objects.cpp. In the host's pass, kernels use nothing.
+            tokens_[at].text = "__attribute__((__visibility__(\"hidden\"), __unused__))";
+        } else {
             variable(at, result_.device_variables);
+        }
     }
     // name(parameters) -> type, without auto: g++ takes no attributes there.
     bool is_deduction_guide(std::size_t at, const declaration& found) const {
-        return tokens_.is(tokens_.next(tokens_.partner(found.behind)), "->") &&
-               !has_specifier(at, found.behind, "auto");
+        return tokens_.is(behind_parameters(found), "->") && !has_specifier(tokens_, at, found.behind, "auto");
     }
 
     void variable(std::size_t at, std::set<std::string>& names) {
-        const declaration found = declared_at(tokens_.next(at));
-        for (const declarator& one : declarators(found)) names.insert(tokens_[one.name].text);
-        const bool defines = !has_specifier(at, found.name, "extern");
+        const declaration found = declared_at(tokens_, tokens_.next(at));
+        for (const declarator& one : declarators(tokens_, found)) names.insert(tokens_[one.name].text);
+        const bool defines = !has_specifier(tokens_, at, found.name, "extern");
         // g++ would else drop one that nobody in the file uses, or take one that nobody in it writes for a constant.
         // One of another file is hidden, which tells it from the host's: see objects.cpp.
         tokens_[at].text = defines                 ? "__attribute__((__used__))"
@@ -285,13 +243,13 @@ private:
 
     // The host's and the device's are one.
     void managed(std::size_t at) {
-        const declaration found = declared_at(tokens_.next(at));
+        const declaration found = declared_at(tokens_, tokens_.next(at));
         blank_specifier(at, found.name, "static");
-        const bool is_extern = has_specifier(at, found.name, "extern");
-        const std::size_t device = specifier_before(at, "__device__");
+        const bool is_extern = has_specifier(tokens_, at, found.name, "extern");
+        const std::size_t device = specifier_before(tokens_, at, "__device__");
         if (device < tokens_.size()) tokens_.blank(device, device + 1);
         tokens_[at].text = pass_ == pass::device && !is_extern ? "extern" : "";
-        for (const auto& [name, end] : declarators(found)) {
+        for (const auto& [name, end] : declarators(tokens_, found)) {
             result_.managed_variables.insert(tokens_[name].text);
             if (pass_ == pass::host) continue;
             std::size_t begin = name;
@@ -304,22 +262,22 @@ private:
     }
 
     void shared(std::size_t at) {
-        const declaration found = declared_at(tokens_.next(at));
+        const declaration found = declared_at(tokens_, tokens_.next(at));
         const bool is_extern = blank_specifier(at, found.name, "extern");
         blank_specifier(at, found.name, "static");
         // alignas stands at the beginning of a declaration, or nowhere.
         std::string alignment;
-        for (std::size_t i = tokens_.next(at); i < found.name; i = tokens_.next(i)) {
+        for (std::size_t i = next_specifier(tokens_, at); i < found.name; i = next_specifier(tokens_, i)) {
             const std::size_t bracket = tokens_.next(i);
             if (!tokens_.is(i, "alignas") || !tokens_.is(bracket, "(")) continue;
             const std::size_t end = tokens_.partner(bracket) + 1;
             alignment += on_one_line(i, end) + " ";
             tokens_.blank(i, end);
         }
-        if (is_extern && is_in_function(at)) {
+        if (is_extern && is_in_function(tokens_, at)) {
             // A reference: the name of a symbol is lost in templates.
             tokens_[at].text = "";
-            for (const auto& [name, end] : declarators(found)) {
+            for (const auto& [name, end] : declarators(tokens_, found)) {
                 tokens_[name].ahead = "(&";
                 tokens_[name].behind = ")";
                 tokens_[end].ahead =
@@ -327,7 +285,7 @@ private:
             }
         } else if (is_extern) {
             tokens_[at].text = alignment + "extern __thread";
-            for (const declarator& one : declarators(found))
+            for (const declarator& one : declarators(tokens_, found))
                 tokens_[one.end].ahead = " __asm__(\"cornerturn_dynamic_shared\")";
         } else {
             // Aligned to a row of banks, as the first shared array of a kernel is on the GPU.
@@ -335,22 +293,6 @@ private:
                 alignment +
                 (pass_ == pass::device ? "static thread_local __attribute__((__aligned__(128)))" : "static");
         }
-    }
-
-    bool is_in_function(std::size_t at) const {
-        int depth = 0;
-        while (at-- > 0) {
-            if (tokens_.is(at, "}")) ++depth;
-            if (!tokens_.is(at, "{") || --depth >= 0) continue;
-            depth = 0;
-            std::size_t left = tokens_.before(at);
-            if (left < tokens_.size() && tokens_[left].what == token::literal) continue;  // extern "C"
-            while (left < tokens_.size() &&
-                   (tokens_.is(left, "::") || (tokens_[left].what == token::word && !tokens_.is(left, "namespace"))))
-                left = tokens_.before(left);
-            if (!tokens_.is(left, "namespace")) return true;
-        }
-        return false;
     }
 
     // name<<<grid, block, ...>>>(arguments): the configuration is kept for the kernel, which then is called. In a
@@ -371,7 +313,7 @@ private:
         const std::string configuration = on_one_line(at + 3, end);
         tokens_.blank(at, end + 3);
         tokens_[begin].ahead += fmt::format("(::ct_push_launch({}) ? (void)0 : ", configuration);
-        if (pass_ == pass::device && at < device_code_end_) {
+        if (pass_ == pass::device && code_at(at).device) {
             tokens_[begin].ahead += "::ct_launched_by_kernel(";
             tokens_[last].behind += ")";
         }
@@ -429,7 +371,7 @@ private:
                tokens_.is(left, "constexpr") || tokens_.is(left, "switch");
     }
 
-    // PTX in a user's file. A system's headers have the host's assembly, and names of symbols.
+    // PTX, which is in code of the device in a user's file. All else is the host's assembly, and names of symbols.
     void assembly(std::size_t& at) {
         if (tokens_[at].of_system) return;
         std::size_t open = tokens_.next(at);
@@ -437,18 +379,27 @@ private:
         if (!tokens_.is(open, "(")) return;
         const std::size_t close = tokens_.partner(open);
         const std::size_t last = tokens_.before(at);
-        const bool is_statement = tokens_.is(last, ";") || tokens_.is(last, "{") || tokens_.is(last, "}") ||
-                                  tokens_.is(last, "else") || tokens_.is(last, ":") ||
+        const bool is_statement = last == tokens_.size() || tokens_.is(last, ";") || tokens_.is(last, "{") ||
+                                  tokens_.is(last, "}") || tokens_.is(last, "else") || tokens_.is(last, ":") ||
                                   (tokens_.is(last, ")") && is_condition(last));
         if (!is_statement || close == tokens_.size()) return;  // else the name of a symbol
+        const code here = code_at(at);
+        if (!here.device && pass_ == pass::device && !is_in_function(tokens_, at)) {
+            tokens_.blank(at, close + 1);  // what it defines is in the host's object
+            at = close;
+            return;
+        }
+        // What is of both is the host's in the host's pass, where __CUDA_ARCH__ is not defined.
+        if (!here.device || (here.host && pass_ == pass::host)) return;
         const std::string text = tokens_[tokens_.next(open)].text;
-        if (const std::string known = special_register(text, open, close); !known.empty()) {
-            tokens_.blank(at, close + 1);
+        std::string known = special_register(text, open, close);
+        if (text == "\"\"" && !is_literal(tokens_.next(tokens_.next(open)))) known = barrier_of_compiler(open, close);
+        tokens_.blank(at, close + 1);
+        if (!known.empty()) {
             tokens_[at].text = known;
             at = close;
             return;
         }
-        tokens_.blank(at, close + 1);
         std::string quoted;
         for (const char c : text) {
             if (c == '"' || c == '\\') quoted += '\\';
@@ -456,6 +407,15 @@ private:
         }
         tokens_[at].text = fmt::format("::ct_unsupported(\"inline PTX: asm({})\")", quoted);
         at = close;
+    }
+
+    bool is_literal(std::size_t at) const { return at < tokens_.size() && tokens_[at].what == token::literal; }
+
+    // An empty template. Its operands have constraints of PTX, which g++ would refuse.
+    std::string barrier_of_compiler(std::size_t open, std::size_t close) const {
+        for (; open < close; open = tokens_.next(open))
+            if (tokens_[open].text == "\"memory\"") return "__asm__ volatile(\"\" ::: \"memory\")";
+        return "(void)0";
     }
 
     // "mov.u32 %0, %laneid;" : "=r"(x) is the assignment of what the register holds; "" of other PTX.
@@ -482,7 +442,7 @@ private:
     }
 
     token_list tokens_;
-    std::size_t device_code_end_ = 0;  // of the last function that runs on the device
+    std::map<std::size_t, code> bodies_;  // of functions that say where they run, by where they end
     pass pass_;
     rewritten result_;
 };

@@ -50,15 +50,18 @@ token_list::token_list(std::string_view text) {
     std::set<std::string> names;
     const std::string* file = nullptr;
     int line = 1;
+    std::size_t line_begin = 0;
     bool of_system = false;
     const auto add = [&](token::kind what, std::size_t begin, std::size_t end) {
-        tokens_.push_back({what, std::string(text.substr(begin, end - begin)), of_system, file, line, {}, {}});
+        tokens_.push_back(
+            {what, std::string(text.substr(begin, end - begin)), of_system, file, line, begin - line_begin, {}, {}});
     };
     bool fresh_line = true;
     for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
         const char c = text[at];
         if (c == '\n') {
             add(token::space, at, end = at + 1);
+            line_begin = end;
             ++line;
             fresh_line = true;
         } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
@@ -208,6 +211,17 @@ void token_list::blank(std::size_t begin, std::size_t end) {
         t.text.assign(lines, '\n');
         t.what = token::nothing;
     }
+}
+
+void token_list::mark_of_system(std::size_t at) {
+    token& t = tokens_[at];
+    if (t.text.find(" 3", t.text.rfind('"')) == t.text.npos) t.text += " 3";
+}
+
+std::string token_list::line_marker_behind(std::size_t at, bool of_system) const {
+    const token& t = tokens_[at];
+    return "\n# " + std::to_string(t.line) + " \"" + *t.file + (of_system ? "\" 3\n" : "\"\n") +
+           std::string(t.column + t.text.size(), ' ');
 }
 
 std::string token_list::text() const {

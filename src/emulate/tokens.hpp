@@ -14,6 +14,7 @@ struct token {
     bool of_system = false;  // in a header that the compiler was given as a system's
     const std::string* file = nullptr;
     int line = 0;               // of `file`
+    std::size_t column = 0;     // the first is 0
     std::string ahead, behind;  // what is put around it
 
     bool is(std::string_view wanted) const { return text == wanted && (what == word || what == sign); }
@@ -46,6 +47,12 @@ public:
 
     // Takes the tokens from `begin` to `end`, the latter not included, out of the text, which keeps its lines.
     void blank(std::size_t begin, std::size_t end);
+
+    // Makes the line of the preprocessor's at `at` say that what follows is of a system's header.
+    void mark_of_system(std::size_t at);
+    // A line of the preprocessor's to put behind the token at `at`: what follows keeps its place, and is of a system's
+    // header or not.
+    std::string line_marker_behind(std::size_t at, bool of_system) const;
 
     std::string text() const;
 

@@ -1,5 +1,4 @@
-// What the words of nvcc's command line mean here: each option of its documentation is in one of the tables, so that
-// the value of none is taken for a file.
+// What the words of nvcc's command line mean here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "cornerturn/error.hpp"
 #include "emulate/compile.hpp"
+#include "emulate/options.hpp"
 
 namespace cornerturn::emulate {
 namespace {
@@ -26,191 +26,6 @@ bool is_source(const std::string& path) { return has_suffix(path, {".cu", ".cpp"
 bool is_object(const std::string& path) {
     return has_suffix(path, {".o", ".a", ".so", ".obj"}) || path.find(".so.") != path.npos;
 }
-
-// Options that mean nothing here: how code for a GPU is made, and where nvcc finds its tools. nvcc takes one dash
-// before them, or two.
-const std::set<std::string> kIgnoredWithValue{
-    "arch",
-    "gpu-architecture",
-    "code",
-    "gpu-code",
-    "gencode",
-    "generate-code",
-    "maxrregcount",
-    "Xptxas",
-    "ptxas-options",
-    "Xcudafe",
-    "cudafe",
-    "Xnvlink",
-    "nvlink-options",
-    "Xarchive",
-    "archive-options",
-    "t",
-    "threads",
-    "ccbin",
-    "compiler-bindir",
-    "arbin",
-    "archiver-binary",
-    "cudart",
-    "cudadevrt",
-    "ldir",
-    "target-dir",
-    "target-directory",
-    "diag-error",
-    "diag-suppress",
-    "diag-warn",
-    "default-stream",
-    "Xfatbin",
-    "fatbin-options",
-    "compress-mode",
-    "fmad",
-    "ftz",
-    "prec-div",
-    "prec-sqrt",
-    "opt-info",
-    "dopt",
-    "optimization-info",
-    "Ofc",
-    "Ofast-compile",
-    "split-compile",
-    "split-compile-extended",
-    "keep-dir",
-    "libdevice-directory",
-    "e",
-    "entries",
-    "m",
-    "machine",
-    "hls",
-    "host-linker-script",
-    "idp",
-    "input-drive-prefix",
-    "ddp",
-    "dependency-drive-prefix",
-    "dp",
-    "drive-prefix",
-    "time",
-    "fdevice-time-trace",
-    "qpp-config",
-    "static-global-template-stub",
-    "brief-diag",
-    "brief-diagnostics",
-    "jtd",
-    "jump-table-density",
-    "frandom-seed",
-    "device-stack-protector",
-    "sanitize",
-    "device-entity-has-hidden-visibility",
-    "create-pch",
-    "use-pch",
-    "pch-dir",
-};
-const std::set<std::string> kIgnored{
-    "expt-relaxed-constexpr",
-    "expt-extended-lambda",
-    "extended-lambda",
-    "lineinfo",
-    "generate-line-info",
-    "G",
-    "device-debug",
-    "use_fast_math",
-    "restrict",
-    "m64",
-    "keep",
-    "save-temps",
-    "objtemp",
-    "objdir-as-tempdir",
-    "extra-device-vectorization",
-    "allow-unsupported-compiler",
-    "forward-unknown-to-host-compiler",
-    "forward-unknown-to-host-linker",
-    "forward-unknown-opts",
-    "use-local-env",
-    "force-cl-env-setup",
-    "noprof",
-    "dont-use-profile",
-    "no-align-double",
-    "nodlink",
-    "no-device-link",
-    "link",
-    "dlto",
-    "dlink-time-opt",
-    "lto",
-    "gen-opt-lto",
-    "jobserver",
-    "ewp",
-    "extensible-whole-program",
-    "no-compress",
-    "nohdinitlist",
-    "no-host-device-initializer-list",
-    "nohdmoveforward",
-    "no-host-device-move-forward",
-    "keep-device-functions",
-    "src-in-ptx",
-    "source-in-ptx",
-    "reloc-ptx",
-    "relocatable-ptx",
-    "aug-hls",
-    "augment-host-linker-script",
-    "astoolspatch",
-    "compile-as-tools-patch",
-    "fdevice-syntax-only",
-    "err-no",
-    "display-error-number",
-    "no-err-no",
-    "no-display-error-number",
-    "Wno-deprecated-gpu-targets",
-    "Wdefault-stream-launch",
-    "Wmissing-launch-bounds",
-    "Wext-lambda-captures-this",
-    "res-usage",
-    "resource-usage",
-};
-// g++'s words for the same.
-const std::map<std::string, std::string> kHostWords{{"--debug", "-g"},
-                                                    {"--disable-warnings", "-w"},
-                                                    {"--profile", "-pg"},
-                                                    {"--no-exceptions", "-fno-exceptions"},
-                                                    {"-noeh", "-fno-exceptions"}};
-// What asks for what there is not, and why.
-constexpr const char* kNoGpuCode = "no code for a GPU is made here: compile with -c, or to a program";
-constexpr const char* kRunApart = "cc runs nothing: `cornerturn emulate PROGRAM -- ARGUMENTS` does";
-const std::map<std::string, const char*> kRefused{
-    {"ptx", kNoGpuCode},
-    {"cubin", kNoGpuCode},
-    {"fatbin", kNoGpuCode},
-    {"optix-ir", kNoGpuCode},
-    {"ltoir", kNoGpuCode},
-    {"cuda", kNoGpuCode},
-    {"code-ls", "no code for a GPU is made here, so no architecture is listed"},
-    {"list-gpu-code", "no code for a GPU is made here, so no architecture is listed"},
-    {"arch-ls", "no code for a GPU is made here, so no architecture is listed"},
-    {"list-gpu-arch", "no code for a GPU is made here, so no architecture is listed"},
-    {"run", kRunApart},
-    {"run-args", kRunApart},
-    {"dryrun", "what is run is shown only as it runs, with -v"},
-    {"clean", "cc deletes no files"},
-    {"clean-targets", "cc deletes no files"},
-    {"r", "objects are linked to programs alone: make a library with -lib"},
-    {"relocatable-link", "objects are linked to programs alone: make a library with -lib"},
-    {"shared",
-     "kernels cannot be in a shared library here, since their shared memory is a part of the program: make a "
-     "static library with -lib"},
-};
-const std::set<std::string> kKindsOfErrors{"all-warnings",
-                                           "cross-execution-space-call",
-                                           "reorder",
-                                           "default-stream-launch",
-                                           "deprecated-declarations",
-                                           "missing-launch-bounds",
-                                           "ext-lambda-captures-this"};
-// g++'s options whose value is the next word.
-const std::set<std::string> kHostWithValue{"-I",         "-D",      "-U",       "-isystem",  "-include",
-                                           "-idirafter", "-iquote", "-imacros", "-isysroot", "--param"};
-const std::set<std::string> kLinkerWithValue{"-z", "-u", "-T"};
-// Libraries that the emulator is itself, or that are nothing here.
-const std::set<std::string> kLibrariesHere{
-    "cudart",    "cudart_static", "cudadevrt",       "cuda",    "cublas", "cublasLt", "curand",   "nvToolsExt",
-    "nvidia-ml", "cublas_static", "cublasLt_static", "culibos", "nvrtc",  "cusparse", "cusolver", "cufft"};
 
 std::string without_dashes(const std::string& word) {
     return word.substr(std::min(word.find_first_not_of('-'), word.size()));
@@ -458,7 +273,9 @@ private:
     void host_word(const std::string& word) {
         if (word.starts_with("-std=")) return standard(word.substr(5));
         if (word == "-shared") throw invalid_argument(fmt::format("-shared: {}", kRefused.at("shared")));
-        if (word == "-pthread" || word == "-fopenmp" || word == "-pg") found_.link_flags.push_back(word);
+        if (word == "-fsanitize=thread")
+            throw invalid_argument(word + ": the emulator itself takes the calls that g++ inserts for it");
+        if (word.starts_with("-l") && kLibrariesHere.count(word.substr(2)) != 0) return;
         if (word.starts_with("-Wl,") || word == "-static" || word == "-rdynamic" || word.starts_with("-l") ||
             word.starts_with("-L"))
             found_.link_flags.push_back(word);

@@ -2,6 +2,7 @@
 // with ThreadSanitizer's own run-time: these are all there is.
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 
 #include "emulator/launch.hpp"
 #include "emulator/worker.hpp"
@@ -144,6 +145,14 @@ bool is_global(const void* pointer) {
     return current_worker->is_in(region::global, reinterpret_cast<std::uintptr_t>(pointer));
 }
 void trap() noexcept { current_worker->trap(CORNERTURN_RETURN_ADDRESS); }
-void unsupported_feature(const char* feature) { current_worker->refuse(feature, CORNERTURN_RETURN_ADDRESS); }
+void unsupported_feature(const char* feature) {
+    if (current_worker == nullptr) {
+        std::fprintf(stderr,
+                     "cornerturn: the host calls a function of the device that uses %s, which the emulator lacks\n",
+                     feature);
+        std::abort();
+    }
+    current_worker->refuse(feature, CORNERTURN_RETURN_ADDRESS);
+}
 
 }  // namespace cornerturn::emulator

@@ -19,6 +19,7 @@ std::string without(std::string text, std::string_view part) {
 }  // namespace
 
 std::string demangle(const char* mangled) {
+    if (!std::string_view(mangled).starts_with("_Z")) return mangled;  // "c" would be a type: signed char
     int status = 0;
     std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
     return status == 0 ? text.get() : mangled;

@@ -153,7 +153,7 @@ def check_refusals(folder):
     without_nvcc = ":".join(p for p in os.environ["PATH"].split(":") if not (pathlib.Path(p) / "nvcc").exists())
     off = "-DCORNERTURN_LAB=OFF"
     cases = [([off, f"-DCMAKE_CXX_COMPILER={old}"], "cornerturn needs g++ 12 or clang 14, or later: this is GNU 11."),
-             (["-DCMAKE_CXX_COMPILER=clang++"], "cornerturn needs g++ for the lab"),
+             (["-DCMAKE_CXX_COMPILER=clang++"], "cornerturn needs g++ for the lab, because its emulator uses options that only g++ has: this is Clang"),
              ([off, *no_package("TBB")], "cornerturn needs TBB for the host library (or give -DCORNERTURN_HOST=OFF): install libtbb-dev"),
              ([off, *no_package("hwy")], "cornerturn needs hwy for the host library (or give -DCORNERTURN_HOST=OFF): install libhwy-dev"),
              (no_package("CLI11"), "cornerturn needs CLI11 for the lab (or give -DCORNERTURN_LAB=OFF): install libcli11-dev"),
