@@ -168,6 +168,11 @@ def patched(tree, program):
     return done
 
 
+def revision():
+    """Of the project whose emulator runs."""
+    return subprocess.run(["git", "-C", pathlib.Path(__file__).parent, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+
+
 def last_lines(text, where, count=6):
     return [line[:300] for line in text.replace(f"{where}/", "").strip().splitlines()[-count:]]
 
@@ -242,7 +247,7 @@ def main():
                 name, commit = REPOSITORIES[suite]
                 path = pathlib.Path(given.out) / f"{suite}.json"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(json.dumps({"repository": name, "commit": commit, "date": datetime.date.today().isoformat(), "seconds_a_program": given.seconds, "workers": given.workers,
+                path.write_text(json.dumps({"repository": name, "commit": commit, "emulator": revision(), "date": datetime.date.today().isoformat(), "seconds_a_program": given.seconds, "workers": given.workers,
                                             "accesses": accesses, "kernel_seconds": round(kernel_seconds, 1), "programs": results}, indent=1) + "\n")
 
 

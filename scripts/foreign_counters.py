@@ -6,8 +6,9 @@
     scripts/foreign_counters.py compare FILE --sources DIR [--program build/cpu/bin/cornerturn] [--out FILE]
 
 `build` compiles the programs for the GPU, with the patches of foreign.py. `read` runs there: each program by itself, for
-its exit code, then under Nsight Compute, whose counters it adds up over the launches of each kernel. `compare` runs the
-same in the emulator. Needs Python and git.
+its exit code, then under Nsight Compute, whose counters it adds up over the launches of each kernel, and the executions of
+each memory instruction of its SASS. `compare` runs the same in the emulator, and says of each counter that differs which
+instructions the GPU executed. Needs Python and git.
 """
 
 import argparse
@@ -17,7 +18,9 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -25,6 +28,14 @@ import foreign
 
 METRICS = [f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st", "red", "atom")]
 METRICS += [f"smsp__sass_{what}_{op}.sum" for what in ("inst_executed_op_shared", "l1tex_data_pipe_lsu_wavefronts_mem_shared_op") for op in ("ld", "st", "atom")]
+
+
+
+def instructions_of(metric, sass):
+    """Those that the metric counts."""
+    op = re.search(r"_(ld|st|red|atom)\.sum", metric)[1]
+    word = {"ld": "LD", "st": "ST", "red": "RED", "atom": "ATOM"}[op] + ("S" if "shared" in metric else "" if op == "red" else "G")
+    return {name: times for name, times in sass.items() if name.startswith(word)}
 
 
 def build(given):
@@ -43,19 +54,44 @@ def build(given):
     (binaries / "plan.json").write_text(json.dumps(plan))
 
 
-def profile(ncu, command, seconds):
-    """The counters of each kernel, added up over its launches, by mangled name."""
-    done = subprocess.run([ncu, "--csv", "--page", "raw", "--print-kernel-base", "mangled", "--clock-control", "none", "--cache-control", "none",
-                           "--metrics", ",".join(METRICS), *command], capture_output=True, text=True, errors="replace", timeout=seconds)
-    lines = done.stdout.splitlines()
-    start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
-    kernels = collections.OrderedDict()
-    for row in list(csv.DictReader(lines[start:]))[1:] if start is not None else []:  # the first row has the units
-        kernel = kernels.setdefault(row["Kernel Name"], collections.Counter())
-        kernel["launches"] += 1
-        for metric in METRICS:
-            kernel[metric] += int(float(row[metric].replace(",", "")))
+def sass_of(rows):
+    """How often warps executed each instruction that accesses global or shared memory, by kernel, over all its launches."""
+    starts = [i for i, row in enumerate(rows) if row[:1] == ["Kernel Name"]] + [len(rows)]
+    launches = [rows[a:b] for a, b in zip(starts, starts[1:])]
+    if launches[::2] == launches[1::2]:  # some versions print each launch twice
+        launches = launches[::2]
+    kernels = collections.defaultdict(collections.Counter)
+    for name, titles, *instructions in launches:
+        source, executed = titles.index("Source"), titles.index("Instructions Executed")
+        for row in (row for row in instructions if len(row) > executed):
+            word = next(word for word in row[source].split() if not word.startswith("@"))
+            if re.match(r"(LDG|STG|RED|ATOMG?|LDGSTS|LDS|STS|ATOMS)\b", word):
+                kernels[name[1]][word] += int(row[executed])
     return kernels
+
+
+def profile(ncu, command, seconds):
+    """The counters of each kernel, added up over its launches, by mangled name, and under "sass" its instructions."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = f"{folder}/report.ncu-rep"
+        subprocess.run([ncu, "--export", report, "--section", "SourceCounters", "--clock-control", "none", "--cache-control", "none",
+                        "--metrics", ",".join(METRICS), *command], capture_output=True, timeout=seconds)
+        if not os.path.exists(report):
+            sys.exit(f"ncu has no report of {' '.join(command)}")
+
+        def page(name):
+            text = subprocess.run([ncu, "--import", report, "--csv", "--page", name, "--print-kernel-base", "mangled"], check=True, capture_output=True, text=True,
+                                  errors="replace").stdout
+            return list(csv.reader(text.splitlines()))
+        titles, _, *launches = page("raw")  # the second row has the units
+        kernels = collections.OrderedDict()
+        for row in (dict(zip(titles, values)) for values in launches):
+            kernel = kernels.setdefault(row["Kernel Name"], collections.Counter())
+            kernel["launches"] += 1
+            for metric in METRICS:
+                kernel[metric] += int(float(row[metric].replace(",", "")))
+        sass = sass_of(page("source"))
+        return {name: {**counters, "sass": dict(sass[name])} for name, counters in kernels.items()}
 
 
 def machine(given):
@@ -70,16 +106,17 @@ def read(given):
     binaries, begun, runs = pathlib.Path(given.binaries).resolve(), time.monotonic(), []
     for program in json.loads((binaries / "plan.json").read_text()):
         for arguments in program["runs"]:
-            if time.monotonic() - begun > given.seconds:
-                break
             command = [str(binaries / f"{program['suite']}.{program['program']}"), *arguments]
             run = {"suite": program["suite"], "program": program["program"], "arguments": arguments}
+            runs.append(run)
+            if time.monotonic() - begun > given.seconds:
+                run["exit"] = "no time was left"
+                continue
             try:
                 run["exit"] = subprocess.run(command, capture_output=True, timeout=60).returncode
                 run["kernels"] = profile(given.ncu, command, 100)
             except subprocess.TimeoutExpired:
                 run["exit"] = "timeout"
-            runs.append(run)
             print(program["program"], *arguments, run["exit"], flush=True)
     pathlib.Path(given.out).write_text(json.dumps(machine(given) | {
         "command": "scripts/foreign_counters.py read", "repositories": foreign.REPOSITORIES, "runs": runs}, indent=0) + "\n")
@@ -107,7 +144,7 @@ def compare(given):
                                             env=os.environ | {"CORNERTURN_EMULATE": f"report={report}"}).returncode if built[program.name] == 0 else "does not compile"
                 except subprocess.TimeoutExpired:
                     status = "timeout"
-                if status != run["exit"]:
+                if (run["exit"], status) != (0, 0):
                     skipped.append(f"{label}: exit {run['exit']} on the GPU, {status} in the emulator")
                 if run["exit"] != 0 or status != 0 or not report.exists():
                     continue
@@ -121,7 +158,8 @@ def compare(given):
                         if a == b:
                             equal += a != 0
                         else:
-                            different.append({"run": label, "kernel": ours[symbol]["kernel"], "metric": metric, "gpu": a, "emulator": b})
+                            different.append({"run": label, "kernel": ours[symbol]["kernel"], "metric": metric, "gpu": a, "emulator": b,
+                                              "sass": instructions_of(metric, theirs.get("sass", {}))})
     readings = equal + len(different)
     print(f"{equal} of {readings} readings that are not 0 in both are equal ({equal / max(readings, 1):.1%}), of {len(kernels)} kernels")
     for line in skipped:
@@ -129,7 +167,7 @@ def compare(given):
     if given.out:
         pathlib.Path(given.out).write_text(json.dumps({
             "device": stored["device"], "driver": stored["driver"], "commit": stored["commit"], "date": datetime.date.today().isoformat(),
-            "command": "scripts/foreign_counters.py compare", "kernels": len(kernels), "readings": readings, "equal": equal,
+            "emulator": foreign.revision(), "command": "scripts/foreign_counters.py compare", "kernels": len(kernels), "readings": readings, "equal": equal,
             "not_compared": skipped, "different": different}, indent=1) + "\n")
 
 

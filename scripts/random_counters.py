@@ -126,7 +126,7 @@ def compare(given):
         print(line)
     if given.out:
         pathlib.Path(given.out).write_text(json.dumps({key: stored[key] for key in ("device", "driver", "ncu", "commit", "date", "seed", "flags")} | {
-            "command": "scripts/random_counters.py compare", "programs": len(stored["programs"]), "kernels": kernels, "wrong": wrong, "not_compared": not_compared,
+            "emulator": foreign_counters.foreign.revision(), "command": "scripts/random_counters.py compare", "programs": len(stored["programs"]), "kernels": kernels, "wrong": wrong, "not_compared": not_compared,
             **emulator.stored(), "source": python.stored(), "features": {feature: share.stored() for feature, share in sorted(features.items())},
             "different": different}, indent=1) + "\n")
 
