@@ -83,6 +83,7 @@ cudaError_t cudaDeviceReset(void) {
     clear_sticky_error();
     return api_call([] {
         release_all();
+        forget_captures();  // while their streams still are there
         forget_streams();
         forget_graphs();
         for (std::size_t i = 0; i < limits.size(); ++i) limits[i] = kLimits[i];

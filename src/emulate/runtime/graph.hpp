@@ -139,7 +139,8 @@ bool capture_record(cudaEvent_t event, cudaStream_t stream, cudaError_t& result)
 bool capture_wait(cudaStream_t stream, cudaEvent_t event, cudaError_t& result);
 cudaError_t refuse_captured(cudaEvent_t event);  // as refuse_in_capture(), where it was recorded in a capture
 void forget_captured(cudaEvent_t event);         // the event is recorded anew, or destroyed
-void forget_captured(cudaStream_t stream);       // the stream is destroyed
-void forget_graphs();                            // cudaDeviceReset
+void forget_captured(cudaStream_t stream);       // the stream is about to be destroyed
+void forget_captures();                          // cudaDeviceReset
+void forget_graphs();                            // the same
 
 }  // namespace cornerturn::emulator

@@ -336,6 +336,7 @@ cudaError_t cudaMalloc(void** devPtr, size_t size) {
 
 cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags) {
     return api_call([&] {
+        if (const cudaError_t error = refuse_in_any_capture()) return error;
         if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
         return allocate(devPtr, size, allocation::managed, flags);
     });
@@ -343,6 +344,7 @@ cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags) {
 
 cudaError_t cudaHostAlloc(void** pHost, size_t size, unsigned int flags) {
     return api_call([&] {
+        if (const cudaError_t error = refuse_in_any_capture()) return error;
         if (flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) {
             return cudaErrorInvalidValue;
         }
@@ -354,6 +356,7 @@ cudaError_t cudaMallocHost(void** ptr, size_t size) { return cudaHostAlloc(ptr, 
 
 cudaError_t cudaMallocPitch(void** devPtr, size_t* pitch, size_t width, size_t height) {
     return api_call([&] {
+        if (const cudaError_t error = refuse_in_any_capture()) return error;
         if (!devPtr || !pitch) return cudaErrorInvalidValue;
         size_t bytes = 0;
         if (width > SIZE_MAX - kAlignment) return cudaErrorMemoryAllocation;
@@ -380,7 +383,10 @@ cudaError_t cudaFree(void* devPtr) {
 }
 
 cudaError_t cudaFreeHost(void* ptr) {
-    return api_call([&] { return ptr ? release(ptr, allocation::pinned) : cudaSuccess; });
+    return api_call([&] {
+        if (const cudaError_t error = refuse_in_any_capture()) return error;
+        return ptr ? release(ptr, allocation::pinned) : cudaSuccess;
+    });
 }
 
 cudaError_t cudaHostRegister(void* ptr, size_t size, unsigned int flags) {
