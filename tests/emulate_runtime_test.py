@@ -34,6 +34,33 @@ class Runtime(Emulate):
             }
         """)
 
+    def test_the_report_has_what_destructors_launch(self):
+        name = self.write("late.cu", """
+            #include <cstdlib>
+            __global__ void in_main(int* out) { *out = 1; }
+            __global__ void at_exit(int* out) { *out = 2; }
+            __global__ void of_object(int* out) { *out = 3; }
+            __global__ void of_function(int* out) { *out = 4; }
+            int* memory;
+            struct late { ~late() { of_object<<<1, 1>>>(memory); } };
+            late global;
+            void handler() { at_exit<<<1, 1>>>(memory); }
+            [[gnu::destructor]] void last() { of_function<<<1, 1>>>(memory); }
+            int main() {
+                static late local;
+                cudaMalloc(&memory, 4);
+            #ifndef LATE
+                in_main<<<1, 1>>>(memory);
+            #endif
+                std::atexit(handler);
+            }
+        """)
+        late = ["at_exit", "of_object", "of_function"]
+        for words, kernels in ((["-Xcompiler", "-pie"], ["in_main", *late]), (["-Xcompiler", "-no-pie"], ["in_main", *late]), (["-DLATE"], late)):
+            found, counted = self.counters(name, *words)
+            self.assertEqual((found.returncode, found.stderr, list(counted)), (0, "", kernels), words)
+            self.assertEqual(counted["of_object"]["launches"], 2)
+
 
 if __name__ == "__main__":
     script.main()

@@ -29,8 +29,8 @@ thread_local int steps = 0;  // that are alive
 class worker_pool {
 public:
     static worker_pool& instance() {
-        static worker_pool pool;
-        return pool;
+        static auto* const pool = new worker_pool;  // never destroyed: destructors of global objects launch kernels
+        return *pool;
     }
     std::unique_ptr<worker> take() {
         std::lock_guard lock(mutex_);

@@ -3,7 +3,8 @@
 namespace cornerturn::emulator {
 
 const std::vector<metric>& metrics() {
-    static const std::vector<metric> all = {
+    static const auto& all = *new std::vector<metric>{
+        // never destroyed: the report is written last
         {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", &counters::global_requests, kLoad},
         {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", &counters::global_requests, kStore},
         {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", &counters::global_sectors, kLoad},
@@ -17,7 +18,8 @@ const std::vector<metric>& metrics() {
 }
 
 const std::vector<metric>& atomic_metrics() {
-    static const std::vector<metric> all = {
+    static const auto& all = *new std::vector<metric>{
+        // never destroyed: the report is written last
         {"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", &counters::global_requests, kReduction},
         {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", &counters::global_requests, kAtomic},
         {"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", &counters::global_sectors, kReduction},
@@ -29,7 +31,8 @@ const std::vector<metric>& atomic_metrics() {
 }
 
 const std::vector<metric>& derived_metrics() {
-    static const std::vector<metric> all = {
+    static const auto& all = *new std::vector<metric>{
+        // never destroyed: the report is written last
         {"shared_conflicts_ld", &counters::shared_conflicts, kLoad},
         {"shared_conflicts_st", &counters::shared_conflicts, kStore},
         {"shared_conflicts_atom", &counters::shared_conflicts, kAtomic},

@@ -41,8 +41,8 @@ std::string prefix_of_variables(const std::string& function) {
 class program {
 public:
     static program& self() {
-        static program instance;
-        return instance;
+        static auto* const instance = new program;  // never destroyed: destructors of global objects launch kernels
+        return *instance;
     }
 
     source_line line_of(std::uintptr_t return_address) {
@@ -355,9 +355,9 @@ std::string function_name(const void* function) {
 std::vector<shared_variable> shared_variables_of(const void* kernel) {
     // Kept: a matrix of many slabs is as many launches of one kernel.
     static std::mutex mutex;
-    static std::unordered_map<const void*, std::vector<shared_variable>> known;
+    static auto* const known = new std::unordered_map<const void*, std::vector<shared_variable>>;
     std::lock_guard lock(mutex);
-    const auto [found, is_new] = known.try_emplace(kernel);
+    const auto [found, is_new] = known->try_emplace(kernel);
     if (is_new) found->second = program::self().locals_of(program::self().mangled_name(kernel));
     return found->second;
 }

@@ -76,7 +76,7 @@ void for_arguments(const kernel& which, saved_registers& registers, std::byte* s
 
 const kernel* find_kernel(const void* host) {
     static std::mutex mutex;
-    static std::unordered_map<const void*, std::unique_ptr<kernel>> known;
+    static auto& known = *new std::unordered_map<const void*, std::unique_ptr<kernel>>;
     std::lock_guard lock(mutex);
     const auto found = known.find(host);
     if (found != known.end()) return found->second.get();
