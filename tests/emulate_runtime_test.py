@@ -61,6 +61,39 @@ class Runtime(Emulate):
             self.assertEqual((found.returncode, found.stderr, list(counted)), (0, "", kernels), words)
             self.assertEqual(counted["of_object"]["launches"], 2)
 
+    def test_forms_of_cuda_12(self):
+        """Where a call fails early, it still says what it was asked for."""
+        self.expect_ok("""
+            int main() {
+                cudaStream_t stream;
+                cudaGraph_t graph, same = nullptr;
+                cudaGraphNode_t node, other, told;
+                cudaStreamCaptureStatus status;
+                const cudaGraphNode_t* behind = nullptr;
+                unsigned long long id = 0;
+                size_t count = 9;
+                EXPECT_SUCCESS(cudaGraphCreate(&graph, 0));
+                EXPECT_SUCCESS(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
+                EXPECT_SUCCESS(cudaGraphAddEmptyNode(&other, graph, &node, 1));
+                EXPECT_SUCCESS(cudaGraphNodeGetDependentNodes(node, &told, &count));
+                EXPECT(count == 1 && told == other);
+                EXPECT_SUCCESS(cudaStreamCreate(&stream));
+                EXPECT_SUCCESS(cudaStreamBeginCaptureToGraph(stream, graph, &node, nullptr, 1, cudaStreamCaptureModeGlobal));
+                EXPECT_SUCCESS(cudaStreamUpdateCaptureDependencies(stream, &other, 1, cudaStreamSetCaptureDependencies));
+                EXPECT_SUCCESS(cudaStreamUpdateCaptureDependencies(stream, &node, 0, 1));  // CUDA 13's: no data about edges
+                EXPECT_SUCCESS(cudaStreamGetCaptureInfo(stream, &status, &id, &same, &behind, &count));
+                EXPECT(count == 2 && behind[0] == other && behind[1] == node && same == graph);
+                EXPECT_SUCCESS(cudaStreamGetCaptureInfo(stream, &status, &id, &same, &behind, nullptr));
+                EXPECT_SUCCESS(cudaStreamEndCapture(stream, nullptr));
+
+                told = node;
+                cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
+                EXPECT_STATUS(cudaErrorInvalidValue, cudaGraphExecUpdate(nullptr, graph, &told, &result));
+                EXPECT(result == cudaGraphExecUpdateError && told == nullptr);
+                return finish();
+            }
+        """)
+
 
 if __name__ == "__main__":
     script.main()

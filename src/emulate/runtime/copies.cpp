@@ -155,22 +155,16 @@ template <class Stream>
 cudaError_t copy_to_symbol(Stream stream, const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
                            cudaMemcpyKind kind) {
     char* at = nullptr;
-    if (const cudaError_t error = find_symbol(symbol, offset, bytes, &at)) return error;
-    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
-        return cudaErrorInvalidMemcpyDirection;
-    }
-    return copy(stream, at, from, bytes, kind);
+    const cudaError_t error = find_symbol_for_copy(symbol, bytes, offset, kind, cudaMemcpyHostToDevice, &at);
+    return error ? error : copy(stream, at, from, bytes, kind);
 }
 
 template <class Stream>
 cudaError_t copy_from_symbol(Stream stream, void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                              cudaMemcpyKind kind) {
     char* at = nullptr;
-    if (const cudaError_t error = find_symbol(symbol, offset, bytes, &at)) return error;
-    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
-        return cudaErrorInvalidMemcpyDirection;
-    }
-    return copy(stream, to, at, bytes, kind);
+    const cudaError_t error = find_symbol_for_copy(symbol, bytes, offset, kind, cudaMemcpyDeviceToHost, &at);
+    return error ? error : copy(stream, to, at, bytes, kind);
 }
 
 // Prefetches and advice move nothing here; their arguments are checked.
@@ -185,6 +179,13 @@ cudaError_t check_managed(const void* at, std::size_t bytes, const cudaMemLocati
 }
 
 }  // namespace
+
+cudaError_t find_symbol_for_copy(const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
+                                 cudaMemcpyKind with_host, char** at) {
+    if (const cudaError_t error = find_symbol(symbol, offset, bytes, at)) return error;
+    const bool fits = kind == with_host || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
+    return fits ? cudaSuccess : cudaErrorInvalidMemcpyDirection;
+}
 
 cudaError_t copy_memory(const cudaMemcpy3DParms& what) { return copy_3d(&what); }
 

@@ -115,6 +115,12 @@ std::vector<std::size_t> argument_bytes(const void* host_function) {
     return bytes;
 }
 
+std::vector<void*> addresses_of(std::vector<std::vector<std::byte>>& arguments) {
+    std::vector<void*> all;
+    for (std::vector<std::byte>& argument : arguments) all.push_back(argument.data());
+    return all;
+}
+
 std::vector<std::vector<std::byte>> arguments_of(const kernel& which, const saved_registers& registers,
                                                  const void* stack) {
     saved_registers kept = registers;

@@ -40,6 +40,9 @@ std::size_t dynamic_shared_limit(const void* function);
 // device.cpp: cudaLimitStackSize.
 std::size_t stack_limit();
 
+// The address of each, as launches take them.
+std::vector<void*> addresses_of(std::vector<std::vector<std::byte>>& arguments);
+
 struct launch_shape {
     dim3 grid, block;
     std::size_t shared_bytes = 0;

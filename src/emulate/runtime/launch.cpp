@@ -260,12 +260,6 @@ struct child_launch {
 std::mutex children_mutex;
 auto& children = *new std::vector<child_launch>;  // never destroyed, as all that a launch needs
 
-std::vector<void*> addresses_of(std::vector<std::vector<std::byte>>& arguments) {
-    std::vector<void*> all;
-    for (std::vector<std::byte>& argument : arguments) all.push_back(argument.data());
-    return all;
-}
-
 cudaError_t run_with(const kernel& which, const void* host, const launch_shape& shape, void** arguments) {
     saved_registers registers{};
     std::vector<std::byte> stack(which.stack_bytes);
