@@ -94,6 +94,31 @@ class Runtime(Emulate):
             }
         """)
 
+    def test_kernels_get_their_arguments_without_optimisation(self):
+        """The host's part of a kernel is one jump whatever the options say, and what is behind it is no kernel."""
+        for words in (["-O0"], ["-O0", "-g"], ["-O2", "-Xcompiler", "-pg"], ["-Xcompiler", "-fpatchable-function-entry=8"],
+                      ["-O0", "-Xcompiler", "-finstrument-functions"]):
+            self.expect_ok("""
+                struct pair { float a, b; };
+                __global__ void add(float4 a, double4 b, pair c, char d, bool e, short f, float g, float* out) {
+                    extern __shared__ float shared[];
+                    shared[20000] = a.x + a.y + a.z + a.w + b.x + b.w + c.a + c.b + d + e + f + g;
+                    *out = shared[20000];
+                }
+                extern "C" void ordinary(int) {}
+                int main() {
+                    float* out;
+                    cudaFuncAttributes found;
+                    EXPECT_SUCCESS(cudaMallocManaged(&out, 4));
+                    EXPECT_SUCCESS(cudaFuncSetAttribute(add, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000));
+                    add<<<1, 1, 100000>>>({1, 2, 3, 4}, {10, 0, 0, 20}, {100, 200}, 1, true, 3, 1000, out);
+                    EXPECT_SUCCESS(cudaDeviceSynchronize());
+                    EXPECT(*out == 1 + 2 + 3 + 4 + 10 + 20 + 100 + 200 + 1 + 1 + 3 + 1000);
+                    EXPECT_STATUS(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&found, (const void*)ordinary));
+                    return finish();
+                }
+            """, *words)
+
 
 if __name__ == "__main__":
     script.main()

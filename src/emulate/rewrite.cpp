@@ -231,8 +231,9 @@ private:
                 tokens_[body].behind = fmt::format(" static const char {} __attribute__((__used__)) = 0;", kKernelMark);
             return;
         }
-        // The emulator knows the kernel by the address of its first instruction.
-        tokens_[at].text = "__attribute__((__naked__, __noipa__, __used__))";
+        // The emulator knows the kernel by the address of its first instruction. objects.cpp puts a jump there.
+        tokens_[at].text = fmt::format(
+            "__attribute__((__naked__, __noipa__, __used__, __patchable_function_entry__({})))", kKernelRoom);
         const std::size_t start = specifier_before(at, "template");
         if (start < tokens_.size() && !tokens_.is(tokens_.next(start), "<")) return;  // an explicit instantiation
         if (!tokens_.is(body, "{")) {
