@@ -119,6 +119,42 @@ class Runtime(Emulate):
                 }
             """, *words)
 
+    def test_memory_of_a_graph_that_the_system_refuses(self):
+        """Without -pie the program lies low, where an address of zero and many bytes would be the program itself."""
+        self.expect_ok("""
+            #include <sys/resource.h>
+            int main() {
+                cudaGraph_t graph;
+                cudaGraphNode_t node;
+                cudaMemAllocNodeParams wanted{};
+                wanted.poolProps.allocType = cudaMemAllocationTypePinned;
+                wanted.poolProps.location.type = cudaMemLocationTypeDevice;
+                wanted.bytesize = 256 << 20;
+                EXPECT_SUCCESS(cudaGraphCreate(&graph, 0));
+                const rlimit limit{128 << 20, 128 << 20};
+                EXPECT(setrlimit(RLIMIT_AS, &limit) == 0);
+                EXPECT_STATUS(cudaErrorMemoryAllocation, cudaGraphAddMemAllocNode(&node, graph, nullptr, 0, &wanted));
+                return finish();
+            }
+        """, "-Xcompiler", "-no-pie", "-Xlinker", "-no-pie")
+
+    def test_to_wait_for_the_device_in_a_kernel(self):
+        name = self.write("wait.cu", """
+            __device__ int waited() {
+                return cudaDeviceSynchronize();
+            }
+            __global__ void waits(int* out) { *out = waited(); }
+            int main() {
+                int* out;
+                cudaMalloc(&out, 4);
+                waits<<<1, 1>>>(out);
+                return cudaDeviceSynchronize() == cudaErrorNotSupported ? 0 : 1;
+            }
+        """)
+        found = self.run_program("emulate", name)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        self.assertIn("uses cudaDeviceSynchronize() in a kernel (CUDA 12 and later lack it, too) at wait.cu:3, which the emulator lacks", found.stderr)
+
 
 if __name__ == "__main__":
     script.main()

@@ -71,10 +71,10 @@ using namespace cornerturn::emulator;
 extern "C" {
 
 cudaError_t cudaDeviceSynchronize(void) {
-    return api_call([] {
-        if (current_worker != nullptr) unsupported_feature("cudaDeviceSynchronize() in a kernel, as CUDA 12 on Hopper");
-        return refuse_in_any_capture();
-    });
+    if (current_worker != nullptr)
+        current_worker->refuse("cudaDeviceSynchronize() in a kernel (CUDA 12 and later lack it, too)",
+                               reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+    return api_call([] { return refuse_in_any_capture(); });
 }
 cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 

@@ -115,18 +115,21 @@ std::size_t page_bytes() {
     return bytes;
 }
 
-// An inaccessible page behind each mapping keeps two of them from being neighbours.
+// `mapped`: the bytes of the mapping, if it is one. An inaccessible page behind each mapping keeps two of them from
+// being neighbours.
 void* obtain(std::size_t bytes, std::size_t& mapped) {
+    mapped = 0;
     if (bytes >= kMapped) {
-        const std::size_t page = page_bytes(), whole = (bytes + page - 1) / page * page;
-        mapped = whole + page;
-        void* const at = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        const std::size_t page = page_bytes(), whole = (bytes + page - 1) / page * page, all = whole + page;
+        void* const at = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED) return nullptr;
-        if (mprotect(at, whole, PROT_READ | PROT_WRITE) == 0) return at;
-        munmap(at, mapped);
+        if (mprotect(at, whole, PROT_READ | PROT_WRITE) == 0) {
+            mapped = all;
+            return at;
+        }
+        munmap(at, all);
         return nullptr;
     }
-    mapped = 0;
     const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* const at = std::aligned_alloc(kAlignment, whole);
     if (at) std::memset(at, 0, whole);  // as memory is that a GPU has not given to this process before
