@@ -155,6 +155,27 @@ class Runtime(Emulate):
         self.assertEqual(found.returncode, 0, found.stderr)
         self.assertIn("uses cudaDeviceSynchronize() in a kernel (CUDA 12 and later lack it, too) at wait.cu:3, which the emulator lacks", found.stderr)
 
+    def test_a_stream_that_was_destroyed_takes_no_work(self):
+        self.expect_ok("""
+            __global__ void k(int* out) { *out = 1; }
+            int main() {
+                cudaStream_t gone;
+                int* out;
+                EXPECT_SUCCESS(cudaMallocManaged(&out, 4));
+                EXPECT_SUCCESS(cudaStreamCreate(&gone));
+                EXPECT_SUCCESS(cudaStreamDestroy(gone));
+                k<<<1, 1, 0, gone>>>(out);
+                EXPECT_STATUS(cudaErrorInvalidResourceHandle, cudaGetLastError());
+                void* arguments[] = {&out};
+                EXPECT_STATUS(cudaErrorInvalidResourceHandle, cudaLaunchKernel(k, dim3(1), dim3(1), arguments, 0, gone));
+                EXPECT_STATUS(cudaErrorInvalidResourceHandle, cudaMemsetAsync(out, 1, 4, gone));
+                EXPECT_STATUS(cudaErrorInvalidResourceHandle, cudaMallocAsync(&out, 4, gone));
+                EXPECT_STATUS(cudaErrorInvalidResourceHandle, cudaFreeAsync(out, gone));
+                EXPECT(*out == 0);
+                return finish();
+            }
+        """)
+
 
 if __name__ == "__main__":
     script.main()

@@ -145,6 +145,10 @@ static void check_errors() {
         return cudaMallocHost(&none, 16);
     });
     spoilt(cudaErrorStreamCaptureImplicit, [&] { return cudaMemset(values, 0, 4); });
+    spoilt(cudaErrorStreamCaptureImplicit, [] {
+        void* none;
+        return cudaMallocAsync(&none, 16, nullptr);
+    });
     spoilt(cudaErrorStreamCaptureImplicit, [&] {
         add<<<1, 1>>>(values, values, 1, 1);
         return cudaPeekAtLastError();

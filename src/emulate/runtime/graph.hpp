@@ -12,6 +12,7 @@
 
 #include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
+#include "emulate/runtime/streams.hpp"
 
 namespace cornerturn::emulator {
 
@@ -174,6 +175,14 @@ bool is_capturing(cudaStream_t stream);
 cudaError_t refuse_in_capture(cudaStream_t stream);
 // The same where any stream is captured, for calls that concern the whole device.
 cudaError_t refuse_in_any_capture();
+// A call that works in a stream: capture() makes a node of it, where the stream is captured; now() does it.
+template <class Capture, class Do>
+cudaError_t capture_or_do(cudaStream_t stream, Capture&& capture, Do&& now) {
+    if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
+    if (is_capturing(stream)) return capture();
+    const cudaError_t error = refuse_in_capture(stream);
+    return error ? error : now();
+}
 // An event is recorded in the stream, or waited for by it: true if it concerns a capture, with the call's result.
 bool capture_record(cudaEvent_t event, cudaStream_t stream, cudaError_t& result);
 bool capture_wait(cudaStream_t stream, cudaEvent_t event, cudaError_t& result);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -17,7 +16,6 @@
 #include "emulate/runtime/errors.hpp"
 #include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/kernel_arguments.hpp"
-#include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/record.hpp"
 #include "emulate/runtime/strays.hpp"
@@ -342,12 +340,13 @@ void launch_child(const saved_registers& registers, const void* stack) {
 // Launches, or adds a node to the graph that the stream is captured into.
 cudaError_t give_launch(const kernel& which, const void* host, const launch_shape& shape,
                         const saved_registers* registers, const void* stack) {
-    if (!is_capturing(shape.stream)) {
-        const cudaError_t error = refuse_in_capture(shape.stream);
-        return error ? error : run(which, host, shape, registers, stack);
-    }
-    std::vector<std::vector<std::byte>> arguments = arguments_of(which, *registers, stack);
-    return submit_launch(host, shape, addresses_of(arguments).data());
+    return capture_or_do(
+        shape.stream,
+        [&] {
+            std::vector<std::vector<std::byte>> arguments = arguments_of(which, *registers, stack);
+            return submit_launch(host, shape, addresses_of(arguments).data());
+        },
+        [&] { return run(which, host, shape, registers, stack); });
 }
 
 }  // namespace
