@@ -13,8 +13,6 @@ namespace cornerturn::emulator {
 struct kernel_facts {
     std::string name;
     std::size_t static_shared_bytes = 0;
-    std::size_t local_bytes = 0;
-    std::size_t constant_bytes = 0;
 };
 const kernel_facts* facts_of(const void* host_function);             // null: not a kernel
 std::vector<std::size_t> argument_bytes(const void* host_function);  // of each parameter

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -42,8 +41,6 @@ struct registry {
     // Of graphs: now, at most, and at most since the last trim, which is what they hold; and the most of that.
     std::uint64_t graph_bytes = 0, graph_high = 0, graph_held = 0, graph_held_high = 0;
     std::int64_t machine_bytes = -1;
-    std::atomic<std::uint64_t> version{1};
-    std::atomic<write_observer> written{nullptr}, freed{nullptr};
 
     record* find(const void* address) {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -88,7 +85,6 @@ struct registry {
         count(one, true);
         records.emplace(one.is.begin, one);
         forget_freed(one.is);
-        ++version;
     }
 
     // Memory of the device's, or pinned: registered memory is the host's own again.
@@ -149,10 +145,6 @@ void give_back(const record& one) {
     give_back(reinterpret_cast<void*>(one.is.begin), one.mapped);
 }
 
-void tell_freed(const record& one) {
-    if (const write_observer observer = all().freed) observer(reinterpret_cast<void*>(one.is.begin), one.is.bytes);
-}
-
 }  // namespace
 
 std::string allocation::name() const {
@@ -160,8 +152,6 @@ std::string allocation::name() const {
                                              "a kernel's malloc"};
     return std::string(kCalls[what]) + " #" + std::to_string(id) + " (" + std::to_string(bytes) + " bytes)";
 }
-
-std::uint64_t memory_version() { return all().version.load(std::memory_order_acquire); }
 
 std::vector<allocation> allocations() {
     const std::lock_guard lock(all().mutex);
@@ -190,14 +180,6 @@ bool is_device_pointer(const void* address) {
     const record* const one = all().find(address);
     if (one) return one->is.what == allocation::device || one->is.what == allocation::managed;
     return all().variable_left(address) > 0;
-}
-
-void on_device_write(write_observer observer) { all().written = observer; }
-void on_free(write_observer observer) { all().freed = observer; }
-
-void wrote(const void* at, std::size_t bytes) {
-    const write_observer observer = all().written;
-    if (observer && bytes && device_range(at, 1)) observer(at, bytes);
 }
 
 void note_symbol(const void* address, std::size_t bytes) {
@@ -258,9 +240,7 @@ cudaError_t release(void* at, allocation::kind what) {
         all().records.erase(one.is.begin);
         all().note_freed(one.is);
         all().count(one, false);
-        ++all().version;
     }
-    tell_freed(one);
     if (one.is.what == allocation::device) pool_forgets(at);
     give_back(one);
     return cudaSuccess;
@@ -275,10 +255,8 @@ void release_all() {
             all().count(one, false);
             all().note_freed(one.is);
         }
-        ++all().version;
     }
     for (const auto& [begin, one] : gone) {
-        tell_freed(one);
         pool_forgets(reinterpret_cast<void*>(begin));
         give_back(one);
     }
