@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "cornerturn/error.hpp"
@@ -24,6 +28,7 @@ struct symbol {
     int type, binding, visibility;
     bool defined;
     std::uint64_t bytes;
+    std::int64_t in_file;  // where its bytes lie; -1: nowhere
 };
 
 std::vector<symbol> symbols_of(const std::string& object) {
@@ -42,8 +47,13 @@ std::vector<symbol> symbols_of(const std::string& object) {
             const char* const name = elf_strptr(elf, header.sh_link, s.st_name);
             if (name == nullptr || *name == 0) continue;
             if (GELF_ST_TYPE(s.st_info) == STT_FILE || GELF_ST_TYPE(s.st_info) == STT_SECTION) continue;
+            GElf_Shdr own;
+            const bool is_here = s.st_shndx != SHN_UNDEF && s.st_shndx < SHN_LORESERVE &&
+                                 gelf_getshdr(elf_getscn(elf, s.st_shndx), &own) != nullptr &&
+                                 own.sh_type == SHT_PROGBITS;
             all.push_back({name, GELF_ST_TYPE(s.st_info), GELF_ST_BIND(s.st_info), GELF_ST_VISIBILITY(s.st_other),
-                           s.st_shndx != SHN_UNDEF, s.st_size});
+                           s.st_shndx != SHN_UNDEF, s.st_size,
+                           is_here ? static_cast<std::int64_t>(own.sh_offset + s.st_value) : -1});
         }
     }
     elf_end(elf);
@@ -73,6 +83,27 @@ std::string marked_kernel(const std::string& name) {
     const std::size_t at = name.rfind(end);
     if (!name.starts_with("_ZZ") || at == name.npos) return "";
     return name.substr(3, at - 3);
+}
+
+// On the host a kernel is a jump that tells its own address (rewrite.cpp). But first g++ moves arguments about, and so
+// loses some: these instructions are skipped, by a jump in the room that g++ leaves before them.
+void skip_to_launch(const std::string& object, const symbol& kernel) {
+    constexpr std::string_view kAddress{"\x4c\x8d\x1d\xf9\xff\xff\xff", 7}, kJump{"\xe9", 1};  // leaq, jmp
+    const std::string room(kKernelRoom, '\x90');
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(object.c_str(), "r+b"), &std::fclose);
+    std::string code(kernel.bytes, 0);
+    const bool is_read = file && kernel.in_file >= 0 && std::fseek(file.get(), kernel.in_file, SEEK_SET) == 0 &&
+                         std::fread(code.data(), 1, code.size(), file.get()) == code.size();
+    const std::size_t own = is_read ? code.find(std::string(kAddress) + std::string(kJump)) : code.npos;
+    if (own == code.npos || !code.starts_with(room))
+        throw error(
+            fmt::format("{}: g++ made no jump of the kernel {}", object, emulator::demangle(kernel.name.c_str())));
+    const auto distance = static_cast<std::int32_t>(own + kAddress.size() - kKernelRoom);
+    std::string entry = std::string(kAddress) + std::string(kJump) + std::string(4, 0);
+    std::memcpy(entry.data() + kKernelRoom - 4, &distance, 4);
+    if (std::fseek(file.get(), kernel.in_file, SEEK_SET) != 0 ||
+        std::fwrite(entry.data(), 1, entry.size(), file.get()) != entry.size())
+        throw error(object + " cannot be written");
 }
 
 void run_tool(const std::vector<std::string>& words) {
@@ -124,6 +155,7 @@ void join_objects(const std::string& host, const std::string& device, const rewr
             const auto ours = in_device.find(kernel);
             if (ours == in_device.end()) continue;
             share(*ours->second);
+            if (theirs != in_host.end()) skip_to_launch(host, *theirs->second);
             // Where only kernels launch an instance of a template, the host has none.
             const std::string in_host_code =
                 theirs == in_host.end() ? "0" : fmt::format("\"{}\"", host_name(*theirs->second));

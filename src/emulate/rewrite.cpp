@@ -148,10 +148,12 @@ private:
             return;
         }
         // The emulator knows the kernel by the address of its first instruction, which no option of the user's may
-        // move.
-        tokens_[at].text =
-            "__attribute__((__naked__, __noipa__, __used__, __no_instrument_function__, "
-            "__no_profile_instrument_function__, __no_sanitize__(\"all\"), __no_sanitize_coverage__))";
+        // move. objects.cpp puts a jump there.
+        tokens_[at].text = fmt::format(
+            "__attribute__((__naked__, __noipa__, __used__, __patchable_function_entry__({}), "
+            "__no_instrument_function__, __no_profile_instrument_function__, __no_sanitize__(\"all\"), "
+            "__no_sanitize_coverage__))",
+            kKernelRoom);
         const std::size_t start = specifier_before(tokens_, at, "template");
         if (start < tokens_.size() && !tokens_.is(tokens_.next(start), "<")) return;  // an explicit instantiation
         const std::size_t body = body_behind(tokens_, parameters_end);

@@ -1,6 +1,7 @@
 // CUDA C++ as g++ can compile it: what CUDA adds to the language, said in g++'s.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,5 +23,7 @@ struct rewritten {
 rewritten rewrite(std::string_view preprocessed, pass wanted);
 
 inline constexpr const char* kKernelMark = "ct_kernel_mark";
+inline constexpr std::size_t kKernelRoom =
+    12;  // bytes before a host's kernel's first instruction, for two instructions
 
 }  // namespace cornerturn::emulate

@@ -155,7 +155,7 @@ interruptible::interruptible(worker& self, double block_seconds)
     sigaltstack(&stack, &stack_before_);
     if (!timed_) return;
     std::call_once(once_timed, [] {
-        kernel_code = new std::vector<byte_range>(kernel_code_ranges());
+        kernel_code = new std::vector<byte_range>(kernel_code_ranges());  // for as long as a handler may ask
         handle(signal_of_timer(), on_tick, nullptr);
     });
     sigevent event{};

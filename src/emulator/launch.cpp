@@ -33,7 +33,7 @@ unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 class worker_pool {
 public:
     static worker_pool& instance() {
-        static auto* const pool = new worker_pool;
+        static auto* const pool = new worker_pool;  // never destroyed: destructors of global objects launch kernels
         return *pool;
     }
     std::unique_ptr<worker> take() {

@@ -42,8 +42,8 @@ std::string prefix_of_variables(const std::string& function) {
 class program {
 public:
     static program& self() {
-        static auto* const one = new program;
-        return *one;
+        static auto* const instance = new program;
+        return *instance;
     }
 
     source_line line_of(std::uintptr_t return_address) {
@@ -356,9 +356,9 @@ std::string function_name(const void* function) {
 std::vector<shared_variable> shared_variables_of(const void* kernel) {
     // Kept: a matrix of many slabs is as many launches of one kernel.
     static std::mutex mutex;
-    static auto& known = *new std::unordered_map<const void*, std::vector<shared_variable>>;
+    static auto* const known = new std::unordered_map<const void*, std::vector<shared_variable>>;
     std::lock_guard lock(mutex);
-    const auto [found, is_new] = known.try_emplace(kernel);
+    const auto [found, is_new] = known->try_emplace(kernel);
     if (is_new) found->second = program::self().locals_of(program::self().mangled_name(kernel));
     return found->second;
 }

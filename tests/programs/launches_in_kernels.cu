@@ -82,9 +82,22 @@ void check_order() {
     EXPECT(found[1] + found[2] == 3, "%d and %d", found[1], found[2]);
 }
 
+// What is no kernel: append<9> has no address on the host.
+void on_the_host(void*) {}
+void check_others() {
+    cudaFuncAttributes found;
+    EXPECT(cudaFuncGetAttributes(&found, static_cast<const void*>(nullptr)) == cudaErrorInvalidDeviceFunction, "null");
+    EXPECT(cudaLaunchKernel(static_cast<const void*>(nullptr), dim3(1), dim3(1), nullptr, 0, nullptr) ==
+               cudaErrorInvalidDeviceFunction,
+           "null");
+    EXPECT(cudaFuncGetAttributes(&found, reinterpret_cast<const void*>(on_the_host)) != cudaSuccess, "no kernel");
+    cudaGetLastError();
+}
+
 }  // namespace
 
 int main() {
+    check_others();
     check_parts();
     check_depth();
     check_order();

@@ -127,7 +127,28 @@ static void check_errors() {
         void* none;
         return cudaMalloc(&none, 16);
     });
+    spoilt(cudaErrorStreamCaptureUnsupported, [] {
+        void* none;
+        size_t pitch;
+        return cudaMallocPitch(&none, &pitch, 100, 10);
+    });
+    spoilt(cudaErrorStreamCaptureUnsupported, [] {
+        cudaPitchedPtr none;
+        return cudaMalloc3D(&none, make_cudaExtent(10, 2, 2));
+    });
+    spoilt(cudaErrorStreamCaptureUnsupported, [] {
+        void* none;
+        return cudaMallocManaged(&none, 16);
+    });
+    spoilt(cudaErrorStreamCaptureUnsupported, [] {
+        void* none;
+        return cudaMallocHost(&none, 16);
+    });
     spoilt(cudaErrorStreamCaptureImplicit, [&] { return cudaMemset(values, 0, 4); });
+    spoilt(cudaErrorStreamCaptureImplicit, [] {
+        void* none;
+        return cudaMallocAsync(&none, 16, nullptr);
+    });
     spoilt(cudaErrorStreamCaptureImplicit, [&] {
         add<<<1, 1>>>(values, values, 1, 1);
         return cudaPeekAtLastError();
@@ -147,6 +168,111 @@ static void check_errors() {
     EXPECT_SUCCESS(cudaMemsetAsync(values, 0, kBytes, second));
     EXPECT_STATUS(cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(first, &graph));
     EXPECT_SUCCESS(cudaStreamSynchronize(second));
+}
+
+// To ask in the legacy stream about a capture that it would wait for is an error, but spoils nothing.
+static void check_questions() {
+    cudaStream_t blocking, other;
+    EXPECT_SUCCESS(cudaStreamCreate(&blocking));
+    EXPECT_SUCCESS(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    cudaGraph_t graph;
+    cudaStreamCaptureStatus status;
+    EXPECT_SUCCESS(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeGlobal));
+    EXPECT_STATUS(cudaErrorStreamCaptureImplicit, cudaStreamIsCapturing(nullptr, &status));
+    EXPECT_STATUS(cudaErrorStreamCaptureImplicit, cudaStreamGetCaptureInfo(cudaStreamLegacy, &status));
+    EXPECT_SUCCESS(cudaStreamIsCapturing(other, &status));
+    EXPECT(status == cudaStreamCaptureStatusNone);
+    EXPECT_SUCCESS(cudaStreamEndCapture(blocking, &graph));
+    EXPECT_SUCCESS(cudaGraphDestroy(graph));
+
+    EXPECT_SUCCESS(cudaStreamBeginCapture(other, cudaStreamCaptureModeGlobal));
+    EXPECT_SUCCESS(cudaStreamIsCapturing(nullptr, &status));
+    EXPECT(status == cudaStreamCaptureStatusNone);
+    EXPECT_SUCCESS(cudaStreamEndCapture(other, &graph));
+    EXPECT_SUCCESS(cudaGraphDestroy(graph));
+    EXPECT_SUCCESS(cudaStreamDestroy(blocking));
+    EXPECT_SUCCESS(cudaStreamDestroy(other));
+}
+
+// A stream that joined a capture may go before the capture ends, if its work has been waited for.
+static void check_destroyed_streams() {
+    cudaStream_t first, second, third;
+    cudaEvent_t forked, joined;
+    EXPECT_SUCCESS(cudaStreamCreate(&first));
+    EXPECT_SUCCESS(cudaEventCreate(&forked));
+    EXPECT_SUCCESS(cudaEventCreate(&joined));
+    int* values;
+    EXPECT_SUCCESS(cudaMalloc(&values, kBytes));
+    for (const bool joins : {true, false}) {
+        EXPECT_SUCCESS(cudaStreamCreate(&second));
+        EXPECT_SUCCESS(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+        EXPECT_SUCCESS(cudaEventRecord(forked, first));
+        EXPECT_SUCCESS(cudaStreamWaitEvent(second, forked, 0));
+        EXPECT_SUCCESS(cudaMemsetAsync(values, 0, kBytes, second));
+        if (joins) {
+            EXPECT_SUCCESS(cudaEventRecord(joined, second));
+            EXPECT_SUCCESS(cudaStreamWaitEvent(first, joined, 0));
+        }
+        EXPECT_SUCCESS(cudaStreamDestroy(second));
+        EXPECT_SUCCESS(cudaMemsetAsync(values, 1, kBytes, first));
+        EXPECT_SUCCESS(cudaStreamCreate(&third));  // perhaps where the other one was
+        cudaStreamCaptureStatus status;
+        EXPECT_SUCCESS(cudaStreamIsCapturing(third, &status));
+        EXPECT(status == cudaStreamCaptureStatusNone);
+        cudaGraph_t graph = nullptr;
+        EXPECT_STATUS(joins ? cudaSuccess : cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(first, &graph));
+        size_t nodes = 0;
+        if (joins) EXPECT_SUCCESS(cudaGraphGetNodes(graph, nullptr, &nodes));
+        EXPECT(nodes == (joins ? 2 : 0));
+        if (joins) EXPECT_SUCCESS(cudaGraphDestroy(graph));
+        EXPECT_SUCCESS(cudaStreamDestroy(third));
+    }
+    EXPECT_SUCCESS(cudaFree(values));
+}
+
+// Events of those outside the graph are nodes of it.
+static void check_external_events() {
+    cudaStream_t stream;
+    cudaEvent_t recorded, awaited;
+    EXPECT_SUCCESS(cudaStreamCreate(&stream));
+    EXPECT_SUCCESS(cudaEventCreate(&recorded));
+    EXPECT_SUCCESS(cudaEventCreate(&awaited));
+    EXPECT_STATUS(cudaErrorIllegalState, cudaEventRecordWithFlags(recorded, stream, cudaEventRecordExternal));
+    EXPECT_STATUS(cudaErrorIllegalState, cudaStreamWaitEvent(stream, awaited, cudaEventWaitExternal));
+    EXPECT_SUCCESS(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    EXPECT_SUCCESS(cudaStreamWaitEvent(stream, awaited, cudaEventWaitExternal));
+    EXPECT_SUCCESS(cudaLaunchHostFunc(stream, count_call, nullptr));
+    EXPECT_SUCCESS(cudaEventRecordWithFlags(recorded, stream, cudaEventRecordExternal));
+    cudaGraph_t graph;
+    EXPECT_SUCCESS(cudaStreamEndCapture(stream, &graph));
+    cudaGraphNode_t nodes[4] = {};
+    size_t count = 4, edges = 0;
+    EXPECT_SUCCESS(cudaGraphGetNodes(graph, nodes, &count));
+    EXPECT_SUCCESS(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
+    EXPECT(count == 3 && edges == 2);
+    int waits = 0, records = 0;
+    for (size_t i = 0; i < count; ++i) {
+        cudaGraphNodeType type;
+        EXPECT_SUCCESS(cudaGraphNodeGetType(nodes[i], &type));
+        waits += type == cudaGraphNodeTypeWaitEvent;
+        records += type == cudaGraphNodeTypeEventRecord;
+    }
+    EXPECT(waits == 1 && records == 1);
+
+    // Each launch of the graph records the event.
+    cudaGraphExec_t ready;
+    cudaEvent_t last;
+    float ms = -1;
+    EXPECT_SUCCESS(cudaEventCreate(&last));
+    EXPECT_SUCCESS(cudaGraphInstantiate(&ready, graph, 0));
+    EXPECT_SUCCESS(cudaGraphLaunch(ready, stream));
+    EXPECT_SUCCESS(cudaEventRecord(last, stream));
+    EXPECT_SUCCESS(cudaStreamSynchronize(stream));
+    EXPECT_SUCCESS(cudaEventQuery(recorded));
+    EXPECT_SUCCESS(cudaEventElapsedTime(&ms, recorded, last));
+    EXPECT(ms >= 0);
+    EXPECT_SUCCESS(cudaGraphExecDestroy(ready));
+    EXPECT_SUCCESS(cudaGraphDestroy(graph));
 }
 
 // A capture into a graph that has nodes, behind one of them; and how far a capture has come.
@@ -180,6 +306,9 @@ int main() {
     check_fork_and_join();
     check_memory();
     check_errors();
+    check_questions();
+    check_destroyed_streams();
+    check_external_events();
     check_capture_to_graph();
     return finish();
 }

@@ -253,8 +253,15 @@ void check_arguments() {
     device_array<int> out(kThreads);
     device_array<double> doubles(kThreads);
     check_bytes<1>(out);
+    check_bytes<3>(out);
+    check_bytes<5>(out);
+    check_bytes<6>(out);
+    check_bytes<7>(out);
     check_bytes<8>(out);
+    check_bytes<11>(out);
     check_bytes<12>(out);
+    check_bytes<13>(out);
+    check_bytes<15>(out);
     check_bytes<16>(out);
     check_bytes<24>(out);
     check_bytes<200>(out);

@@ -15,10 +15,11 @@ namespace {
 
 struct sequence {
     cudaGraph_t graph;
-    bool owns_graph;  // until the capture ends
+    std::unique_ptr<CUgraph_st> owned;  // the same graph, where no program has it before the capture ends
     cudaStream_t origin;
     unsigned long long id;
     bool is_spoilt = false;
+    std::vector<cudaGraphNode_t> left;  // the last nodes of streams that were destroyed, still to be joined
 };
 
 struct captured_stream {
@@ -54,6 +55,7 @@ void join(std::vector<cudaGraphNode_t>& nodes, const std::vector<cudaGraphNode_t
         if (std::count(nodes.begin(), nodes.end(), node) == 0) nodes.push_back(node);
 }
 
+// Its graph goes, too, unless the program has it by now.
 void end_sequence(const std::shared_ptr<sequence>& ended) {
     std::erase_if(all().streams, [&](const auto& one) { return one.second.in == ended; });
     std::erase_if(all().events, [&](const auto& one) { return one.second.in.lock() == ended; });
@@ -70,29 +72,32 @@ bool is_joined(const captured_stream& origin) {
         for (const cudaGraphNode_t before : node->behind)
             if (reached.insert(before).second) ahead.push_back(before);
     }
-    for (const auto& [stream, other] : all().streams) {
-        if (other.in != origin.in) continue;
-        for (const cudaGraphNode_t node : other.behind)
-            if (reached.count(node) == 0) return false;
-    }
-    return true;
+    std::vector<cudaGraphNode_t> last = origin.in->left;
+    for (const auto& [stream, other] : all().streams)
+        if (other.in == origin.in) join(last, other.behind);
+    return std::all_of(last.begin(), last.end(), [&](cudaGraphNode_t node) { return reached.count(node) > 0; });
 }
 
-// Work in the legacy stream waits for all streams that block, which a captured one cannot be waited for.
-bool waits_for_captured(cudaStream_t stream) {
-    if (stream != nullptr && stream != cudaStreamLegacy) return false;
-    for (const auto& [other, captured] : all().streams) {
-        if (!blocks_legacy_stream(other)) continue;
-        captured.in->is_spoilt = true;
-        return true;
-    }
-    return false;
+// Work in the legacy stream waits for all streams that block it. A captured stream cannot be waited for: this is the
+// capture that the work would spoil, or null.
+sequence* capture_ahead_of(cudaStream_t stream) {
+    if (stream != nullptr && stream != cudaStreamLegacy) return nullptr;
+    for (const auto& [other, captured] : all().streams)
+        if (blocks_legacy_stream(other)) return captured.in.get();
+    return nullptr;
 }
 
-cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, bool owns_graph, std::vector<cudaGraphNode_t> behind) {
+bool spoils_capture(cudaStream_t stream) {
+    sequence* const spoilt = capture_ahead_of(stream);
+    if (spoilt) spoilt->is_spoilt = true;
+    return spoilt != nullptr;
+}
+
+cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, std::unique_ptr<CUgraph_st> owned,
+                  std::vector<cudaGraphNode_t> behind) {
     const std::lock_guard lock(all().mutex);
     if (find(stream)) return cudaErrorIllegalState;
-    auto started = std::make_shared<sequence>(sequence{graph, owns_graph, stream, ++all().ids});
+    auto started = std::make_shared<sequence>(sequence{graph, std::move(owned), stream, ++all().ids, false, {}});
     all().streams[stream] = {std::move(started), std::move(behind)};
     all().stream_count = all().streams.size();
     return cudaSuccess;
@@ -121,7 +126,7 @@ cudaError_t submit(cudaStream_t stream, graph_work work) {
             captured->behind = {captured->in->graph->add(std::move(work), captured->behind)};
             return cudaSuccess;
         }
-        if (waits_for_captured(stream)) return cudaErrorStreamCaptureImplicit;
+        if (spoils_capture(stream)) return cudaErrorStreamCaptureImplicit;
     }
     return do_work(work);
 }
@@ -130,7 +135,7 @@ cudaError_t refuse_in_capture(cudaStream_t stream) {
     if (all().stream_count == 0) return cudaSuccess;
     const std::lock_guard lock(all().mutex);
     captured_stream* const captured = find(stream);
-    if (!captured) return waits_for_captured(stream) ? cudaErrorStreamCaptureImplicit : cudaSuccess;
+    if (!captured) return spoils_capture(stream) ? cudaErrorStreamCaptureImplicit : cudaSuccess;
     captured->in->is_spoilt = true;
     return cudaErrorStreamCaptureUnsupported;
 }
@@ -148,7 +153,7 @@ bool capture_record(cudaEvent_t event, cudaStream_t stream, cudaError_t& result)
     const captured_stream* const captured = find(stream);
     if (!captured) {
         result = cudaErrorStreamCaptureImplicit;
-        if (waits_for_captured(stream)) return true;
+        if (spoils_capture(stream)) return true;
         all().events.erase(event);
         return false;
     }
@@ -202,9 +207,17 @@ void forget_captured(cudaStream_t stream) {
     captured_stream* const captured = find(stream);
     if (!captured) return;
     const std::shared_ptr<sequence> in = captured->in;
-    if (in->origin != stream) return;  // its nodes are in the graph, or still to be joined
-    if (in->owns_graph) delete in->graph;
-    end_sequence(in);
+    if (in->origin == stream) return end_sequence(in);
+    join(in->left, captured->behind);
+    all().streams.erase(stream);
+    all().stream_count = all().streams.size();
+}
+
+void forget_captures() {
+    const std::lock_guard lock(all().mutex);
+    all().streams.clear();
+    all().events.clear();
+    all().stream_count = 0;
 }
 
 }  // namespace cornerturn::emulator
@@ -217,9 +230,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     return api_call([&] {
         if (const cudaError_t error = check_begin(stream, mode)) return error;
         auto graph = std::make_unique<CUgraph_st>();
-        const cudaError_t error = begin(stream, graph.get(), true, {});
-        if (error == cudaSuccess) graph.release();
-        return error;
+        const cudaGraph_t handle = graph.get();
+        return begin(stream, handle, std::move(graph), {});
     });
 }
 
@@ -232,7 +244,7 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
         const std::vector<cudaGraphNode_t> behind(dependencies, dependencies + numDependencies);
         for (const cudaGraphNode_t node : behind)
             if (!node_exists(node) || node->graph != graph) return cudaErrorInvalidValue;
-        return begin(stream, graph, false, behind);
+        return begin(stream, graph, nullptr, behind);
     });
 }
 
@@ -242,7 +254,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* pGraph) {
         captured_stream* const captured = find(stream);
         if (!captured) return stream_exists(stream) ? cudaErrorIllegalState : cudaErrorInvalidResourceHandle;
         const std::shared_ptr<sequence> in = captured->in;
-        if (in->owns_graph && !pGraph) return cudaErrorInvalidValue;
+        if (in->owned && !pGraph) return cudaErrorInvalidValue;
         if (in->origin != stream) {
             in->is_spoilt = true;
             return cudaErrorStreamCaptureUnmatched;
@@ -250,8 +262,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* pGraph) {
         const cudaError_t error = in->is_spoilt          ? cudaErrorStreamCaptureInvalidated
                                   : is_joined(*captured) ? cudaSuccess
                                                          : cudaErrorStreamCaptureUnjoined;
-        if (error != cudaSuccess && in->owns_graph) delete in->graph;
         if (pGraph) *pGraph = error == cudaSuccess ? in->graph : nullptr;
+        if (error == cudaSuccess) in->owned.release();
         end_sequence(in);
         return error;
     });
@@ -269,6 +281,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
         if (!captureStatus_out) return cudaErrorInvalidValue;
         const std::lock_guard lock(all().mutex);
+        if (capture_ahead_of(stream)) return cudaErrorStreamCaptureImplicit;  // which does not spoil the capture
         const captured_stream* const captured = find(stream);
         *captureStatus_out = !captured                 ? cudaStreamCaptureStatusNone
                              : captured->in->is_spoilt ? cudaStreamCaptureStatusInvalidated

@@ -27,24 +27,16 @@ bool empty(const cudaExtent& extent) { return !extent.width || !extent.height ||
 cudaError_t copy_box(const box& to, const box& from, const cudaExtent& extent, cudaMemcpyKind kind) {
     if (empty(extent)) return cudaSuccess;
     if (const cudaError_t error = check_copy(to.at, to.span(extent), from.at, from.span(extent), kind)) return error;
-    for (std::size_t z = 0; z < extent.depth; ++z) {
-        for (std::size_t y = 0; y < extent.height; ++y) {
-            std::memmove(to.row(y, z), from.row(y, z), extent.width);
-            wrote(to.row(y, z), extent.width);
-        }
-    }
+    for (std::size_t z = 0; z < extent.depth; ++z)
+        for (std::size_t y = 0; y < extent.height; ++y) std::memmove(to.row(y, z), from.row(y, z), extent.width);
     return cudaSuccess;
 }
 
 cudaError_t set_box(const box& to, int value, const cudaExtent& extent) {
     if (empty(extent)) return cudaSuccess;
     if (!device_range(to.at, to.span(extent))) return cudaErrorInvalidValue;
-    for (std::size_t z = 0; z < extent.depth; ++z) {
-        for (std::size_t y = 0; y < extent.height; ++y) {
-            std::memset(to.row(y, z), value, extent.width);
-            wrote(to.row(y, z), extent.width);
-        }
-    }
+    for (std::size_t z = 0; z < extent.depth; ++z)
+        for (std::size_t y = 0; y < extent.height; ++y) std::memset(to.row(y, z), value, extent.width);
     return cudaSuccess;
 }
 
@@ -68,9 +60,8 @@ cudaError_t in_stream(no_stream, Body&& body) {
 // Does it, or adds a node to the graph that the stream is captured into.
 template <class Work, class Do>
 cudaError_t give(cudaStream_t stream, Work&& work, Do&& now) {
-    if (is_capturing(stream)) return submit(stream, work());
-    const cudaError_t error = refuse_in_capture(stream);
-    return error ? error : now();
+    return capture_or_do(
+        stream, [&] { return submit(stream, work()); }, now);
 }
 template <class Work, class Do>
 cudaError_t give(no_stream, Work&&, Do&& now) {
@@ -155,22 +146,16 @@ template <class Stream>
 cudaError_t copy_to_symbol(Stream stream, const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
                            cudaMemcpyKind kind) {
     char* at = nullptr;
-    if (const cudaError_t error = find_symbol(symbol, offset, bytes, &at)) return error;
-    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
-        return cudaErrorInvalidMemcpyDirection;
-    }
-    return copy(stream, at, from, bytes, kind);
+    const cudaError_t error = find_symbol_for_copy(symbol, bytes, offset, kind, cudaMemcpyHostToDevice, &at);
+    return error ? error : copy(stream, at, from, bytes, kind);
 }
 
 template <class Stream>
 cudaError_t copy_from_symbol(Stream stream, void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                              cudaMemcpyKind kind) {
     char* at = nullptr;
-    if (const cudaError_t error = find_symbol(symbol, offset, bytes, &at)) return error;
-    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
-        return cudaErrorInvalidMemcpyDirection;
-    }
-    return copy(stream, to, at, bytes, kind);
+    const cudaError_t error = find_symbol_for_copy(symbol, bytes, offset, kind, cudaMemcpyDeviceToHost, &at);
+    return error ? error : copy(stream, to, at, bytes, kind);
 }
 
 // Prefetches and advice move nothing here; their arguments are checked.
@@ -186,6 +171,13 @@ cudaError_t check_managed(const void* at, std::size_t bytes, const cudaMemLocati
 
 }  // namespace
 
+cudaError_t find_symbol_for_copy(const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
+                                 cudaMemcpyKind with_host, char** at) {
+    if (const cudaError_t error = find_symbol(symbol, offset, bytes, at)) return error;
+    const bool fits = kind == with_host || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
+    return fits ? cudaSuccess : cudaErrorInvalidMemcpyDirection;
+}
+
 cudaError_t copy_memory(const cudaMemcpy3DParms& what) { return copy_3d(&what); }
 
 cudaError_t set_memory(const cudaMemsetParams& what) {
@@ -195,11 +187,9 @@ cudaError_t set_memory(const cudaMemsetParams& what) {
     const box to = flat(what.dst, what.pitch);
     if (!bytes || !what.height) return cudaSuccess;
     if (!device_range(to.at, to.span({bytes, what.height, 1}))) return cudaErrorInvalidValue;
-    for (std::size_t y = 0; y < what.height; ++y) {
+    for (std::size_t y = 0; y < what.height; ++y)
         for (std::size_t i = 0; i < bytes; i += what.elementSize)
             std::memcpy(to.row(y, 0) + i, &what.value, what.elementSize);
-        wrote(to.row(y, 0), bytes);
-    }
     return cudaSuccess;
 }
 

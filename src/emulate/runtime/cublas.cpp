@@ -26,14 +26,12 @@ struct vector_view {
     bool on_device() const {
         return n <= 0 || device_range(at, sizeof(T) * (static_cast<std::size_t>((n - 1) * std::abs(step)) + 1));
     }
-    void tell() const { wrote(at, sizeof(T) * (static_cast<std::size_t>((n - 1) * std::abs(step)) + 1)); }
 };
 
 // A result goes where the pointer mode says; both are memory that the host can write.
 template <class T>
 cublasStatus_t give(T* result, T value) {
     *result = value;
-    wrote(result, sizeof(T));
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -46,7 +44,6 @@ cublasStatus_t axpy(cublasHandle_t handle, int n, const T* alpha, const T* x, in
         const vector_view<T> to{y, n, incy};
         if (!from.on_device() || !to.on_device()) return illegal_address();
         for (int i = 0; i < n; ++i) to[i] += *alpha * from[i];
-        to.tell();
         return CUBLAS_STATUS_SUCCESS;
     });
 }
@@ -59,7 +56,6 @@ cublasStatus_t scal(cublasHandle_t handle, int n, const T* alpha, T* x, int incx
         const vector_view<T> to{x, n, incx};
         if (!to.on_device()) return illegal_address();
         for (int i = 0; i < n; ++i) to[i] *= *alpha;
-        to.tell();
         return CUBLAS_STATUS_SUCCESS;
     });
 }
@@ -130,7 +126,6 @@ cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int incx, T* y, in
         const vector_view<T> to{y, n, incy};
         if (!from.on_device() || !to.on_device()) return illegal_address();
         for (int i = 0; i < n; ++i) to[i] = from[i];
-        to.tell();
         return CUBLAS_STATUS_SUCCESS;
     });
 }
@@ -142,8 +137,6 @@ cublasStatus_t swap(cublasHandle_t handle, int n, T* x, int incx, T* y, int incy
         const vector_view<T> a{x, n, incx}, b{y, n, incy};
         if (!a.on_device() || !b.on_device()) return illegal_address();
         for (int i = 0; i < n; ++i) std::swap(a[i], b[i]);
-        a.tell();
-        b.tell();
         return CUBLAS_STATUS_SUCCESS;
     });
 }
@@ -172,7 +165,6 @@ cublasStatus_t gemv(cublasHandle_t handle, cublasOperation_t op, int m, int n, c
             for (std::int64_t p = 0; used && p < from.n; ++p) sum += a[i * row_step + p * inner_step] * from[p];
             to[i] = *alpha * sum + (*beta == T{0} ? T{0} : *beta * to[i]);
         }
-        to.tell();
         return CUBLAS_STATUS_SUCCESS;
     });
 }
@@ -190,7 +182,6 @@ cublasStatus_t ger(cublasHandle_t handle, int m, int n, const T* alpha, const T*
         for (std::int64_t j = 0; j < n; ++j) {
             for (std::int64_t i = 0; i < m; ++i) a[j * lda + i] += *alpha * rows[i] * cols[j];
         }
-        wrote_matrix(a, type_of<T>, m, n, lda);
         return CUBLAS_STATUS_SUCCESS;
     });
 }
@@ -221,7 +212,6 @@ cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t op_a, cublasOperati
                 c[j * ldc + i] = x + y;
             }
         }
-        wrote_matrix(c, type_of<T>, m, n, ldc);
         return CUBLAS_STATUS_SUCCESS;
     });
 }

@@ -11,15 +11,6 @@ bool device_matrix(const void* at, cudaDataType type, std::int64_t rows, std::in
     return device_range(at, static_cast<std::size_t>((cols - 1) * ld + rows) * element_bytes(type));
 }
 
-void wrote_matrix(const void* at, cudaDataType type, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
-    const std::size_t bytes = element_bytes(type);
-    const char* column = static_cast<const char*>(at);
-    if (ld == rows) return wrote(at, bytes * static_cast<std::size_t>(rows * cols));
-    for (std::int64_t j = 0; j < cols; ++j, column += static_cast<std::size_t>(ld) * bytes) {
-        wrote(column, bytes * static_cast<std::size_t>(rows));
-    }
-}
-
 namespace {
 
 // One product or a batch of them with the same shape.
@@ -49,10 +40,10 @@ cublasStatus_t check(const gemm& g) {
 }
 
 template <class Compute>
-cublasStatus_t run_one(const gemm& g, std::int64_t batch, Compute alpha, Compute beta) {
+cublasStatus_t run_one(const gemm& g, std::int64_t batch, const scale_factors<Compute>& by) {
     const operand a{g.a(batch), g.a_type, g.lda, g.op_a}, b{g.b(batch), g.b_type, g.ldb, g.op_b};
     void* const c = g.c(batch);
-    const bool used = g.k > 0 && !(alpha == Compute{});  // else A and B are not read
+    const bool used = g.k > 0 && !(by.alpha == Compute{});  // else A and B are not read
     const bool a_fits = device_matrix(a.at, a.type, transposes(a.op) ? g.k : g.m, transposes(a.op) ? g.m : g.k, a.ld);
     const bool b_fits = device_matrix(b.at, b.type, transposes(b.op) ? g.n : g.k, transposes(b.op) ? g.k : g.n, b.ld);
     if ((used && !(a_fits && b_fits)) || !device_matrix(c, g.c_type, g.m, g.n, g.ldc)) return illegal_address();
@@ -60,12 +51,9 @@ cublasStatus_t run_one(const gemm& g, std::int64_t batch, Compute alpha, Compute
         using stored_type = decltype(element);
         multiply<Compute>(g.m, g.n, used ? g.k : 0, a, b, [&](std::int64_t row, std::int64_t col, Compute sum) {
             stored_type& at = static_cast<stored_type*>(c)[col * g.ldc + row];
-            // C is not read where beta is zero: it may hold NaN.
-            const Compute before = beta == Compute{} ? Compute{} : beta * loaded<Compute>(at);
-            at = stored<stored_type>(alpha * sum + before);
+            at = stored<stored_type>(by.scaled(sum, &at));
         });
     });
-    wrote_matrix(c, g.c_type, g.m, g.n, g.ldc);
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -78,10 +66,9 @@ cublasStatus_t run(cublasHandle_t handle, const gemm& g) {
             return CUBLAS_STATUS_NOT_SUPPORTED;
         }
         if (!g.m || !g.n) return CUBLAS_STATUS_SUCCESS;
-        const auto alpha = loaded<Compute>(*static_cast<const Scale*>(g.alpha));
-        const auto beta = loaded<Compute>(*static_cast<const Scale*>(g.beta));
+        const auto by = scale_factors<Compute>::template read<Scale>(g.alpha, g.beta);
         for (std::int64_t batch = 0; batch < g.batches; ++batch) {
-            if (const cublasStatus_t status = run_one<Compute>(g, batch, alpha, beta)) return status;
+            if (const cublasStatus_t status = run_one<Compute>(g, batch, by)) return status;
         }
         return CUBLAS_STATUS_SUCCESS;
     });

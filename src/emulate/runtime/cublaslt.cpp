@@ -119,13 +119,11 @@ cublasStatus_t run_batch(const product& p, const epilogue& after, std::int64_t b
     const void* const b = static_cast<const char*>(p.at_b) + batch * p.b.batch_bytes;
     const char* const c = static_cast<const char*>(p.at_c) + batch * p.c.batch_bytes;
     char* const d = static_cast<char*>(p.at_d) + batch * p.d.batch_bytes;
-    const auto alpha = loaded<Compute>(*static_cast<const Scale*>(p.alpha));
-    const auto beta = loaded<Compute>(*static_cast<const Scale*>(p.beta));
+    const auto by = scale_factors<Compute>::template read<Scale>(p.alpha, p.beta);
     const auto* const bias = word<const void*>(p.what, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
     auto* const aux = word<void*>(p.what, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER);
     const auto aux_ld = word<std::int64_t>(p.what, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD);
-    const bool adds = !(beta == Compute{});
-    if (!p.a.fits(a) || !p.b.fits(b) || !p.d.fits(d) || (adds && !p.c.fits(c))) return illegal_address();
+    if (!p.a.fits(a) || !p.b.fits(b) || !p.d.fits(d) || (by.reads_c() && !p.c.fits(c))) return illegal_address();
     if (after.bias && !device_matrix(bias, p.d.type, p.d.rows, 1, p.d.rows)) return illegal_address();
     if (after.aux && (aux_ld < p.d.rows || !device_matrix(aux, p.d.type, p.d.rows, p.d.cols, aux_ld))) {
         return CUBLAS_STATUS_INVALID_VALUE;
@@ -139,8 +137,7 @@ cublasStatus_t run_batch(const product& p, const epilogue& after, std::int64_t b
             return in.by_rows ? row * in.ld + col : col * in.ld + row;
         };
         const auto finish = [&](std::int64_t row, std::int64_t col, Compute sum) {
-            Compute value = alpha * sum;
-            if (adds) value += beta * loaded<Compute>(from[at(p.c, row, col)]);
+            Compute value = by.scaled(sum, from + at(p.c, row, col));
             if (after.bias) value += loaded<Compute>(static_cast<const stored_type*>(bias)[row]);
             if (after.aux) static_cast<stored_type*>(aux)[col * aux_ld + row] = stored<stored_type>(value);
             if (after.relu && !(value > Compute{0})) value = value != value ? value : Compute{0};
@@ -149,8 +146,6 @@ cublasStatus_t run_batch(const product& p, const epilogue& after, std::int64_t b
         };
         multiply<Compute>(p.d.rows, p.d.cols, inner, p.a.stored(a, op_a), p.b.stored(b, op_b), finish);
     });
-    if (after.aux) wrote_matrix(aux, p.d.type, p.d.rows, p.d.cols, aux_ld);
-    wrote_matrix(d, p.d.type, p.d.by_rows ? p.d.cols : p.d.rows, p.d.by_rows ? p.d.rows : p.d.cols, p.d.ld);
     return CUBLAS_STATUS_SUCCESS;
 }
 

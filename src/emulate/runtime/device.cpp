@@ -71,10 +71,10 @@ using namespace cornerturn::emulator;
 extern "C" {
 
 cudaError_t cudaDeviceSynchronize(void) {
-    return api_call([] {
-        if (current_worker != nullptr) unsupported_feature("cudaDeviceSynchronize() in a kernel, as CUDA 12 on Hopper");
-        return refuse_in_any_capture();
-    });
+    if (current_worker != nullptr)
+        current_worker->refuse("cudaDeviceSynchronize() in a kernel (CUDA 12 and later lack it, too)",
+                               reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+    return api_call([] { return refuse_in_any_capture(); });
 }
 cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 
@@ -83,6 +83,7 @@ cudaError_t cudaDeviceReset(void) {
     clear_sticky_error();
     return api_call([] {
         release_all();
+        forget_captures();  // while their streams still are there
         forget_streams();
         forget_graphs();
         for (std::size_t i = 0; i < limits.size(); ++i) limits[i] = kLimits[i];

@@ -1,5 +1,5 @@
-// exit() and quick_exit() ask who wants to know; of the other ways the program has our own functions, which the linker
-// takes before the C library's.
+// quick_exit() asks who wants to know. exit() calls the destructors of the program last, of which one is ours. Of the
+// other ways the program has our own functions, which the linker takes before the C library's.
 #include "emulate/runtime/endings.hpp"
 
 #include <dlfcn.h>
@@ -21,6 +21,10 @@ void tell() {
     if (void (*const f)() = wanted; f != nullptr && process == getpid()) f();
 }
 
+// Behind all that atexit() knows, destructors of objects among them, and behind the program's own functions of this
+// kind: all of these launch kernels. Lower numbers come later; up to 100 they are the C library's.
+[[gnu::destructor(101)]] void tell_last() { tell(); }
+
 [[noreturn]] void end(int status) {
     tell();
     for (;;) syscall(SYS_exit_group, status);
@@ -31,7 +35,6 @@ void tell() {
 void at_every_end(void (*f)()) {
     process = getpid();
     wanted = f;
-    std::atexit(&tell);
     std::at_quick_exit(&tell);
 }
 

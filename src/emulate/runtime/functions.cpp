@@ -8,7 +8,6 @@
 #include "emulate/runtime/errors.hpp"
 #include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/kernels.hpp"
-#include "emulate/runtime/streams.hpp"
 
 namespace cornerturn::emulator {
 namespace {
@@ -68,16 +67,15 @@ cudaError_t available_shared(std::size_t* result, const kernel_facts& facts, con
 // All blocks of a cooperative launch must find room on the device at once.
 cudaError_t launch_in_stream(const void* function, const launch_shape& shape, void** arguments) {
     return with_kernel(function, [&](const kernel_facts& facts) {
-        if (!stream_exists(shape.stream)) return cudaErrorInvalidResourceHandle;
         const std::uint64_t blocks = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z,
                             threads = std::uint64_t{shape.block.x} * shape.block.y * shape.block.z;
         if (shape.cooperative && threads > 0 && threads <= kMaxBlockThreads) {
             const int each = resident_blocks(function, facts, static_cast<int>(threads), shape.shared_bytes);
             if (blocks > static_cast<std::uint64_t>(each) * kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
         }
-        if (is_capturing(shape.stream)) return submit_launch(function, shape, arguments);
-        const cudaError_t error = refuse_in_capture(shape.stream);
-        return error ? error : launch_kernel(function, shape, arguments);
+        return capture_or_do(
+            shape.stream, [&] { return submit_launch(function, shape, arguments); },
+            [&] { return launch_kernel(function, shape, arguments); });
     });
 }
 
@@ -98,10 +96,8 @@ extern "C" {
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attr, const void* func) {
     return with_kernel(func, [&](const kernel_facts& facts) {
         if (!attr) return cudaErrorInvalidValue;
-        *attr = {};
+        *attr = {};  // constant and local memory are not known
         attr->sharedSizeBytes = facts.static_shared_bytes;
-        attr->constSizeBytes = facts.constant_bytes;
-        attr->localSizeBytes = facts.local_bytes;
         attr->maxThreadsPerBlock = kMaxBlockThreads;
         attr->numRegs = 32;  // not known: the most that never limits the occupancy
         attr->ptxVersion = 90;

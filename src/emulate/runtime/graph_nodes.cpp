@@ -1,4 +1,4 @@
-// What graphs are made of: nodes, their order, copies of both, and the work of a node.
+// What graphs are made of: nodes, their order, copies of both; and how the work of a node is done.
 #include <atomic>
 #include <mutex>
 #include <unordered_set>
@@ -42,11 +42,6 @@ struct by_type : Cases... {
     using Cases::operator()...;
 };
 
-void set_addresses(kernel_work& work) {
-    work.addresses.clear();
-    for (std::vector<std::byte>& argument : work.arguments) work.addresses.push_back(argument.data());
-}
-
 std::unique_ptr<CUgraph_st> copy_of_part(const CUgraph_st& graph) {
     std::unique_ptr<CUgraph_st> made = copy_of(graph);
     made->is_part = true;
@@ -82,7 +77,7 @@ cudaGraphNodeType type_of(const graph_work& work) {
 graph_work copy_of(const graph_work& work) {
     return std::visit(by_type{[](const kernel_work& one) {
                                   kernel_work copy = one;
-                                  set_addresses(copy);
+                                  copy.addresses = addresses_of(copy.arguments);
                                   return graph_work(std::move(copy));
                               },
                               [](const child_work& one) { return graph_work(child_work{copy_of_part(*one.graph)}); },
@@ -96,43 +91,6 @@ graph_work copy_of(const graph_work& work) {
                               },
                               [](const auto& one) { return graph_work(one); }},
                       work);
-}
-
-cudaError_t make_kernel_work(const cudaKernelNodeParams* params, graph_work& work) {
-    if (!params || !facts_of(params->func)) return !params ? cudaErrorInvalidValue : cudaErrorInvalidDeviceFunction;
-    if (params->extra) return cudaErrorNotSupported;
-    const std::vector<std::size_t> bytes = argument_bytes(params->func);
-    if (!bytes.empty() && !params->kernelParams) return cudaErrorInvalidValue;
-    kernel_work made{params->func, {params->gridDim, params->blockDim, params->sharedMemBytes, nullptr, false}, {}, {}};
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        const auto* const value = static_cast<const std::byte*>(params->kernelParams[i]);
-        made.arguments.emplace_back(value, value + bytes[i]);
-    }
-    set_addresses(made);
-    work = std::move(made);
-    return cudaSuccess;
-}
-
-cudaError_t submit_launch(const void* function, const launch_shape& shape, void** arguments) {
-    const cudaKernelNodeParams params{const_cast<void*>(function),
-                                      shape.grid,
-                                      shape.block,
-                                      static_cast<unsigned>(shape.shared_bytes),
-                                      arguments,
-                                      nullptr};
-    graph_work work;
-    if (const cudaError_t error = make_kernel_work(&params, work)) return error;
-    std::get<kernel_work>(work).shape.cooperative = shape.cooperative;
-    return submit(shape.stream, std::move(work));
-}
-
-cudaMemcpy3DParms flat_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    cudaMemcpy3DParms what{};
-    what.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
-    what.dstPtr = {to, bytes, bytes, 1};
-    what.extent = {bytes, 1, 1};
-    what.kind = kind;
-    return what;
 }
 
 cudaError_t do_work(const graph_work& work) {
@@ -156,8 +114,8 @@ cudaError_t do_work(const graph_work& work) {
 
 std::unique_ptr<CUgraph_st> copy_of(const CUgraph_st& graph) {
     auto copy = std::make_unique<CUgraph_st>();
-    copy->copied_from = graph.id;
     copy->conditions = graph.conditions;
+    copy->objects = graph.objects;
     for (const auto& node : graph.nodes) {
         copy->nodes.push_back(std::make_unique<CUgraphNode_st>(copy.get(), copy_of(node->work)));
         copy->nodes.back()->copied_from = node->id;

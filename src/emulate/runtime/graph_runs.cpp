@@ -60,8 +60,8 @@ bool has_circle(CUgraph_st& graph) {
     return found;
 }
 
-// Gives the nodes of `to` the work of those of `from`, pair by pair in the order in which they were added.
-cudaGraphExecUpdateResult update(CUgraph_st& to, const CUgraph_st& from, cudaGraphExecUpdateResultInfo& told) {
+// Whether the nodes of `to` can take the work of those of `from`, pair by pair in the order in which they were added.
+cudaGraphExecUpdateResult compare(const CUgraph_st& to, const CUgraph_st& from, cudaGraphExecUpdateResultInfo& told) {
     const auto places = [](const CUgraph_st& graph, const CUgraphNode_st& node) {
         std::vector<std::size_t> found;
         for (std::size_t i = 0; i < graph.nodes.size(); ++i)
@@ -78,14 +78,44 @@ cudaGraphExecUpdateResult update(CUgraph_st& to, const CUgraph_st& from, cudaGra
             if (memory->what.bytesize != std::get<allocation_work>(wanted.work).what.bytesize)
                 return cudaGraphExecUpdateErrorParametersChanged;
         if (std::holds_alternative<conditional_work>(old.work)) return cudaGraphExecUpdateErrorNotSupported;
-    }
-    for (std::size_t i = 0; i < to.nodes.size(); ++i) {
-        to.nodes[i]->copied_from = from.nodes[i]->id;
-        if (!std::holds_alternative<allocation_work>(to.nodes[i]->work))
-            to.nodes[i]->work = copy_of(from.nodes[i]->work);
+        if (const auto* const child = std::get_if<child_work>(&old.work))
+            if (const auto error = compare(*child->graph, *std::get<child_work>(wanted.work).graph, told)) return error;
     }
     told.errorNode = nullptr;
     return cudaGraphExecUpdateSuccess;
+}
+
+// The nodes of `to` stay copies of those that they were made of: by these the program knows them.
+void give_work(CUgraph_st& to, const CUgraph_st& from) {
+    for (std::size_t i = 0; i < to.nodes.size(); ++i) {
+        graph_work& work = to.nodes[i]->work;
+        if (auto* const child = std::get_if<child_work>(&work))
+            give_work(*child->graph, *std::get<child_work>(from.nodes[i]->work).graph);
+        else if (!std::holds_alternative<allocation_work>(work))
+            work = copy_of(from.nodes[i]->work);
+    }
+    to.objects = from.objects;
+}
+
+cudaGraphExecUpdateResult update(CUgraph_st& to, const CUgraph_st& from, cudaGraphExecUpdateResultInfo& told) {
+    const cudaGraphExecUpdateResult result = compare(to, from, told);
+    if (result == cudaGraphExecUpdateSuccess) give_work(to, from);
+    return result;
+}
+
+cudaError_t update_child(child_work& work, cudaGraph_t from) {
+    if (!graph_exists(from)) return cudaErrorInvalidValue;
+    cudaGraphExecUpdateResultInfo told{};
+    const bool fits = update(*work.graph, *from, told) == cudaGraphExecUpdateSuccess;
+    return fits ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t set_event(cudaGraphExec_t ready, cudaGraphNode_t node, bool records, cudaEvent_t event) {
+    return with_ready_work<event_work>(ready, node, [&](event_work& work, graph_work&) {
+        if (work.records != records) return cudaErrorInvalidValue;
+        work.event = event;
+        return cudaSuccess;
+    });
 }
 
 cudaError_t launch_ready(CUgraphExec_st& ready) {
@@ -193,10 +223,26 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaG
     return cudaGraphExecMemcpyNodeSetParams(hGraphExec, node, &what);
 }
 
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                     const void* symbol, const void* src, size_t count, size_t offset,
+                                                     enum cudaMemcpyKind kind) {
+    return with_ready_work<copy_work>(hGraphExec, node, [&](copy_work&, graph_work& work) {
+        return make_copy_to_symbol(symbol, src, count, offset, kind, work);
+    });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void* dst,
+                                                       const void* symbol, size_t count, size_t offset,
+                                                       enum cudaMemcpyKind kind) {
+    return with_ready_work<copy_work>(hGraphExec, node, [&](copy_work&, graph_work& work) {
+        return make_copy_from_symbol(dst, symbol, count, offset, kind, work);
+    });
+}
+
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                              const struct cudaMemsetParams* pNodeParams) {
     return with_ready_work<set_work>(hGraphExec, node, [&](set_work& work, graph_work&) {
-        if (!pNodeParams) return cudaErrorInvalidValue;
+        if (!pNodeParams || !is_valid(*pNodeParams)) return cudaErrorInvalidValue;
         work.what = *pNodeParams;
         return cudaSuccess;
     });
@@ -213,11 +259,26 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraph
 
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                  cudaGraph_t childGraph) {
-    return with_ready_work<child_work>(hGraphExec, node, [&](child_work& work, graph_work&) {
-        if (!graph_exists(childGraph)) return cudaErrorInvalidValue;
-        cudaGraphExecUpdateResultInfo told{};
-        const bool fits = update(*work.graph, *childGraph, told) == cudaGraphExecUpdateSuccess;
-        return fits ? cudaSuccess : cudaErrorInvalidValue;
+    return with_ready_work<child_work>(hGraphExec, node,
+                                       [&](child_work& work, graph_work&) { return update_child(work, childGraph); });
+}
+
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
+    return set_event(hGraphExec, hNode, true, event);
+}
+
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event) {
+    return set_event(hGraphExec, hNode, false, event);
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
+                                       struct cudaGraphNodeParams* nodeParams) {
+    return with_ready(graphExec, [&] {
+        const cudaGraphNode_t copy = ready_node(graphExec, node);
+        if (!copy || !nodeParams || nodeParams->type != type_of(copy->work)) return cudaErrorInvalidValue;
+        if (auto* const child = std::get_if<child_work>(&copy->work))
+            return update_child(*child, nodeParams->graph.graph);
+        return make_changeable_work(*nodeParams, copy->work);
     });
 }
 

@@ -2,30 +2,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "emulate/runtime/errors.hpp"
-#include "emulate/runtime/graph.hpp"
+#include "emulate/runtime/graph_calls.hpp"
 
 namespace cornerturn::emulator {
 namespace {
-
-template <class Body>
-cudaError_t with_graph(cudaGraph_t graph, Body&& body) {
-    return api_call([&] { return graph_exists(graph) ? body() : cudaErrorInvalidValue; });
-}
-
-template <class Body>
-cudaError_t with_node(cudaGraphNode_t node, Body&& body) {
-    return api_call([&] { return node_exists(node) ? body() : cudaErrorInvalidValue; });
-}
-
-// The work of a node of one type.
-template <class Work, class Body>
-cudaError_t with_work(cudaGraphNode_t node, Body&& body) {
-    return with_node(node, [&] {
-        Work* const work = std::get_if<Work>(&node->work);
-        return work ? body(*work) : cudaErrorInvalidValue;
-    });
-}
 
 cudaError_t check_dependencies(cudaGraph_t graph, const cudaGraphNode_t* nodes, std::size_t count) {
     if (count && !nodes) return cudaErrorInvalidValue;
@@ -58,58 +38,6 @@ auto made(Work one) {
     };
 }
 
-auto refused() {
-    return [](graph_work&) { return cudaErrorInvalidValue; };
-}
-
-std::unique_ptr<CUgraph_st> new_part() {
-    auto part = std::make_unique<CUgraph_st>();
-    part->is_part = true;
-    return part;
-}
-
-cudaError_t make_conditional(cudaConditionalNodeParams& params, cudaGraph_t graph, graph_work& work) {
-    const bool is_switch = params.type == cudaGraphCondTypeSwitch;
-    const unsigned most = params.type == cudaGraphCondTypeIf ? 2 : 1;
-    if (params.type < cudaGraphCondTypeIf || params.type > cudaGraphCondTypeSwitch) return cudaErrorInvalidValue;
-    if (params.size == 0 || (!is_switch && params.size > most)) return cudaErrorInvalidValue;
-    conditional_work one{params.type, nullptr, {}, {}};
-    for (const auto& known : graph->conditions)
-        if (reinterpret_cast<cudaGraphConditionalHandle>(known.get()) == params.handle) one.asks = known;
-    if (!one.asks) return cudaErrorInvalidValue;
-    for (unsigned i = 0; i < params.size; ++i) {
-        one.bodies.push_back(new_part());
-        one.bodies.back()->conditions = graph->conditions;
-        one.handles.push_back(one.bodies.back().get());
-    }
-    params.phGraph_out = one.handles.data();  // stays where it is when `one` moves
-    work = std::move(one);
-    return cudaSuccess;
-}
-
-cudaError_t make_allocation(cudaMemAllocNodeParams* params, graph_work& work) {
-    if (!params || !params->bytesize) return cudaErrorInvalidValue;
-    const bool is_here = params->poolProps.location.type == cudaMemLocationTypeDevice && !params->poolProps.location.id;
-    if (params->poolProps.allocType != cudaMemAllocationTypePinned || !is_here) return cudaErrorInvalidValue;
-    const std::shared_ptr<reserved_memory> memory = reserve(params->bytesize);
-    if (!memory) return cudaErrorMemoryAllocation;
-    params->dptr = memory->at;
-    work = allocation_work{*params, memory};
-    return cudaSuccess;
-}
-
-cudaError_t make_child(cudaGraph_t child, graph_work& work) {
-    if (!graph_exists(child)) return cudaErrorInvalidValue;
-    std::unique_ptr<CUgraph_st> copy = copy_of(*child);
-    copy->is_part = true;
-    work = child_work{std::move(copy)};
-    return cudaSuccess;
-}
-
-bool is_valid(const cudaMemsetParams& what) {
-    return what.elementSize == 1 || what.elementSize == 2 || what.elementSize == 4;
-}
-
 cudaError_t for_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                              std::size_t count, bool adds) {
     return with_graph(graph, [&] {
@@ -126,6 +54,13 @@ cudaError_t for_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, con
         }
         return cudaSuccess;
     });
+}
+
+// The ends of edges, and what there is to say about each edge.
+cudaError_t give_nodes(const std::vector<cudaGraphNode_t>& list, cudaGraphNode_t* nodes, cudaGraphEdgeData* edges,
+                       std::size_t* count) {
+    if (edges && count) std::fill(edges, edges + std::min(*count, list.size()), cudaGraphEdgeData{});
+    return give_list(list, nodes, count);
 }
 
 const char* word_for(cudaGraphNodeType type) {
@@ -209,6 +144,22 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* pGraphNode, cudaGraph_t gr
                     made(copy_work{flat_copy(dst, src, count, kind)}));
 }
 
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                           const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                           const void* symbol, const void* src, size_t count, size_t offset,
+                                           enum cudaMemcpyKind kind) {
+    return add_node(pGraphNode, graph, pDependencies, numDependencies,
+                    [&](graph_work& work) { return make_copy_to_symbol(symbol, src, count, offset, kind, work); });
+}
+
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                             const cudaGraphNode_t* pDependencies, size_t numDependencies, void* dst,
+                                             const void* symbol, size_t count, size_t offset,
+                                             enum cudaMemcpyKind kind) {
+    return add_node(pGraphNode, graph, pDependencies, numDependencies,
+                    [&](graph_work& work) { return make_copy_from_symbol(dst, symbol, count, offset, kind, work); });
+}
+
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
                                    size_t numDependencies, const struct cudaMemsetParams* pMemsetParams) {
     if (!pMemsetParams || !is_valid(*pMemsetParams)) return fail(cudaErrorInvalidValue);
@@ -226,14 +177,6 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* pGraphNode, cudaGraph_t 
                                        cudaGraph_t childGraph) {
     return add_node(pGraphNode, graph, pDependencies, numDependencies,
                     [&](graph_work& work) { return make_child(childGraph, work); });
-}
-
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* pGraph) {
-    return with_work<child_work>(node, [&](const child_work& work) {
-        if (!pGraph) return cudaErrorInvalidValue;
-        *pGraph = work.graph.get();
-        return cudaSuccess;
-    });
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
@@ -259,25 +202,9 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* pGraphNode, cudaGraph_t gr
                     [&](graph_work& work) { return make_allocation(nodeParams, work); });
 }
 
-cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams* params_out) {
-    return with_work<allocation_work>(node, [&](const allocation_work& work) {
-        if (!params_out) return cudaErrorInvalidValue;
-        *params_out = work.what;
-        return cudaSuccess;
-    });
-}
-
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
                                     const cudaGraphNode_t* pDependencies, size_t numDependencies, void* dptr) {
     return add_node(pGraphNode, graph, pDependencies, numDependencies, made(free_work{dptr}));
-}
-
-cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* dptr_out) {
-    return with_work<free_work>(node, [&](const free_work& work) {
-        if (!dptr_out) return cudaErrorInvalidValue;
-        *static_cast<void**>(dptr_out) = work.at;
-        return cudaSuccess;
-    });
 }
 
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* pHandle_out, cudaGraph_t graph,
@@ -299,27 +226,8 @@ void ct_set_condition(cudaGraphConditionalHandle handle, unsigned int value) noe
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
                              const cudaGraphEdgeData*, size_t numDependencies, struct cudaGraphNodeParams* nodeParams) {
     if (!nodeParams) return fail(cudaErrorInvalidValue);
-    const auto add = [&](auto make) { return add_node(pGraphNode, graph, pDependencies, numDependencies, make); };
-    cudaGraphNodeParams& p = *nodeParams;
-    switch (p.type) {
-        case cudaGraphNodeTypeKernel: {
-            const cudaKernelNodeParams params{p.kernel.func,           p.kernel.gridDim,      p.kernel.blockDim,
-                                              p.kernel.sharedMemBytes, p.kernel.kernelParams, p.kernel.extra};
-            return add([&](graph_work& work) { return make_kernel_work(&params, work); });
-        }
-        case cudaGraphNodeTypeMemcpy: return add(made(copy_work{p.memcpy.copyParams}));
-        case cudaGraphNodeTypeMemset: return is_valid(p.memset) ? add(made(set_work{p.memset})) : add(refused());
-        case cudaGraphNodeTypeHost: return p.host.fn ? add(made(host_work{p.host})) : add(refused());
-        case cudaGraphNodeTypeGraph: return add([&](graph_work& work) { return make_child(p.graph.graph, work); });
-        case cudaGraphNodeTypeEmpty: return add(made(nothing{}));
-        case cudaGraphNodeTypeWaitEvent: return add(made(event_work{p.eventWait.event, false}));
-        case cudaGraphNodeTypeEventRecord: return add(made(event_work{p.eventRecord.event, true}));
-        case cudaGraphNodeTypeMemAlloc: return add([&](graph_work& work) { return make_allocation(&p.alloc, work); });
-        case cudaGraphNodeTypeMemFree: return add(made(free_work{p.free.dptr}));
-        case cudaGraphNodeTypeConditional:
-            return add([&](graph_work& work) { return make_conditional(p.conditional, graph, work); });
-        default: return fail(cudaErrorNotSupported);
-    }
+    return add_node(pGraphNode, graph, pDependencies, numDependencies,
+                    [&](graph_work& work) { return make_work(*nodeParams, graph, work); });
 }
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
@@ -367,10 +275,16 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* pDependencies,
                                          cudaGraphEdgeData* edgeData, size_t* pNumDependencies) {
+    return with_node(node, [&] { return give_nodes(node->behind, pDependencies, edgeData, pNumDependencies); });
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* pDependentNodes,
+                                           cudaGraphEdgeData* edgeData, size_t* pNumDependentNodes) {
     return with_node(node, [&] {
-        if (edgeData && pNumDependencies)
-            std::fill(edgeData, edgeData + std::min(*pNumDependencies, node->behind.size()), cudaGraphEdgeData{});
-        return give_list(node->behind, pDependencies, pNumDependencies);
+        std::vector<cudaGraphNode_t> list;
+        for (const auto& other : node->graph->nodes)
+            if (std::count(other->behind.begin(), other->behind.end(), node)) list.push_back(other.get());
+        return give_nodes(list, pDependentNodes, edgeData, pNumDependentNodes);
     });
 }
 
@@ -390,53 +304,6 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
         return cudaSuccess;
     });
 }
-
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams* pNodeParams) {
-    return with_work<kernel_work>(node, [&](kernel_work& work) {
-        if (!pNodeParams) return cudaErrorInvalidValue;
-        *pNodeParams = {const_cast<void*>(work.function),
-                        work.shape.grid,
-                        work.shape.block,
-                        static_cast<unsigned>(work.shape.shared_bytes),
-                        work.addresses.data(),
-                        nullptr};
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams* pNodeParams) {
-    return with_work<kernel_work>(node, [&](kernel_work&) { return make_kernel_work(pNodeParams, node->work); });
-}
-
-cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, enum cudaLaunchAttributeID attr,
-                                            const union cudaLaunchAttributeValue* value) {
-    return with_work<kernel_work>(node, [&](kernel_work& work) {
-        if (!value) return cudaErrorInvalidValue;
-        if (attr == cudaLaunchAttributeClusterDimension) return cudaErrorNotSupported;
-        if (attr == cudaLaunchAttributeCooperative) work.shape.cooperative = value->cooperative != 0;
-        return cudaSuccess;
-    });
-}
-
-#define CT_GET_AND_SET(Name, type, work_type, valid)                                            \
-    cudaError_t cudaGraph##Name##NodeGetParams(cudaGraphNode_t node, type* pNodeParams) {       \
-        return with_work<work_type>(node, [&](const work_type& work) {                          \
-            if (!pNodeParams) return cudaErrorInvalidValue;                                     \
-            *pNodeParams = work.what;                                                           \
-            return cudaSuccess;                                                                 \
-        });                                                                                     \
-    }                                                                                           \
-    cudaError_t cudaGraph##Name##NodeSetParams(cudaGraphNode_t node, const type* pNodeParams) { \
-        return with_work<work_type>(node, [&](work_type& work) {                                \
-            if (!pNodeParams || !(valid)) return cudaErrorInvalidValue;                         \
-            work.what = *pNodeParams;                                                           \
-            return cudaSuccess;                                                                 \
-        });                                                                                     \
-    }
-CT_GET_AND_SET(Memcpy, cudaMemcpy3DParms, copy_work, true)
-CT_GET_AND_SET(Memset, cudaMemsetParams, set_work, is_valid(*pNodeParams))
-CT_GET_AND_SET(Host, cudaHostNodeParams, host_work, pNodeParams->fn != nullptr)
-#undef CT_GET_AND_SET
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned int) {
     return with_graph(graph, [&] {

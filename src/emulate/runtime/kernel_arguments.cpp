@@ -8,7 +8,7 @@
 
 // What the objects' tables say (src/emulate/objects.cpp).
 struct ct_kernel_row {
-    const void* host;
+    const void* host;  // null: the host's code has none
     const void* device;
 };
 extern "C" {
@@ -75,23 +75,16 @@ void for_arguments(const kernel& which, saved_registers& registers, std::byte* s
 }  // namespace
 
 const kernel* find_kernel(const void* host) {
+    if (host == nullptr) return nullptr;  // rows of kernels that only kernels launch have it, too
     static std::mutex mutex;
     static auto& known = *new std::unordered_map<const void*, std::unique_ptr<kernel>>;
     std::lock_guard lock(mutex);
     const auto found = known.find(host);
     if (found != known.end()) return found->second.get();
-    constexpr std::uintptr_t kFew = 64;
-    const auto behind = [&](const ct_kernel_row& row) {
-        return reinterpret_cast<std::uintptr_t>(host) - reinterpret_cast<std::uintptr_t>(row.host);
-    };
-    const ct_kernel_row* row = nullptr;
-    for (const ct_kernel_row* r = __start_ct_kernels; r < __stop_ct_kernels; ++r) {
-        if (behind(*r) < (row != nullptr ? behind(*row) : kFew)) row = r;
-        if (r->device != host) continue;
-        row = r;
-        break;
-    }
-    if (row == nullptr) return nullptr;
+    const ct_kernel_row* const row = std::find_if(__start_ct_kernels, __stop_ct_kernels, [&](const ct_kernel_row& r) {
+        return r.host == host || r.device == host;
+    });
+    if (row == __stop_ct_kernels) return nullptr;
     auto made = std::make_unique<kernel>();
     made->device = row->device;
     made->facts.name = function_name(row->device);
@@ -113,6 +106,12 @@ std::vector<std::size_t> argument_bytes(const void* host_function) {
     if (const kernel* const which = find_kernel(host_function))
         for (const parameter& p : which->parameters) bytes.push_back(p.nothing ? 0 : p.bytes);
     return bytes;
+}
+
+std::vector<void*> addresses_of(std::vector<std::vector<std::byte>>& arguments) {
+    std::vector<void*> all;
+    for (std::vector<std::byte>& argument : arguments) all.push_back(argument.data());
+    return all;
 }
 
 std::vector<std::vector<std::byte>> arguments_of(const kernel& which, const saved_registers& registers,

@@ -27,8 +27,7 @@ struct kernel {
     std::size_t stack_bytes = 0;  // of the arguments that do not fit the registers
 };
 
-// `host`: the kernel's address in the device's code, or in the host's, or one a few instructions behind that (g++ may
-// first store some of the arguments). Null: no kernel's.
+// `host`: the kernel's address in the host's code or in the device's. Null: no kernel's.
 const kernel* find_kernel(const void* host);
 
 // Copies of a kernel's arguments, each by its bytes.

@@ -13,8 +13,6 @@ namespace cornerturn::emulator {
 struct kernel_facts {
     std::string name;
     std::size_t static_shared_bytes = 0;
-    std::size_t local_bytes = 0;
-    std::size_t constant_bytes = 0;
 };
 const kernel_facts* facts_of(const void* host_function);             // null: not a kernel
 std::vector<std::size_t> argument_bytes(const void* host_function);  // of each parameter
@@ -39,6 +37,9 @@ std::size_t dynamic_shared_limit(const void* function);
 
 // device.cpp: cudaLimitStackSize.
 std::size_t stack_limit();
+
+// The address of each, as launches take them.
+std::vector<void*> addresses_of(std::vector<std::vector<std::byte>>& arguments);
 
 struct launch_shape {
     dim3 grid, block;

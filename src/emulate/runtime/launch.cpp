@@ -5,21 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <cstring>
-#include <deque>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <unordered_map>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "cornerturn/emulator/fiber.hpp"
 #include "emulate/runtime/errors.hpp"
 #include "emulate/runtime/graph.hpp"
 #include "emulate/runtime/kernel_arguments.hpp"
-#include "emulate/runtime/kernels.hpp"
 #include "emulate/runtime/memory.hpp"
 #include "emulate/runtime/record.hpp"
 #include "emulate/runtime/strays.hpp"
@@ -129,8 +125,32 @@ extern "C" void cornerturn_call_kernel(const cornerturn::emulator::saved_registe
 namespace cornerturn::emulator {
 namespace {
 
-// Never destroyed, as what is static here.
-thread_local auto& pushed = *new std::vector<launch_shape>;
+// The launches whose arguments are still being evaluated, by the thread that makes them, the innermost last. Not
+// thread_local: destructors of global objects launch kernels, too, when the thread's own objects are gone.
+class launches_to_come {
+public:
+    static launches_to_come& instance() {
+        static auto* const one = new launches_to_come;
+        return *one;
+    }
+    void push(const launch_shape& shape) {
+        std::lock_guard lock(mutex_);
+        by_thread_[std::this_thread::get_id()].push_back(shape);
+    }
+    std::optional<launch_shape> pop() {
+        std::lock_guard lock(mutex_);
+        const auto own = by_thread_.find(std::this_thread::get_id());
+        if (own == by_thread_.end()) return {};
+        const launch_shape last = own->second.back();
+        own->second.pop_back();
+        if (own->second.empty()) by_thread_.erase(own);
+        return last;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::thread::id, std::vector<launch_shape>> by_thread_;
+};
 
 struct call {
     const saved_registers* registers;
@@ -189,7 +209,7 @@ cudaError_t run_grid(const kernel& which, const void* host, const launch_shape& 
     how.find_memory = &find_memory;
     how.describe_stray = &describe_stray;
     how.dynamic_shared = [] { return static_cast<void*>(dynamic_shared_memory); };
-    static auto* const races = new race_search;  // as the worker pool: never destroyed
+    static auto* const races = new race_search;
     how.races = races;
     const run_options& wanted = run_options::given();
     how.lines = record::wants_lines();
@@ -236,13 +256,7 @@ struct child_launch {
     std::vector<std::vector<std::byte>> arguments;
 };
 std::mutex children_mutex;
-auto& children = *new std::vector<child_launch>;
-
-std::vector<void*> addresses_of(std::vector<std::vector<std::byte>>& arguments) {
-    std::vector<void*> all;
-    for (std::vector<std::byte>& argument : arguments) all.push_back(argument.data());
-    return all;
-}
+auto& children = *new std::vector<child_launch>;  // never destroyed, as all that a launch needs
 
 cudaError_t run_with(const kernel& which, const void* host, const launch_shape& shape, void** arguments) {
     saved_registers registers{};
@@ -289,19 +303,27 @@ struct lane_launch {
     launch_shape shape;
     const void* device = nullptr;
 };
-thread_local auto& pushed_by_lanes = *new std::vector<lane_launch>;
+// Those of the block that runs here.
+std::vector<lane_launch>& pushed_by_lanes() {
+    static auto* const by_worker = new std::map<const worker*, std::vector<lane_launch>>;
+    static std::mutex mutex;
+    std::lock_guard lock(mutex);
+    return (*by_worker)[current_worker];
+}
 
 lane_launch& last_of_lane() {
     const index3 own = current_worker->running_thread();
-    auto found = pushed_by_lanes.end();
+    auto found = pushed_by_lanes().end();
     do --found;
     while (found->thread.x != own.x || found->thread.y != own.y || found->thread.z != own.z);
     return *found;
 }
 
 void launch_child(const saved_registers& registers, const void* stack) {
-    const lane_launch made = last_of_lane();
-    pushed_by_lanes.erase(pushed_by_lanes.begin() + (&last_of_lane() - pushed_by_lanes.data()));
+    lane_launch& last = last_of_lane();
+    const lane_launch made = last;
+    std::vector<lane_launch>& pushed = pushed_by_lanes();
+    pushed.erase(pushed.begin() + (&last - pushed.data()));
     current_worker->note_communication();
     current_worker->on_large_stack([&] {
         const kernel& which = *find_kernel(made.device);
@@ -318,12 +340,13 @@ void launch_child(const saved_registers& registers, const void* stack) {
 // Launches, or adds a node to the graph that the stream is captured into.
 cudaError_t give_launch(const kernel& which, const void* host, const launch_shape& shape,
                         const saved_registers* registers, const void* stack) {
-    if (!is_capturing(shape.stream)) {
-        const cudaError_t error = refuse_in_capture(shape.stream);
-        return error ? error : run(which, host, shape, registers, stack);
-    }
-    std::vector<std::vector<std::byte>> arguments = arguments_of(which, *registers, stack);
-    return submit_launch(host, shape, addresses_of(arguments).data());
+    return capture_or_do(
+        shape.stream,
+        [&] {
+            std::vector<std::vector<std::byte>> arguments = arguments_of(which, *registers, stack);
+            return submit_launch(host, shape, addresses_of(arguments).data());
+        },
+        [&] { return run(which, host, shape, registers, stack); });
 }
 
 }  // namespace
@@ -342,14 +365,14 @@ cudaError_t launch_kernel(const void* host_function, const launch_shape& shape, 
 }
 
 const device_symbol* symbol_of(const void* host_address) {
-    static const auto& all = *[] {
+    static const auto* const all = [] {
         auto* const known = new std::map<const void*, device_symbol>;
         for (const ct_variable_row* v = __start_ct_variables; v < __stop_ct_variables; ++v)
             if (v->host != nullptr) (*known)[v->host] = {v->device, v->bytes};
         return known;
     }();
-    const auto found = all.find(host_address);
-    return found != all.end() ? &found->second : nullptr;
+    const auto found = all->find(host_address);
+    return found != all->end() ? &found->second : nullptr;
 }
 
 }  // namespace cornerturn::emulator
@@ -358,14 +381,14 @@ using namespace cornerturn::emulator;
 
 bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
     if (current_worker != nullptr) {
-        pushed_by_lanes.push_back({current_worker->running_thread(), {grid, block, shared_bytes, stream, false}});
+        pushed_by_lanes().push_back({current_worker->running_thread(), {grid, block, shared_bytes, stream, false}});
         return false;
     }
     if (const cudaError_t error = sticky_error(); error != cudaSuccess) {
         fail(error);
         return true;
     }
-    pushed.push_back({grid, block, shared_bytes, stream, false});
+    launches_to_come::instance().push({grid, block, shared_bytes, stream, false});
     return false;
 }
 
@@ -379,11 +402,7 @@ extern "C" void cornerturn_launch(const saved_registers* registers, const void* 
         std::fprintf(stderr, "cornerturn: %s has no device code\n", function_name(host).c_str());
         std::abort();
     }
-    if (pushed.empty()) {  // called as a function, without <<<...>>>
-        fail(cudaErrorMissingConfiguration);
-        return;
-    }
-    const launch_shape shape = pushed.back();
-    pushed.pop_back();
-    fail(give_launch(*which, host, shape, registers, stack));
+    const std::optional<launch_shape> shape = launches_to_come::instance().pop();
+    // Without a shape it was called as a function, without <<<...>>>.
+    fail(shape ? give_launch(*which, host, *shape, registers, stack) : cudaErrorMissingConfiguration);
 }

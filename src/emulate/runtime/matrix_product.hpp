@@ -55,6 +55,26 @@ Stored stored(Compute value) {
     }
 }
 
+// What becomes of an element of C: alpha times the product's plus beta times what is there. C is not read where beta is
+// zero: it may hold NaN.
+template <class Compute>
+struct scale_factors {
+    Compute alpha, beta;
+
+    // `Scale`: the type in which the program gives them.
+    template <class Scale>
+    static scale_factors read(const void* alpha, const void* beta) {
+        return {loaded<Compute>(*static_cast<const Scale*>(alpha)), loaded<Compute>(*static_cast<const Scale*>(beta))};
+    }
+    bool reads_c() const { return !(beta == Compute{}); }
+    template <class Stored>
+    Compute scaled(Compute sum, const Stored* before) const {
+        Compute value = alpha * sum;
+        if (reads_c()) value += beta * loaded<Compute>(*before);
+        return value;
+    }
+};
+
 template <class Compute>
 Compute conjugate(Compute value) {
     return value;
@@ -194,6 +214,5 @@ inline std::size_t element_bytes(cudaDataType type) {
 
 // Whether rows x cols from `at` is memory of the device's; if not, a real GPU would have met an illegal address.
 bool device_matrix(const void* at, cudaDataType type, std::int64_t rows, std::int64_t cols, std::int64_t ld);
-void wrote_matrix(const void* at, cudaDataType type, std::int64_t rows, std::int64_t cols, std::int64_t ld);
 
 }  // namespace cornerturn::emulator

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -42,8 +41,6 @@ struct registry {
     // Of graphs: now, at most, and at most since the last trim, which is what they hold; and the most of that.
     std::uint64_t graph_bytes = 0, graph_high = 0, graph_held = 0, graph_held_high = 0;
     std::int64_t machine_bytes = -1;
-    std::atomic<std::uint64_t> version{1};
-    std::atomic<write_observer> written{nullptr}, freed{nullptr};
 
     record* find(const void* address) {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -88,7 +85,6 @@ struct registry {
         count(one, true);
         records.emplace(one.is.begin, one);
         forget_freed(one.is);
-        ++version;
     }
 
     // Memory of the device's, or pinned: registered memory is the host's own again.
@@ -115,18 +111,21 @@ std::size_t page_bytes() {
     return bytes;
 }
 
-// An inaccessible page behind each mapping keeps two of them from being neighbours.
+// `mapped`: the bytes of the mapping, if it is one. An inaccessible page behind each mapping keeps two of them from
+// being neighbours.
 void* obtain(std::size_t bytes, std::size_t& mapped) {
+    mapped = 0;
     if (bytes >= kMapped) {
-        const std::size_t page = page_bytes(), whole = (bytes + page - 1) / page * page;
-        mapped = whole + page;
-        void* const at = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        const std::size_t page = page_bytes(), whole = (bytes + page - 1) / page * page, all = whole + page;
+        void* const at = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED) return nullptr;
-        if (mprotect(at, whole, PROT_READ | PROT_WRITE) == 0) return at;
-        munmap(at, mapped);
+        if (mprotect(at, whole, PROT_READ | PROT_WRITE) == 0) {
+            mapped = all;
+            return at;
+        }
+        munmap(at, all);
         return nullptr;
     }
-    mapped = 0;
     const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* const at = std::aligned_alloc(kAlignment, whole);
     if (at) std::memset(at, 0, whole);  // as memory is that a GPU has not given to this process before
@@ -146,10 +145,6 @@ void give_back(const record& one) {
     give_back(reinterpret_cast<void*>(one.is.begin), one.mapped);
 }
 
-void tell_freed(const record& one) {
-    if (const write_observer observer = all().freed) observer(reinterpret_cast<void*>(one.is.begin), one.is.bytes);
-}
-
 }  // namespace
 
 std::string allocation::name() const {
@@ -157,8 +152,6 @@ std::string allocation::name() const {
                                              "a kernel's malloc"};
     return std::string(kCalls[what]) + " #" + std::to_string(id) + " (" + std::to_string(bytes) + " bytes)";
 }
-
-std::uint64_t memory_version() { return all().version.load(std::memory_order_acquire); }
 
 std::vector<allocation> allocations() {
     const std::lock_guard lock(all().mutex);
@@ -187,14 +180,6 @@ bool is_device_pointer(const void* address) {
     const record* const one = all().find(address);
     if (one) return one->is.what == allocation::device || one->is.what == allocation::managed;
     return all().variable_left(address) > 0;
-}
-
-void on_device_write(write_observer observer) { all().written = observer; }
-void on_free(write_observer observer) { all().freed = observer; }
-
-void wrote(const void* at, std::size_t bytes) {
-    const write_observer observer = all().written;
-    if (observer && bytes && device_range(at, 1)) observer(at, bytes);
 }
 
 void note_symbol(const void* address, std::size_t bytes) {
@@ -255,9 +240,7 @@ cudaError_t release(void* at, allocation::kind what) {
         all().records.erase(one.is.begin);
         all().note_freed(one.is);
         all().count(one, false);
-        ++all().version;
     }
-    tell_freed(one);
     if (one.is.what == allocation::device) pool_forgets(at);
     give_back(one);
     return cudaSuccess;
@@ -272,10 +255,8 @@ void release_all() {
             all().count(one, false);
             all().note_freed(one.is);
         }
-        ++all().version;
     }
     for (const auto& [begin, one] : gone) {
-        tell_freed(one);
         pool_forgets(reinterpret_cast<void*>(begin));
         give_back(one);
     }
@@ -336,6 +317,7 @@ cudaError_t cudaMalloc(void** devPtr, size_t size) {
 
 cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags) {
     return api_call([&] {
+        if (const cudaError_t error = refuse_in_any_capture()) return error;
         if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
         return allocate(devPtr, size, allocation::managed, flags);
     });
@@ -343,6 +325,7 @@ cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags) {
 
 cudaError_t cudaHostAlloc(void** pHost, size_t size, unsigned int flags) {
     return api_call([&] {
+        if (const cudaError_t error = refuse_in_any_capture()) return error;
         if (flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) {
             return cudaErrorInvalidValue;
         }
@@ -354,6 +337,7 @@ cudaError_t cudaMallocHost(void** ptr, size_t size) { return cudaHostAlloc(ptr, 
 
 cudaError_t cudaMallocPitch(void** devPtr, size_t* pitch, size_t width, size_t height) {
     return api_call([&] {
+        if (const cudaError_t error = refuse_in_any_capture()) return error;
         if (!devPtr || !pitch) return cudaErrorInvalidValue;
         size_t bytes = 0;
         if (width > SIZE_MAX - kAlignment) return cudaErrorMemoryAllocation;
@@ -380,7 +364,10 @@ cudaError_t cudaFree(void* devPtr) {
 }
 
 cudaError_t cudaFreeHost(void* ptr) {
-    return api_call([&] { return ptr ? release(ptr, allocation::pinned) : cudaSuccess; });
+    return api_call([&] {
+        if (const cudaError_t error = refuse_in_any_capture()) return error;
+        return ptr ? release(ptr, allocation::pinned) : cudaSuccess;
+    });
 }
 
 cudaError_t cudaHostRegister(void* ptr, size_t size, unsigned int flags) {

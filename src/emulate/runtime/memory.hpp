@@ -21,18 +21,12 @@ struct allocation {
     std::string name() const;  // "cudaMalloc #3 (4096 bytes)"
 };
 
-std::uint64_t memory_version();  // changes whenever the set of allocations does
 std::vector<allocation> allocations();
 std::optional<allocation> allocation_at(const void* address);  // the one that holds this byte
 std::optional<allocation> freed_at(const void* address);       // the last that held it, if nothing does now
 
 // Whether the address lies in device or managed memory, device variables that the program asked for included.
 bool is_device_pointer(const void* address);
-
-// hooks for the emulator. A null function takes one away. They are called with no lock held.
-using write_observer = void (*)(const void* at, std::size_t bytes);
-void on_device_write(write_observer observer);  // after each copy or memset that writes device memory
-void on_free(write_observer observer);          // before the memory goes
 
 // For the rest of the runtime.
 cudaError_t allocate(void** result, std::size_t bytes, allocation::kind what, unsigned flags = 0);
@@ -51,7 +45,6 @@ struct reserved_memory {
 std::shared_ptr<reserved_memory> reserve(std::size_t bytes);  // null: there is not so much
 cudaError_t activate(const std::shared_ptr<reserved_memory>& memory);
 void note_symbol(const void* address, std::size_t bytes);
-void wrote(const void* at, std::size_t bytes);  // tells the observer
 
 // Whether `bytes` from `at` may be one side of a copy. A range that begins in an allocation must end in it.
 bool device_range(const void* at, std::size_t bytes);

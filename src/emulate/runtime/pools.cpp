@@ -50,10 +50,7 @@ cudaError_t allocate_in_graph(void** result, std::size_t bytes, cudaStream_t str
     return submit(stream, std::move(work));
 }
 
-cudaError_t allocate_from(void** result, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-    if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-    if (!exists(pool)) return cudaErrorInvalidValue;
-    if (is_capturing(stream)) return allocate_in_graph(result, bytes, stream);
+cudaError_t allocate_now(void** result, std::size_t bytes, cudaMemPool_t pool) {
     if (const cudaError_t error = allocate(result, bytes, allocation::device)) return error;
     if (!*result) return cudaSuccess;
     const std::lock_guard lock(all().mutex);
@@ -61,6 +58,19 @@ cudaError_t allocate_from(void** result, std::size_t bytes, cudaMemPool_t pool, 
     pool->used += bytes;
     pool->used_high = std::max(pool->used_high, pool->used);
     return cudaSuccess;
+}
+
+cudaError_t allocate_from(void** result, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    if (!exists(pool)) return cudaErrorInvalidValue;
+    return capture_or_do(
+        stream, [&] { return allocate_in_graph(result, bytes, stream); },
+        [&] { return allocate_now(result, bytes, pool); });
+}
+
+cudaError_t free_now(void* at) {
+    const auto one = allocation_at(at);
+    if (one && one->what == allocation::managed) return cudaErrorNotSupported;
+    return release(at, allocation::device);
 }
 
 int* reuse_flag(cudaMemPool_t pool, cudaMemPoolAttr which) {
@@ -99,12 +109,9 @@ cudaError_t cudaMallocFromPoolAsync(void** ptr, size_t size, cudaMemPool_t memPo
 
 cudaError_t cudaFreeAsync(void* devPtr, cudaStream_t stream) {
     return api_call([&] {
-        if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
-        if (!devPtr) return cudaSuccess;
-        if (is_capturing(stream)) return submit(stream, free_work{devPtr});
-        const auto one = allocation_at(devPtr);
-        if (one && one->what == allocation::managed) return cudaErrorNotSupported;
-        return release(devPtr, allocation::device);
+        if (!devPtr) return stream_exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+        return capture_or_do(
+            stream, [&] { return submit(stream, free_work{devPtr}); }, [&] { return free_now(devPtr); });
     });
 }
 

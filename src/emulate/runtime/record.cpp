@@ -20,9 +20,9 @@
 namespace cornerturn::emulator {
 
 const run_options& run_options::given() {
-    static const run_options& all = *[] {
-        auto* const known = new run_options;
-        run_options& found = *known;
+    static const run_options* const all = [] {
+        auto* const made = new run_options;  // never destroyed: the report is written after global objects are
+        run_options& found = *made;
         const char* const words = std::getenv("CORNERTURN_EMULATE");
         std::stringstream stream(words != nullptr ? words : "");
         for (std::string word; std::getline(stream, word, ',');) {
@@ -35,9 +35,9 @@ const run_options& run_options::given() {
             if (name == "timeout") found.block_seconds = std::strtod(value.c_str(), nullptr);
             if (name == "stack") found.stack_bytes = std::strtoul(value.c_str(), nullptr, 10);
         }
-        return known;
+        return made;
     }();
-    return all;
+    return *all;
 }
 
 namespace record {

@@ -51,12 +51,17 @@ cudaError_t with_event(cudaEvent_t event, Body&& body) {
     return api_call([&] { return all().events.has(event) ? body() : cudaErrorInvalidResourceHandle; });
 }
 
-// All work of the stream is done: of what it is captured for there is none.
+// All work is done when its call returns, so there is nothing to wait for. A captured stream cannot be waited for.
 cudaError_t done(cudaStream_t stream) {
     return with_stream(stream, [&] { return refuse_in_capture(stream); });
 }
 cudaError_t done(cudaEvent_t event) {
     return with_event(event, [&] { return refuse_captured(event); });
+}
+
+// An event that those outside the graph wait for or record: it makes sense in a capture alone.
+cudaError_t add_event_node(cudaStream_t stream, event_work work) {
+    return is_capturing(stream) ? submit(stream, work) : cudaErrorIllegalState;
 }
 
 CUstream_st value_of(cudaStream_t stream) { return is_default(stream) ? CUstream_st{0, 0, 1} : *stream; }
@@ -103,8 +108,9 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* pStream, unsigned int fla
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return api_call([&] {
-        if (!all().streams.remove(stream)) return cudaErrorInvalidResourceHandle;
+        if (!all().streams.has(stream)) return cudaErrorInvalidResourceHandle;
         forget_captured(stream);
+        all().streams.remove(stream);
         return cudaSuccess;
     });
 }
@@ -116,6 +122,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return with_stream(stream, [&] {
         if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
         if (!all().events.has(event)) return cudaErrorInvalidResourceHandle;
+        if (flags == cudaEventWaitExternal) return add_event_node(stream, {event, false});
         cudaError_t result = cudaSuccess;
         capture_wait(stream, event, result);
         return result;
@@ -226,6 +233,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     return with_event(event, [&] {
         if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
         if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
+        if (flags == cudaEventRecordExternal) return add_event_node(stream, {event, true});
         cudaError_t result = cudaSuccess;
         return capture_record(event, stream, result) ? result : record_event(event);
     });

@@ -22,6 +22,13 @@ enum cudaStreamUpdateCaptureDependenciesFlags {
     cudaStreamSetCaptureDependencies = 0x1,
 };
 
+enum cudaUserObjectFlags {
+    cudaUserObjectNoDestructorSync = 0x1,
+};
+enum cudaUserObjectRetainFlags {
+    cudaGraphUserObjectMove = 0x1,
+};
+
 enum cudaGraphInstantiateFlags {
     cudaGraphInstantiateFlagAutoFreeOnLaunch = 1,
     cudaGraphInstantiateFlagUpload = 2,
