@@ -60,8 +60,10 @@ class Emulate(unittest.TestCase):
 
     def counters(self, *words):
         """What --format json says of each kernel."""
-        found = self.run_program("emulate", *words, "--format", "json", "--output", "counters.json")
-        return found, {k["kernel"]: k for k in json.loads((self.folder / "counters.json").read_text())["kernels"]}
+        report = self.folder / "counters.json"
+        report.unlink(missing_ok=True)
+        found = self.run_program("emulate", "--format", "json", "--output", report.name, *words)
+        return found, {k["kernel"]: k for k in json.loads(report.read_text())["kernels"]}
 
 
 class OurPrograms(Emulate):
