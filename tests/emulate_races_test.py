@@ -66,12 +66,13 @@ class GlobalRaces(Emulate):
                           f"{body}\n}}\n" for name, body in self.KERNELS.items())
         launches = "".join(f"cudaMemset(p, 0, 5 * bytes);\n{name}<<<blocks, threads>>>(p, p + bytes / 4, p + 2 * bytes / 4, p + 3 * bytes / 4, "
                            "reinterpret_cast<unsigned*>(p) + 4 * bytes / 4);\n" for name in self.KERNELS)
-        name = self.write("races.cu", f"#include <cstdlib>\n#include <cuda/atomic>\n{kernels}int main(int, char** words) {{\n"
+        self.write("races.cu", f"#include <cstdlib>\n#include <cuda/atomic>\n{kernels}int main(int, char** words) {{\n"
                           "const int blocks = atoi(words[1]), threads = atoi(words[2]), bytes = 8 * blocks * threads;\nint* p;\n"
                           f"cudaMalloc(&p, 5 * bytes);\n{launches}return cudaDeviceSynchronize();\n}}\n")
+        program = self.compiled("races.cu")
         # A worker is taken for each 2^14 threads: one, one and two.
         for blocks, threads in (random.Random(SEED).choice([(2, 64), (3, 96)]), (8, 128), (512, 128)):
-            found, counted = self.counters(name, "--workers", "2", "--", str(blocks), str(threads))
+            found, counted = self.counters(program, "--workers", "2", "--", str(blocks), str(threads))
             self.assertEqual(found.returncode, 0, found.stderr)
             for kernel in self.KERNELS:
                 kinds = {hazard["kind"] for hazard in counted[kernel]["hazards"]}
