@@ -1,4 +1,4 @@
-"""cornerturn emulate and cornerturn cc: CUDA programs, compiled by g++ with our headers, run and counted without a GPU."""
+"""cornerturn emulate: CUDA programs, compiled by g++ with our headers, run and counted without a GPU."""
 
 import concurrent.futures
 import json
