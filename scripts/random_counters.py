@@ -14,7 +14,6 @@ the kernels that have a feature. The same seed draws the same programs.
 import collections
 import hashlib
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -26,6 +25,7 @@ import foreign_counters
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
 import random_kernels  # noqa: E402
+from random_kernels import emulate  # noqa: E402
 
 FLAGS = ["-arch=sm_90", "-std=c++17", "-O3", "-lineinfo"]
 
@@ -63,17 +63,6 @@ def read(given):
     pathlib.Path(given.out).write_text(json.dumps(foreign_counters.machine(given) | {"command": "scripts/random_counters.py read"} | plan, indent=0) + "\n")
 
 
-def emulated(program, text, folder):
-    """The emulator's counters by symbol, and its exit code."""
-    (folder / "random.cu").write_text(text)
-    report = folder / "random.json"
-    report.unlink(missing_ok=True)
-    done = subprocess.run([program, "emulate", "random.cu", "--format", "json", "--output", report], cwd=folder, capture_output=True, text=True,
-                          env=os.environ | {"CORNERTURN_CACHE": str(folder / "cache")})
-    kernels = json.loads(report.read_text())["kernels"] if report.exists() else []
-    return {kernel["symbol"]: kernel for kernel in kernels}, done.returncode
-
-
 class Share:
     """Of readings that are not 0 in both."""
 
@@ -98,7 +87,8 @@ def compare(given):
             drawn, executions, text = random_kernels.program(stored["seed"], program["number"], stored["kernels"])
             if hashlib.sha256(text.encode()).hexdigest() != program["sha256"]:
                 sys.exit(f"{program['name']} was drawn by another version of tests/random_kernels/: check out {stored['commit'] or 'that version'}")
-            ours, status = emulated(given.program, text, pathlib.Path(folder))
+            done, kernels_here = emulate.run(given.program, pathlib.Path(folder), program["name"], text)
+            ours, status = {kernel["symbol"]: kernel for kernel in kernels_here.values()}, done.returncode
             wrong += [f"{program['name']} on the GPU: {line}" for line in program.get("printed", []) if " wrong" in line]
             if "counters" not in program or status != 0 or program["exit"] != 0:
                 not_compared.append(f"{program['name']}: exit {program.get('exit')} on the GPU, {status} in the emulator")

@@ -7,6 +7,7 @@
 
 #include "cornerturn/error.hpp"
 #include "emulate/compile.hpp"
+#include "rewritten.hpp"
 
 using namespace cornerturn;
 using namespace cornerturn::emulate;
@@ -240,7 +241,8 @@ TEST(nvcc_words, whose_value_is_no_file) {
 }
 
 TEST(nvcc_words, in_a_file) {
-    const std::string path = testing::TempDir() + "options.txt";
+    const tests::folder in;
+    const std::string path = in.file("options.txt");
     std::ofstream(path) << "-DX='a b'  -c\n-I=inc a.cu\n";
     const compilation found = of({"-optf", path, "b.cu", "--options-file=" + path});
     EXPECT_EQ(found.sources, (words{"a.cu", "b.cu", "a.cu"}));

@@ -51,6 +51,16 @@ def commands(text):
     return [tuple(command) for block in found for command in block]
 
 
+def section(document, heading):
+    return (ROOT / document).read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def documented_files(heading):
+    """The files of an example in docs/emulate.md: blocks that begin with a comment that names one."""
+    named = [(re.fullmatch(r"(?://|#) (\S+\.\w+)", lines[0]), lines) for _, lines, _ in fenced_blocks(section("docs/emulate.md", heading)) if lines]
+    return {name[1]: "\n".join(lines) + "\n" for name, lines in named if name}
+
+
 def plain(line):
     """Columns are as wide as their widest entry, which another rung may change: spaces and rulers count as one."""
     return re.sub(r"-{3,}", "---", " ".join(line.split()))

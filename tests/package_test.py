@@ -113,17 +113,10 @@ def use_cmake(consumer, prefix, folder, *options, environment=None):
     require(code == 0, f"consumer/{consumer} with find_package: {text.strip()}")
 
 
-def documented_files(heading):
-    """The files of an example in docs/emulate.md: blocks that begin with a comment that names one."""
-    section = (SOURCE / "docs/emulate.md").read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    named = [(re.fullmatch(r"(?://|#) (\S+\.\w+)", lines[0]), lines) for _, lines, _ in docs_test.fenced_blocks(section) if lines]
-    return {name[1]: "\n".join(lines) + "\n" for name, lines in named if name}
-
-
 def check_emulated_test(prefix, folder):
     """The example of docs/emulate.md: its test passes; after an edit of a header that plants a bank conflict it fails, and says so."""
     project = folder / "emulated test"
-    files = documented_files("In your tests")
+    files = docs_test.documented_files("In your tests")
     require({"CMakeLists.txt", "transpose.hpp", "transpose.cu", "transpose_test.cpp"} <= files.keys(), f"docs/emulate.md has {sorted(files)}")
     for name, text in files.items():
         (project / name).parent.mkdir(parents=True, exist_ok=True)

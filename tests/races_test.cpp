@@ -9,14 +9,19 @@
 #include <vector>
 
 #include "ladder_check.hpp"
+#include "seed.hpp"
 
 using namespace cornerturn;
 using namespace cornerturn::emulator;
 
 namespace {
 
-tests::outcome run_in_place(const std::string& fault, std::int64_t n, unsigned workers) {
+// Matrices that are worth one worker, and three: one for each 2^14 threads.
+constexpr std::int64_t kSmall = 100, kLarge = 450;
+
+tests::outcome run_in_place(const std::string& fault, unsigned workers) {
     race_search races;
+    const std::int64_t n = workers == 1 ? kSmall : kLarge;
     return tests::run_every_block(find_kernel("fault/in_place@" + fault), {.rows = n, .cols = n, .in_place = true},
                                   {.workers = workers, .races = &races});
 }
@@ -24,7 +29,7 @@ tests::outcome run_in_place(const std::string& fault, std::int64_t n, unsigned w
 TEST(races_in_place, planted) {
     for (const unsigned workers : {1u, 3u}) {
         for (const char* fault : {"both_of_a_pair", "one_tile_each", "both_of_an_elements_pair", "late_load"}) {
-            const tests::outcome found = run_in_place(fault, 100, workers);
+            const tests::outcome found = run_in_place(fault, workers);
             EXPECT_EQ(found.hazard, hazard_kind::race) << fault << ": " << found.fault;
             // "...: block (0, 1, 0), thread (0, 0, 0) reads global memory 'destination' at planted_in_place.cu:43 and
             // block (1, 0, 0), thread (0, 0, 0) writes the same bytes at planted_in_place.cu:47 with nothing that
@@ -33,7 +38,7 @@ TEST(races_in_place, planted) {
                                       "s the same bytes", " with nothing that orders them"})
                 EXPECT_NE(found.fault.find(words), std::string::npos) << fault << ": " << found.fault;
         }
-        const tests::outcome sound = run_in_place("none", 100, workers);
+        const tests::outcome sound = run_in_place("none", workers);
         EXPECT_TRUE(sound.finished) << sound.fault;
         EXPECT_EQ(sound.fault, "");
     }
@@ -42,10 +47,10 @@ TEST(races_in_place, planted) {
 TEST(races_in_place, none_in_the_library) {
     const kernel& k = find_kernel("transpose/production");
     for (const int size : {1, 2, 4, 8, 16, 12}) {
-        for (const std::int64_t n : {31, 100, 257}) {
+        for (const std::int64_t n : {31, 100, 257, 1000}) {
             race_search races;
             const tests::outcome found = tests::run_every_block(
-                k, {.rows = n, .cols = n, .element_size = size, .in_place = true}, {.races = &races});
+                k, {.rows = n, .cols = n, .element_size = size, .in_place = true}, {.workers = 3, .races = &races});
             EXPECT_EQ(found.fault, "") << size << " bytes, " << n;
         }
     }
@@ -206,9 +211,7 @@ TEST_F(Rules, serials_begin_anew) {
 // Against a model that keeps every access, with draws of threads, barriers, fences and acquires of blocks that take
 // turns. What is reported races. Without fences, what races is reported.
 TEST_F(Rules, draws) {
-    const unsigned seed = std::random_device()();
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    std::mt19937 random(seed);
+    std::mt19937 random(tests::seed(std::random_device()()));
     const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
     struct access {
         unsigned block, thread, interval;

@@ -6,25 +6,24 @@ how to make one smaller that fails.
 
 import concurrent.futures
 import copy
-import json
 import os
 import pathlib
-import random
 import re
 import shutil
-import subprocess
+import sys
 import tempfile
 import unittest
 
 import random_kernels
 import script
-from random_kernels import faults, interpret
+from random_kernels import emulate, faults
 
 CORNERTURN = os.environ["CORNERTURN"]
-SEED = os.environ.get("CORNERTURN_SEED") or str(random.SystemRandom().randrange(1 << 32))
+SEED = script.seed()
 PROGRAMS, KERNELS = int(os.environ.get("CORNERTURN_PROGRAMS") or 5), 6
-# Where lanes may part for longer in the emulator: docs/emulate.md. Their answers count, but not their counters.
-UNCOUNTED = {"mask of some lanes"}
+# With such a mask, lanes may part for longer in the emulator (docs/emulate.md). Then it counts more than the source says. Of 49
+# such kernels 4 did. Here a fifth may, and two more, because so few are drawn.
+PARTING = "mask of some lanes"
 
 
 class Drawn(unittest.TestCase):
@@ -34,19 +33,14 @@ class Drawn(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def emulate(self, name, text, *words):
-        """What came of the program: the process, and its kernels by the name without template arguments."""
-        source, report = self.folder / f"{name}.cu", self.folder / f"{name}.json"
-        source.write_text(text, encoding="utf-8")
-        done = subprocess.run([CORNERTURN, "emulate", source, "--format", "json", "--output", report, *words], cwd=self.folder, capture_output=True, text=True,
-                              timeout=500, env=os.environ | {"CORNERTURN_CACHE": str(self.folder / "cache")})
-        kernels = json.loads(report.read_text())["kernels"] if report.exists() else []
-        return done, {k["kernel"].split("<")[0]: k for k in kernels}
+        return emulate.run(CORNERTURN, self.folder, name, text, *words)
 
-    def keep(self, name):
-        """Where the program stays, so that a failure can be looked at."""
-        kept = pathlib.Path(tempfile.gettempdir()) / f"random_kernels_{SEED}_{type(self).__name__.lower()}_{name}.cu"
-        shutil.copy(self.folder / f"{name}.cu", kept)
-        return f"CORNERTURN_SEED={SEED}: {kept}"
+    def check(self, right, name, *messages):
+        """Fails if it is not right, and keeps the program."""
+        if not right:
+            kept = pathlib.Path(tempfile.gettempdir()) / f"random_kernels_{SEED}_{type(self).__name__.lower()}_{name}.cu"
+            shutil.copy(self.folder / f"{name}.cu", kept)
+            self.fail("\n".join([f"CORNERTURN_SEED={SEED}: {kept}", *messages]))
 
 
 class Answers(Drawn):
@@ -63,29 +57,28 @@ class Answers(Drawn):
         return "all elements are equal"
 
     def test_programs(self):
-        def check(number):
+        def run(number):
             program, executions, text = random_kernels.program(SEED, number, KERNELS)
-            return program, executions, [self.emulate(str(number), text, "--workers", workers) for workers in ("1", "2")]
+            return program, executions, self.emulate(str(number), text)
 
+        parting, different = 0, []
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for number, (program, executions, runs) in enumerate(pool.map(check, range(PROGRAMS))):
+            for number, (program, executions, (done, kernels)) in enumerate(pool.map(run, range(PROGRAMS))):
+                name = str(number)
                 with self.subTest(seed=SEED, program=number):
-                    self.assertFalse([name for name, e in executions.items() if e.races])
-                    for done, kernels in runs:
-                        right = "".join(f"{k.name} right\n" for k in program.kernels)
-                        if (done.stdout, done.stderr, done.returncode) != (right, "", 0):
-                            self.fail(f"{self.keep(str(number))}\n{done.stdout}{done.stderr[-3000:]}\n{self.first_difference(str(number), executions)}")
-                        self.compare_counters(number, program, executions, kernels)
-                    self.assertEqual(*[{name: k["metrics"] for name, k in kernels.items()} for _, kernels in runs], self.keep(str(number)))
-
-    def compare_counters(self, number, program, executions, kernels):
-        for k in program.kernels:
-            self.assertEqual((kernels[k.name]["launches"], kernels[k.name]["hazards"]), (k.launches, []))
-            if k.features & UNCOUNTED:
-                continue
-            for metric, value in kernels[k.name]["metrics"].items():
-                if not metric.startswith("shared_conflicts") and metric not in executions[k.name].approximate:
-                    self.assertEqual(value, executions[k.name].counts[metric], f"{k.name}: {metric}, {self.keep(str(number))}")
+                    self.assertFalse([kernel for kernel, e in executions.items() if e.races])
+                    if (done.stdout, done.stderr, done.returncode) != ("".join(f"{k.name} right\n" for k in program.kernels), "", 0):
+                        self.check(False, name, done.stdout + done.stderr[-3000:], self.first_difference(name, executions))
+                    for k in program.kernels:
+                        self.check((kernels[k.name]["launches"], kernels[k.name]["hazards"]) == (k.launches, []), name, k.name)
+                        execution, parts = executions[k.name], PARTING in k.features
+                        wrong = [(metric, value, execution.counts[metric]) for metric, value in kernels[k.name]["metrics"].items()
+                                 if not metric.startswith("shared_conflicts") and metric not in execution.approximate and value != execution.counts[metric]]
+                        self.check(not wrong or parts and all(ours > source for _, ours, source in wrong), name, f"{k.name}: {wrong}")
+                        parting += parts
+                        different += [f"program {number}, {k.name}: {wrong}"] if wrong else []
+        print(f"{len(different)} of {parting} kernels with a {PARTING} count more than their source", *different, sep="\n", file=sys.stderr)
+        self.assertLessEqual(len(different), 2 + parting // 5)
 
 
 class Faults(Drawn):
@@ -107,7 +100,7 @@ class Faults(Drawn):
             for k in program.kernels:
                 with self.subTest(seed=SEED, program=number, kernel=k.name):
                     kinds = {hazard["kind"] for hazard in kernels[k.name]["hazards"]}
-                    self.assertIn("race", kinds, f"{self.keep(str(number))}\n{done.stderr[-2000:]}")
+                    self.check("race" in kinds, str(number), f"{kinds}", done.stderr[-2000:])
 
     def test_an_index_out_of_bounds_is_told(self):
         for number, program in self.faulty(faults.out_of_bounds, 3):
@@ -116,11 +109,9 @@ class Faults(Drawn):
                 alone.kernels = [k]
                 done, _ = self.emulate(f"{number}_{k.name}", random_kernels.source.of(alone, {k.name: 0}))
                 with self.subTest(seed=SEED, program=number, kernel=k.name):
-                    self.assertIn("cudaErrorIllegalAddress", done.stdout, self.keep(f"{number}_{k.name}"))
-                    self.assertRegex(done.stderr, rf"out_of_bounds: {k.name}\b", self.keep(f"{number}_{k.name}"))
-                    self.assertEqual(done.returncode, 1)
+                    told = re.search(rf"out_of_bounds: {k.name}\b", done.stderr) and "cudaErrorIllegalAddress" in done.stdout and done.returncode == 1
+                    self.check(told, f"{number}_{k.name}", done.stdout, done.stderr[-2000:])
 
 
 if __name__ == "__main__":
-    print(f"CORNERTURN_SEED={SEED}", flush=True)
     script.main()

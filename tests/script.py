@@ -1,7 +1,16 @@
 """How scripts of unittest's tests begin and end."""
 
+import os
+import random
 import sys
 import unittest
+
+
+def seed():
+    """Of what a test draws: CORNERTURN_SEED, or a new one. It is printed, so that a failure can be drawn again."""
+    found = os.environ.get("CORNERTURN_SEED") or str(random.SystemRandom().randrange(1 << 32))
+    print(f"CORNERTURN_SEED={found}", flush=True)
+    return found
 
 
 def main():

@@ -5,24 +5,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 
 #include "cornerturn/error.hpp"
 #include "emulate/rewrite.hpp"
+#include "seed.hpp"
 
 using namespace cornerturn;
 using namespace cornerturn::emulate;
 
 namespace {
-
-std::uint32_t seed() {
-    const char* const wanted = std::getenv("CORNERTURN_SEED");
-    const auto number = wanted == nullptr ? 20250101u : static_cast<std::uint32_t>(std::strtoul(wanted, nullptr, 10));
-    std::printf("seed %u: CORNERTURN_SEED=%u draws the same again\n", number, number);
-    return number;
-}
 
 class random_text {
 public:
@@ -108,7 +100,7 @@ public:
 
 private:
     std::size_t below(std::size_t most) { return draw_() % most; }
-    std::mt19937 draw_{seed()};
+    std::mt19937 draw_{tests::seed(20250101)};
 };
 
 void expect_whole(const std::string& text) {

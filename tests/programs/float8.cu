@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "check.cuh"
 
@@ -55,10 +56,17 @@ __global__ void from_float8(float* out, int* integers) {
 // Format 0 is E4M3, format 1 E5M2. All-ones is NaN in both, and E5M2 has infinities.
 constexpr int kLargest[2] = {0x7e, 0x7b};
 double magnitude(int bits, int format) {
-    const int mantissa_bits = format == 0 ? 3 : 2, bias = format == 0 ? 7 : 15;
-    const int field = (bits & 0x7f) >> mantissa_bits, mantissa = bits & ((1 << mantissa_bits) - 1);
-    return field == 0 ? std::ldexp(mantissa, 1 - bias - mantissa_bits)
-                      : std::ldexp(mantissa + (1 << mantissa_bits), field - bias - mantissa_bits);
+    static const std::vector<double> all = [] {
+        std::vector<double> found;
+        for (int i = 0; i < 256; ++i) {
+            const int mantissa_bits = i < 128 ? 3 : 2, bias = i < 128 ? 7 : 15;
+            const int field = (i & 0x7f) >> mantissa_bits, mantissa = i & ((1 << mantissa_bits) - 1);
+            found.push_back(field == 0 ? std::ldexp(mantissa, 1 - bias - mantissa_bits)
+                                       : std::ldexp(mantissa + (1 << mantissa_bits), field - bias - mantissa_bits));
+        }
+        return found;
+    }();
+    return all[format * 128 + (bits & 0x7f)];
 }
 double value_of(int bits, int format) {
     const int size = bits & 0x7f;

@@ -262,7 +262,9 @@ void check_functions(const char* type, void (*kernel)(const arguments<T>*, T*)) 
         // What the kernel computes in T, before the function.
         const long double above = (T)(1 + inputs[i].unit), middle = (T)(T(0.5) + T(0.5) * inputs[i].unit);
         // The greatest errors that CUDA documents, in places of float and double; those of glibc where they are greater
-        // (cbrt, exp10, log10 and tanh of double). 0.5 is a correctly rounded result.
+        // (cbrt, exp10, log10 and tanh of double). 0.5 is a correctly rounded result. CUDA's are differences from such
+        // a result, so the exact value may be half a place further away. An H200 needs a part of that for rnorm3d,
+        // log2, log1p and cosh.
         const function functions[kFunctions] = {
             {"sqrt", std::sqrt(p), 0.5, 0.5},
             {"rsqrt", 1 / std::sqrt(p), 2, 1},
@@ -271,16 +273,16 @@ void check_functions(const char* type, void (*kernel)(const arguments<T>*, T*)) 
             {"hypot", std::hypot(x, y), 3, 2},
             {"rhypot", 1 / std::hypot(x, y), 2, 1},
             {"norm3d", std::sqrt(x * x + y * y + u * u), 3, 2},
-            {"rnorm3d", 1 / std::sqrt(x * x + y * y + u * u), 2, 1},
+            {"rnorm3d", 1 / std::sqrt(x * x + y * y + u * u), 2, 1.1},
             {"norm4d", std::sqrt(x * x + y * y + u * u + 4), 3, 2},
             {"exp", std::exp(x), 2, 1},
             {"exp2", std::exp2(x), 2, 1},
             {"exp10", std::pow(10.0L, x), 2, 2},
             {"expm1", std::expm1(x), 2, 1},
             {"log", std::log(p), 1, 1},
-            {"log2", std::log2(p), 1, 1},
+            {"log2", std::log2(p), 1, 1.3},
             {"log10", std::log10(p), 2, 2},
-            {"log1p", std::log1p(p), 1, 1},
+            {"log1p", std::log1p(p), 1, 1.2},
             {"sin", std::sin(x), 2, 2},
             {"cos", std::cos(x), 2, 2},
             {"tan", std::tan(x), 4, 2},
@@ -291,7 +293,7 @@ void check_functions(const char* type, void (*kernel)(const arguments<T>*, T*)) 
             {"atan", std::atan(x), 2, 2},
             {"atan2", std::atan2(x, y), 3, 2},
             {"sinh", std::sinh(x), 3, 2},
-            {"cosh", std::cosh(x), 2, 1},
+            {"cosh", std::cosh(x), 2.1, 1.2},
             {"tanh", std::tanh(x), 2, 2},
             {"asinh", std::asinh(x), 3, 3},
             {"pow", std::pow(p, u), 4, 2},
@@ -309,7 +311,7 @@ void check_functions(const char* type, void (*kernel)(const arguments<T>*, T*)) 
         for (int f = 0; f < kFunctions; ++f) {
             const T value = got[(size_t)i * kFunctions + f];
             // Allows for the reference's own error, and for results that the reference loses by cancelling.
-            const double tolerance = (sizeof(T) == 4 ? functions[f].float_ulps : functions[f].double_ulps) + 0.1;
+            const double tolerance = (sizeof(T) == 4 ? functions[f].float_ulps : functions[f].double_ulps) + 0.02;
             const double least = f == kFunctions - 1 ? 16 : f == 20 || f == 21 ? 0.1 : 0;
             if (!(ulps(value, functions[f].expected, least) <= tolerance)) {
                 std::printf("%s %s of x = %.17g, positive = %.17g, unit = %.17g, y = %.17g: %.17g, expected %.17g\n",

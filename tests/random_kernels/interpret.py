@@ -32,7 +32,7 @@ class Execution:
         self.counts = collections.Counter()
         self.approximate = set()  # metrics whose rule is not simple
         self.races = 0
-        self.told_races = 0  # those that the emulator looks for: no atomics, and lanes that exchange something are ordered
+        self.told_races = 0  # those that the emulator surely tells: no atomics, and lanes that exchanged nothing since they last met
         self.mask = (1 << kernel.bits) - 1
 
     def run(self):
@@ -58,7 +58,8 @@ class Execution:
             self.memory[tile.name] = [None] * tile.size
         self.touched = collections.defaultdict(list)  # since the last barrier: who did what to an element of a tile
         self.synced = collections.Counter()           # how often a warp has met at a __syncwarp
-        self.exchanged = collections.Counter()        # and how often some of its lanes have met in any way
+        self.meetings = 0
+        self.met = [0] * len(t)                       # the last meeting that each thread took part in: a barrier or an exchange of lanes
         self.gone, self.frames = [], []
         self.block(k.body, t)
 
@@ -113,12 +114,12 @@ class Execution:
 
     def note_touch(self, name, index, thread, op):
         kind = {"ld": "read", "st": "write"}.get(op, "atomic")
-        for other, did, met, exchanged in self.touched[name, index]:
-            ordered = other == thread or other // 32 == thread // 32 and met < self.synced[thread // 32]
+        for other, did, synced, met in self.touched[name, index]:
+            ordered = other == thread or other // 32 == thread // 32 and synced < self.synced[thread // 32]
             if not ordered and (kind != did or kind == "write"):
                 self.races += 1
-                self.told_races += "atomic" not in (kind, did) and (other // 32 != thread // 32 or exchanged == self.exchanged[thread // 32])
-        self.touched[name, index].append((thread, kind, self.synced[thread // 32], self.exchanged[thread // 32]))
+                self.told_races += "atomic" not in (kind, did) and (other // 32 != thread // 32 or met == self.met[thread])
+        self.touched[name, index].append((thread, kind, self.synced[thread // 32], self.met[thread]))
 
     # ---- expressions: a list with a value for each active thread ----
 
@@ -242,7 +243,7 @@ class Execution:
         elif kind == "masked if":
             _, name, outer, cond, then, rest = s
             cond = self.condition(cond, active)
-            self.require(outer, active)
+            self.meet(outer, active)
             for lanes in self.warps(active):
                 mask = bits_of(i % 32 for i in lanes if cond[i])
                 self.assign(name, [mask] * self.k.threads, lanes)
@@ -260,7 +261,7 @@ class Execution:
         elif kind == "barrier":
             self.barrier(s, active)
         elif kind == "syncwarp":
-            self.require(s[1], active)
+            self.meet(s[1], active)
             for lanes in self.warps(active):
                 self.synced[lanes[0] // 32] += 1
         elif kind == "warp":
@@ -296,13 +297,14 @@ class Execution:
             self.require(outer, active)
         at, first = self.env[i], True
         while active:
+            if masked:  # in a ballot, of those that leave, too
+                self.exchange(active)
             goes = lambda t: at[t] > 0 if form == "down" else at[t] < n[t] or first and form == "do"
             done += [t for t in active if not goes(t)]
             active = [t for t in active if goes(t)]
             if form == "down":
                 self.assign(i, [x - 1 for x in at], active)
             for lanes in self.warps(active) if masked else ():
-                self.exchanged[lanes[0] // 32] += 1
                 self.assign(masked, [bits_of(t % 32 for t in lanes)] * len(n), lanes)
             active = sorted(self.block(body, active) + frame["continue"])
             frame["continue"], first = [], False
@@ -330,13 +332,22 @@ class Execution:
 
     def require(self, mask, active):
         for lanes in self.warps(active):
-            self.exchanged[lanes[0] // 32] += 1
             if any(self.env[mask][i] != bits_of(i % 32 for i in lanes) for i in lanes):
                 raise Broken(f"{mask} is not the lanes that are there")
 
+    def exchange(self, active):
+        for lanes in self.warps(active):
+            self.meetings += 1
+            for i in lanes:
+                self.met[i] = self.meetings
+
+    def meet(self, mask, active):
+        self.require(mask, active)
+        self.exchange(active)
+
     def warp(self, s, active):
         _, name, result, mask, value, extra, width = s
-        self.require(mask, active)
+        self.meet(mask, active)
         values = (self.condition if name in ("ballot", "any", "all") else self.number)(value, active)
         source = self.number(extra, active) if isinstance(extra, tuple) else None
         found = [0] * self.k.threads

@@ -6,28 +6,14 @@ METRIC is a metric of Nsight Compute, or `answer`; left out, any metric. --more:
 """
 
 import argparse
-import copy
-import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-from random_kernels import draw, interpret, source
+from random_kernels import draw, emulate, interpret, source
 
 CORNERTURN = os.path.abspath(os.environ["CORNERTURN"])
-
-
-def counters(text, folder):
-    """What the emulator counts of each kernel, by the name without template arguments, and what was printed."""
-    (folder / "small.cu").write_text(text)
-    (folder / "small.json").unlink(missing_ok=True)
-    done = subprocess.run([CORNERTURN, "emulate", "small.cu", "--format", "json", "--output", "small.json", "--timeout", "20"], cwd=folder,
-                          capture_output=True, text=True, env=os.environ | {"CORNERTURN_CACHE": str(folder / "cache")})
-    if not (folder / "small.json").exists():
-        return None, done
-    return {k["kernel"].split("<")[0]: k for k in json.loads((folder / "small.json").read_text())["kernels"]}, done
 
 
 def disagree(program, folder, metric, more):
@@ -38,8 +24,8 @@ def disagree(program, folder, metric, more):
     if execution.races:
         return False
     text = source.of(program, {program.kernels[0].name: execution.answer()})
-    found, done = counters(text, folder)
-    if found is None:
+    done, found = emulate.run(CORNERTURN, folder, "small", text, "--timeout", "20")
+    if not found:
         return False
     if metric == "answer":
         return "wrong" in done.stdout or done.stderr != ""

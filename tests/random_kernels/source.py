@@ -175,7 +175,6 @@ class Writer:
         _, op, name, index, value, old = s
         element, at = self.arrays[name].element, self.index(name, index)
         compare = f", ({element})({self.number(index)} * 3)" if op == "CAS" else ""
-        result = f"const word {old} = " if old else ""
         result, end = (f"const word {old} = fold<word>(number(", "))") if old else ("", "")
         return [f"{pad}{result}atomic{op}(&{at}{compare}, ({element}){self.number(value)}){end};"]
 
@@ -190,7 +189,7 @@ class Writer:
             lines += [f"{pad}for (word {i} = 0;; ++{i}) {{", f"{pad}    {masked} = __ballot_sync({masked}, {i} < {trips});", f"{pad}    if ({i} >= {trips}) break;"]
             return lines + self.block(body, indent + 1) + [pad + "}"]
         if form == "do":
-            return lines[:0] + [f"{pad}word {i} = 0;"] + lines + self.braces("do", body, indent, f"}} while (++{i} < {trips});")
+            return [f"{pad}word {i} = 0;"] + lines + self.braces("do", body, indent, f"}} while (++{i} < {trips});")
         head = f"for (word {i} = 0; {i} < {trips}; ++{i})" if form == "for" else f"for (word {i} = {trips}; {i}-- > 0;)"
         return lines + self.braces(head, body, indent)
 
