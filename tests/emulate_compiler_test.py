@@ -1,7 +1,10 @@
 """cornerturn cc, and how cornerturn emulate compiles: what nvcc's words do, which headers are found, and what is kept."""
 
+import subprocess
+from pathlib import Path
+
 import script
-from emulate_test import Emulate
+from emulate_test import CORNERTURN, Emulate
 
 
 class Compiler(Emulate):
@@ -83,9 +86,18 @@ class Compiler(Emulate):
             #include <cuda_fp16.h>
             #include <helper_cuda.h>
             #include <own.h>
+            #ifdef CCCL
+            #include <cuda/atomic>
+            #include <helper_cccl.h>
+            #endif
             int main() { return helped() + own(); }
         """)
-        for words in (["-Itoolkit"], ["-I", "toolkit", "-I", "other toolkit"], ["-isystem", "toolkit"], ["-Xcompiler", "-Itoolkit"]):
+        # CUDA 13 has CCCL in a folder of its own below, and some of ours stand for that.
+        (self.folder / "toolkit/cccl/cuda").mkdir(parents=True)
+        self.write("toolkit/cccl/cuda/atomic", "#error not this one\n")
+        self.write("toolkit/cccl/helper_cccl.h", "")
+        for words in (["-Itoolkit"], ["-I", "toolkit", "-I", "other toolkit"], ["-isystem", "toolkit"], ["-Xcompiler", "-Itoolkit"],
+                      ["-Itoolkit", "-Itoolkit/cccl", "-DCCCL"], ["-Itoolkit", "-isystem", "toolkit/cccl/", "-DCCCL"]):
             found = self.run_program("emulate", name, "-I.", *words)
             self.assertEqual(found.returncode, 7, (words, found.stderr))
         found = self.run_program("emulate", name, environment={"CPATH": f"other toolkit:{self.folder}/toolkit:."})
@@ -147,6 +159,81 @@ class Compiler(Emulate):
             self.assertEqual(found.returncode, 5, found.stderr)
         for words in (["-c"], ["-E"], ["-lib"]):
             self.assertEqual(self.run_program("emulate", "one.cu", *words).returncode, 2)
+
+    def test_files_of_dependencies_are_of_one_source(self):
+        """As nvcc documents it, where -MF or -o names the file."""
+        self.write("one.cu", "int main() {}\n")
+        self.write("two.cu", "void two() {}\n")
+        for words in (["cc", "-MD", "-o", "program"], ["cc", "-c", "-MMD", "-MF", "all.d"], ["cc", "-M", "-MF", "all.d"], ["emulate", "-MD", "-o", "p"]):
+            found = self.run_program(*words, "one.cu", "two.cu")
+            self.assertEqual((found.returncode, found.stdout, found.stderr),
+                             (2, "", "cornerturn: one file of dependencies, which -MF or -o names, cannot be of several sources\n"))
+        self.assertEqual(sorted(path.name for path in self.folder.glob("*")), ["one.cu", "two.cu"])
+        self.assertEqual(self.run_program("cc", "-MMD", "one.cu", "two.cu").returncode, 0)
+        for name in ("one", "two"):
+            self.assertEqual((self.folder / f"{name}.d").read_text().split(), [f"{name}.o:", f"{name}.cu"])
+
+    def test_options_of_the_hosts_compiler_are_the_links_too(self):
+        name = self.write("options.cu", """
+            #include <cstdio>
+            template <class T> __global__ void k(T* p) { *p += 5; }
+            int main(int count, char**) {
+                int *p, *all = new int[count];
+                cudaMallocManaged(&p, 4);
+                k<<<1, 1>>>(p);
+                cudaDeviceSynchronize();
+                printf("%d\\n", *p);
+                if (count > 1) *const_cast<volatile int*>(all + count) = 1;
+                delete[] all;
+            }
+        """)
+        (self.folder / "made").mkdir()
+        for options in ("-fsanitize=address", "-fno-pie,-no-pie", "-flto"):
+            made = self.run_program("cc", name, "-Xcompiler", options, "-o", "program")
+            self.assertEqual((made.returncode, made.stderr), (0, ""), options)
+            found = subprocess.run([self.folder / "program"], cwd=self.folder, capture_output=True, text=True, timeout=100)
+            self.assertEqual((found.returncode, found.stdout, found.stderr), (0, "5\n", ""), options)
+            if options == "-fsanitize=address":
+                found = subprocess.run([self.folder / "program", "over"], cwd=self.folder, capture_output=True, text=True, timeout=100)
+                self.assertIn("heap-buffer-overflow", found.stderr)
+        # What is counted lies beside the object, in the folder that the options name.
+        for words in (["-c", name, "-o", "made/options.o", "-Xcompiler", "--coverage"], ["made/options.o", "-Xcompiler", "--coverage", "-o", "program"]):
+            made = self.run_program("cc", *words)
+            self.assertEqual((made.returncode, made.stderr), (0, ""))
+        self.assertEqual(subprocess.run([self.folder / "program"], cwd=self.folder, capture_output=True, text=True, timeout=100).stdout, "5\n")
+        self.assertEqual({path.name for path in (self.folder / "made").iterdir()}, {"options.o", "options.gcno", "options.gcda"})
+
+    def test_relocatable_code_has_its_macro(self):
+        name = self.write("macro.cu", """
+            #ifdef __CUDACC_RDC__
+            int macro = 1;
+            #else
+            int no_macro = 1;
+            #endif
+        """)
+        for words, there in (([], False), (["-rdc=false"], False), (["-rdc=true"], True), (["-dc"], True)):
+            text = self.run_program("cc", *words, name, "-E").stdout
+            self.assertEqual("int macro" in text, there, words)
+
+    def test_tells_its_version_as_nvcc_does(self):
+        alone = Path(CORNERTURN).with_name("cornerturn-cc")
+        of_all = self.run_program("cc", "--version").stdout
+        self.assertRegex(of_all, r"^cornerturn \d+\.\d+\.\d+, .* release 13\.0, V13\.0\.0\n$")
+        for word, text in (("--version", of_all), ("-V", of_all), ("--help", "cornerturn-cc FILE.cu..."), ("-h", "cornerturn-cc FILE.cu...")):
+            found = subprocess.run([alone, word], capture_output=True, text=True, timeout=100)
+            self.assertEqual((found.returncode, found.stdout[:len(text)], found.stderr), (0, text, ""), word)
+
+    def test_what_is_linked_may_be_made_anew(self):
+        """A program is kept as long as all that it is made of is the same, not its names alone."""
+        self.write("main.cu", "int value();\nint main() { return value(); }\n")
+        (self.folder / "libraries").mkdir()
+        for value in (3, 4):
+            self.write("value.cpp", f"int value() {{ return {value}; }}\n")
+            for words in (["-c", "value.cpp"], ["-lib", "value.cpp", "-o", "libraries/libvalue.a"]):
+                self.assertEqual(self.run_program("cc", *words).returncode, 0)
+            for words in (["value.o"], ["-Llibraries", "-lvalue"], ["-L", "libraries", "-l:libvalue.a"]):
+                self.assertEqual(self.run_program("emulate", "main.cu", *words).returncode, value, words)
+        self.assertEqual(len(list((self.folder / "cache").iterdir())), 6)
 
     def test_keeps_what_it_made(self):
         name = self.write("one.cu", '#include <cstdio>\nint main(int count, char** words) { printf("%d %s\\n", count, words[count - 1]); return 3; }\n')
