@@ -107,22 +107,27 @@ void worker::file_code_block(std::uintptr_t return_address) {
 }
 
 // Raises where the kernel has no stack left, or no time.
-void worker::check_still_running(direction op, std::uintptr_t return_address) {
-    const char* frame = static_cast<const char*>(__builtin_frame_address(0));
-    if (frame < bottom_of(stack_of_[current_]) + kStackReserve) {
+[[gnu::always_inline]] inline void worker::check_still_running(direction op, std::uintptr_t return_address) {
+    const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    if (frame - own_stack_ >= stack_bytes_)
+        own_stack_ = reinterpret_cast<std::uintptr_t>(bottom_of(stack_of_[current_]));
+    if (frame < own_stack_ + kStackReserve) [[unlikely]]
         raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
-    }
-    if (time_over_) raise_from_fiber({hazard_kind::endless_loop, current_, 0, 0, op, return_address});
+    if (time_over_) [[unlikely]]
+        raise_from_fiber({hazard_kind::endless_loop, current_, 0, 0, op, return_address});
 }
+
+void worker::check_running(std::uintptr_t return_address) { check_still_running(kLoad, return_address); }
 
 void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     check_still_running(op, return_address);
+    if (address - own_stack_ < stack_bytes_) return;  // a local variable
     // g++ takes the access of a struct of two doubles, which need an alignment of 8 alone, for one of 16 bytes.
     if (keep_going_ && width == 16 && address % 16 == 8 && (op == kLoad || op == kStore) && !has_on_stack(address)) {
         for (unsigned at = 0; at < 16; at += 8) access(address + at, 8, op, site_of(return_address, 8));
         return;
     }
-    if (has_on_stack(address)) return;  // a local variable
+    if (has_on_stack(address)) return;  // one of another thread's
     site& where = find_site(return_address, width, op);
     const region& memory = find_region(where, address);
     if ((address & (width - 1)) != 0) {

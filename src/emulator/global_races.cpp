@@ -12,10 +12,50 @@ namespace {
 // matter; and what the other half knows is of another launch, or of this block in earlier intervals. Functions of their
 // own, that keep what they need in registers. One cell an access.
 
-// Of a whole warp, whose lanes have passed no warp-level barrier, at consecutive cells: true if nobody has touched them
-// in this launch. Then they are noted.
+constexpr std::uint64_t kNextThread = std::uint64_t{1} << global_touch::kThread;
+
+// What a warp does at cells of one size.
+struct noting {
+    const warp_instruction& instruction;
+    const global_shadow::cells& shadow;
+    std::uint64_t by;      // the touches' bits, without the threads'
+    const touch* touches;  // of the lanes
+    bool synced;           // some may have passed warp-level barriers
+
+    bool is_row() const { return instruction.active == ~0u && instruction.contiguous && !synced; }
+    bool is_broadcast() const {
+        if (instruction.active != ~0u || synced) return false;
+        std::uint64_t different = 0;
+        for (const std::uint64_t address : instruction.addresses) different |= address ^ instruction.addresses[0];
+        return different == 0;
+    }
+    std::uint64_t first_lane() const { return by | global_bits(touches[0]); }
+
+    // Calls note(lane, cell, touch) for each lane, and has the processor fetch what the next warp will access, if it
+    // lies as far from this warp's as that from the last's.
+    template <class Note>
+    [[gnu::always_inline]] void for_each_lane(std::uint64_t* cells, Note note) const {
+        if (is_row()) {
+            std::uint64_t* const row = cells + shadow.at(instruction.addresses[0]);
+            std::uint64_t now = first_lane();
+            for (unsigned lane = 0; lane < kWarpSize; ++lane, now += kNextThread) note(lane, row[lane], {now});
+            return;
+        }
+        const std::uintptr_t begin = shadow.begin;
+        const unsigned granule_log2 = shadow.granule_log2;
+        const std::uint64_t step = instruction.step, first = first_lane();
+        for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+            const std::uintptr_t address = instruction.addresses[lane];
+            __builtin_prefetch(&cells[static_cast<std::int64_t>(address + step - begin) >> granule_log2], 1);
+            note(lane, cells[(address - begin) >> granule_log2],
+                 global_touch{synced ? by | global_bits(touches[lane]) : first + lane * kNextThread});
+        }
+    }
+};
+
+// Of a row: true if nobody has touched its cells in this launch. Then they are noted.
 [[gnu::noinline]] bool note_fresh_row(std::uint64_t* cells, std::uint64_t base, std::uint64_t by) {
-    constexpr std::uint64_t kNextThread = std::uint64_t{1} << global_touch::kThread;
     std::uint64_t all = ~std::uint64_t{0};
     for (int lane = 0; lane < kWarpSize; ++lane) all &= cells[lane] - base;
     if (all >> 63 == 0) return false;
@@ -23,47 +63,35 @@ namespace {
     return true;
 }
 
-// Calls note(cell, now) for each lane, with the cell that it accesses and its touch. It has the processor fetch what
-// the next warp will access, if it lies as far from this warp's as that from the last's.
-template <class Note>
-[[gnu::always_inline]] inline void for_each_lane(const warp_instruction& instruction,
-                                                 const global_shadow::cells& shadow, std::uint64_t* cells,
-                                                 std::uint64_t by, const touch* touches, Note note) {
-    const std::uintptr_t begin = shadow.begin;
-    const unsigned granule_log2 = shadow.granule_log2;
-    const std::uint64_t step = instruction.step;
-    for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-        const std::uintptr_t address = instruction.addresses[lane];
-        __builtin_prefetch(&cells[static_cast<std::int64_t>(address + step - begin) >> granule_log2], 1);
-        note(lane, cells[(address - begin) >> granule_log2], global_touch{by | global_bits(touches[lane])});
-    }
-}
-
-// Of stores; returns the lanes that it does not take.
-[[gnu::noinline]] std::uint32_t note_stores(const warp_instruction& instruction, const global_shadow::cells& shadow,
-                                            const block_races& races, std::uint64_t by, const touch* touches) {
+// Returns the lanes that it does not take.
+[[gnu::noinline]] std::uint32_t note_stores(const noting& all, const block_races& races) {
     const block_races own = races;
     std::uint32_t others = 0;
-    for_each_lane(instruction, shadow, shadow.writes, by, touches,
-                  [&](unsigned lane, std::uint64_t& cell, global_touch now) {
-                      const std::uint64_t known = __atomic_load_n(&cell, __ATOMIC_RELAXED);
-                      if (own.is_over(known))
-                          __atomic_store_n(&cell, now.bits, __ATOMIC_RELAXED);
-                      else if (known != now.bits)
-                          others |= 1u << lane;
-                  });
+    all.for_each_lane(all.shadow.writes, [&](unsigned lane, std::uint64_t& cell, global_touch now) {
+        const std::uint64_t known = __atomic_load_n(&cell, __ATOMIC_RELAXED);
+        if (own.is_over(known))
+            __atomic_store_n(&cell, now.bits, __ATOMIC_RELAXED);
+        else if (known != now.bits)
+            others |= 1u << lane;
+    });
     return others;
 }
 
-// Of loads.
-[[gnu::noinline]] void note_loads(const warp_instruction& instruction, const global_shadow::cells& shadow,
-                                  const block_races& races, std::uint64_t by, const touch* touches) {
+[[gnu::noinline]] void note_loads(const noting& all, const block_races& races) {
     const block_races own = races;
-    for_each_lane(instruction, shadow, shadow.reads, by, touches, [&](unsigned, std::uint64_t& cell, global_touch now) {
+    const auto others = [&](std::uint64_t& cell, global_touch now) {
         const global_touch known{__atomic_load_n(&cell, __ATOMIC_RELAXED)};
-        const std::uint64_t others = own.is_over(known.bits) ? 0 : own.other_readers(known, now);
-        __atomic_store_n(&cell, now.bits | others, __ATOMIC_RELAXED);
+        return own.is_over(known.bits) ? 0 : own.other_readers(known, now);
+    };
+    if (all.is_broadcast()) {  // as if one lane after the other
+        std::uint64_t& cell = all.shadow.reads[all.shadow.at(all.instruction.addresses[0])];
+        const std::uint64_t first = all.first_lane(), last = first + (kWarpSize - 1) * kNextThread;
+        const std::uint64_t flags = others(cell, {first}) | global_touch::kOtherLanes;
+        __atomic_store_n(&cell, last | flags, __ATOMIC_RELAXED);
+        return;
+    }
+    all.for_each_lane(all.shadow.reads, [&](unsigned, std::uint64_t& cell, global_touch now) {
+        __atomic_store_n(&cell, now.bits | others(cell, now), __ATOMIC_RELAXED);
     });
 }
 
@@ -86,14 +114,13 @@ void worker::check_global(const warp_instruction& instruction) {
         shadow->note_use(is_load ? global_shadow::read : global_shadow::written);
         if (where.width == 1u << cells.granule_log2 &&
             !shadow->has_been(is_load ? global_shadow::written : global_shadow::read)) {
-            const touch* const touches = &touches_[first_];
+            const noting all{instruction, cells, by, &touches_[first_], warp_synced_};
             std::uint64_t* const touched = is_load ? cells.reads : cells.writes;
-            if (lanes == ~0u && instruction.contiguous && !warp_synced_ &&
-                note_fresh_row(touched + cells.at(instruction.addresses[0]), races_.base_bits(),
-                               by | global_bits(touches[0]))) [[likely]]
+            if (all.is_row() && note_fresh_row(touched + cells.at(instruction.addresses[0]), races_.base_bits(),
+                                               all.first_lane())) [[likely]]
                 return;
-            if (is_load) return note_loads(instruction, cells, races_, by, touches);
-            lanes = note_stores(instruction, cells, races_, by, touches);
+            if (is_load) return note_loads(all, races_);
+            lanes = note_stores(all, races_);
         }
     }
     for (; lanes != 0; lanes &= lanes - 1) {

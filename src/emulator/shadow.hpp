@@ -51,16 +51,17 @@ struct shadow_cell {
 
     // Notes the read and returns true if a write by another thread is not ordered before it.
     bool note_read(touch now) {
-        const bool race = write.thread() != now.thread() && write.unordered_with(now);
-        if (read.same_interval(now) && read.thread() != now.thread()) {
-            if (!read.same_warp(now) || read.other_warps()) now.bits |= touch::kOtherWarps;
-            if (read.same_warp(now) && read.warp_syncs() == now.warp_syncs()) now.bits |= touch::kOtherLanes;
-        } else if (read.same_interval(now)) {
-            now.bits |= read.bits & touch::kOtherWarps;
-            if (read.warp_syncs() == now.warp_syncs()) now.bits |= read.bits & touch::kOtherLanes;
-        }
+        if (read.same_interval(now)) now.bits |= other_readers(now);
         read = now;
-        return race;
+        return write.thread() != now.thread() && write.unordered_with(now);
+    }
+    // What is to be remembered of who else has read it in this interval.
+    std::uint64_t other_readers(touch now) const {
+        if (!read.same_warp(now)) return touch::kOtherWarps;
+        const bool same_thread = read.thread() == now.thread();
+        return (read.bits & touch::kOtherWarps) | (read.warp_syncs() != now.warp_syncs() ? 0
+                                                   : same_thread ? read.bits & touch::kOtherLanes
+                                                                 : touch::kOtherLanes);
     }
 
     struct rival {

@@ -125,7 +125,7 @@ void worker::find_code_block(std::uintptr_t return_address) {
         return;
     }
     has_blocks_ = true;
-    check_still_running(kLoad, return_address);
+    check_running(return_address);
     constexpr int kFar = 64;
     trace_entry* at = running.cursor;
     for (int i = 0; i < kFar && at->next != &trace_->end && at->next->place() <= own; ++i) {

@@ -72,7 +72,7 @@ struct alignas(kCacheLine) trace_entry {
     std::uintptr_t region_begin = 0;
     std::uintptr_t region_span = 0;  // largest valid offset, plus one; 0: no access fits
     trace_entry* next = nullptr;
-    const trace_entry* later = this;  // itself in a short trace: it costs nothing to fetch that
+    const trace_entry* later = nullptr;  // null at the end of a trace
     // A lane that went on from here with the block of code at `sought` had to go as far as `found`, behind which it is.
     trace_entry* found = nullptr;
     std::uint64_t sought = 0;
@@ -83,6 +83,8 @@ struct alignas(kCacheLine) trace_entry {
     std::uint64_t place() const { return place_in_code(return_address, depth); }
     // `lane`: the one of the warp whose address is fetched as well.
     void fetch_later(std::uint64_t lane) const {
+        if (later == nullptr) [[likely]]  // there are more short traces than long ones
+            return;
         const auto* const at = reinterpret_cast<const char*>(later);
         __builtin_prefetch(at, 1);
         __builtin_prefetch(at + kCacheLine + lane * sizeof(std::uint64_t), 1);

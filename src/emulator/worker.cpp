@@ -59,6 +59,7 @@ void worker::make_stacks(std::size_t kernel_bytes) {
     unmap_stacks();
     stacks_ = static_cast<char*>(memory) + kGuard + kHeadroom;
     stack_bytes_ = bytes;
+    own_stack_ = 0;
     for (fiber& f : fibers_) f.stack_pointer = stacks_;  // something that can be fetched ahead
 #if CORNERTURN_OWN_FIBERS
     for (fiber& f : beginnings_) make_fiber(f, bottom_of(&f), bottom_of(&f) + stack_bytes_, &fiber_main);
@@ -181,9 +182,9 @@ void worker::end() {
 
 namespace {
 
-// Notes the accesses whose cell nobody has touched since the barrier, and, of the loads, those that read what the block
-// wrote before it: nearly all. Returns the other lanes. One cell an access; a function of its own, that keeps what it
-// needs in registers.
+// Notes the stores whose cell nobody has touched since the barrier, and the loads that read what the block wrote before
+// it: nearly all. Returns the other lanes. One cell an access; a function of its own, that keeps what it needs in
+// registers.
 template <direction kOp>
 [[gnu::noinline]] std::uint32_t note_untouched(const warp_instruction& instruction, shadow_memory::window cells,
                                                touch by, const touch* touches, touch oldest_write) {
@@ -193,11 +194,15 @@ template <direction kOp>
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         shadow_cell& cell = cells[addresses[lane]];
-        touch& noted = kOp == kLoad ? cell.read : cell.write;
-        if (cell.write.bits - oldest_write.bits >= interval - oldest_write.bits || cell.read.bits >= interval) {
+        const bool is_read = cell.read.bits >= interval;
+        touch now{by.bits | touches[lane].bits};
+        if (cell.write.bits - oldest_write.bits >= interval - oldest_write.bits || (kOp == kStore && is_read)) {
             others |= rest & -rest;
+        } else if constexpr (kOp == kLoad) {
+            if (is_read) now.bits |= cell.other_readers(now);
+            cell.read = now;
         } else {
-            noted.bits = by.bits | touches[lane].bits;
+            cell.write = now;
         }
     }
     return others;

@@ -366,6 +366,7 @@ private:
                                               std::uintptr_t return_address);
     [[gnu::noinline]] static void file_code_block(std::uintptr_t return_address);
     void check_still_running(direction op, std::uintptr_t return_address);
+    void check_running(std::uintptr_t return_address);
     void file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     void find_code_block(std::uintptr_t return_address);
     void enter_blocks_ahead();
@@ -475,6 +476,7 @@ private:
     std::array<fiber, kMaxThreads> beginnings_{};  // of a fiber on each stack; our own stay as they were made
     fiber* next_stack_ = nullptr;                  // of beginnings_: that no thread of this block has used
     std::array<fiber*, kMaxThreads> stack_of_{};   // of beginnings_: that the thread runs on
+    std::uintptr_t own_stack_ = 0;                 // where the lowest byte of the last of them lies that was asked for
     std::array<fiber, kMaxThreads> fibers_{};      // where each waiting thread goes on
     fiber outside_{};                              // run_blocks itself
 #if CORNERTURN_ANNOUNCE_FIBERS
