@@ -224,9 +224,9 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
     accesses_ += times * static_cast<unsigned>(std::popcount(access.active));
 }
 
-// As an H200 does them (results/emulate/atomics.json). In shared memory integers of 32 bits are added where they are, a
-// lane of a bank after the other; all else is a loop of loads and of comparisons that exchange, two wavefronts each, in
-// which one lane of each bank succeeds each time.
+// As an H200 does them (results/emulate/random_77001.json). In shared memory integers of 32 bits are added where they
+// are, a lane of a bank after the other; all else is a loop of loads and of comparisons that exchange, two wavefronts
+// each, in which one lane of each bank succeeds each time.
 void worker::count_atomic(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
     const site& where = *instruction.where;
     counters& counts = instruction.where->counts;
