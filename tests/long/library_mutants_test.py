@@ -58,7 +58,7 @@ NEAREST = [
     ("src/ops/transpose/kernels/", ["production_memory_test", "production_test", "strided_test"]),
     ("src/ops/copy/kernels/", ["production_memory_test", "strided_test", "permute_test", "production_test"]),
     ("src/ops/permute/kernels/", ["strided_test", "permute_test"]),
-    ("src/ops/gemm/kernels/", ["gemm_production_test"]),
+    ("src/ops/gemm/kernels/", ["gemm_policy_test", "gemm_production_test"]),
 ]
 
 # gemm_production_test takes a minute and a half of a processor for all of its kernels: those that are enough for a file, by
