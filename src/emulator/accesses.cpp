@@ -109,8 +109,8 @@ void worker::file_code_block(std::uintptr_t return_address) {
 // Raises where the kernel has no stack left, or no time.
 [[gnu::always_inline]] inline void worker::check_still_running(direction op, std::uintptr_t return_address) {
     const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    if (frame - own_stack_ >= stack_bytes_)
-        own_stack_ = reinterpret_cast<std::uintptr_t>(bottom_of(stack_of_[current_]));
+    if (frame - own_stack_ >= stacks_.bytes())
+        own_stack_ = reinterpret_cast<std::uintptr_t>(stacks_.bottom_of(stack_of_[current_]));
     if (frame < own_stack_ + kStackReserve) [[unlikely]]
         raise_from_fiber({hazard_kind::stack_overflow, current_, 0, 0, op, return_address});
     if (time_over_) [[unlikely]]
@@ -121,7 +121,7 @@ void worker::check_running(std::uintptr_t return_address) { check_still_running(
 
 void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     check_still_running(op, return_address);
-    if (address - own_stack_ < stack_bytes_) return;  // a local variable
+    if (address - own_stack_ < stacks_.bytes()) return;  // a local variable
     // g++ takes the access of a struct of two doubles, which need an alignment of 8 alone, for one of 16 bytes.
     if (keep_going_ && width == 16 && address % 16 == 8 && (op == kLoad || op == kStore) && !has_on_stack(address)) {
         for (unsigned at = 0; at < 16; at += 8) access(address + at, 8, op, site_of(return_address, 8));
@@ -369,7 +369,7 @@ void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, 
         }
         if (cell.note_read(now)) rival.who = cell.write;
     }
-    if (rival.who.serial() != 0 && !ordered_by_fence(rival.who.thread(), now.thread())) [[unlikely]] {
+    if (rival.who.serial() != 0 && !fences_.order(rival.who.thread(), now.thread(), serial_)) [[unlikely]] {
         note_race(instruction, now, rival);
     }
 }

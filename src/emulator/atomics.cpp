@@ -136,17 +136,10 @@ void worker::note_seen(std::uintptr_t address, unsigned width, std::uintptr_t re
 // long. Each look is an entry in the trace, so it looks less and less often.
 void worker::note_value(std::uintptr_t address, std::uint64_t value, std::uintptr_t return_address) {
     constexpr unsigned kAtOnce = 1 << 10, kSlowest = 1000;  // looks; microseconds between two
-    constexpr int kFew = 16;                                // blocks of code in the loop
-    const trace_entry* at = seen_by_;
-    for (int i = 0; i < kFew && at != nullptr && at != running.cursor; ++i)
-        at = at->next == running.cursor || (at->next != nullptr && !at->next->is_access) ? at->next : nullptr;
-    const bool again = has_blocks_ && at == running.cursor && address == seen_at_ && value == seen_;
-    seen_by_ = running.cursor;
-    seen_at_ = address;
-    seen_ = value;
-    times_seen_ = again ? times_seen_ + 1 : 0;
-    if (times_seen_ < kAtOnce) return;
-    std::this_thread::sleep_for(std::chrono::microseconds(std::min(times_seen_ - kAtOnce, kSlowest)));
+    if (!has_blocks_) return;                               // its place in the trace is not known
+    const unsigned times = spins_.see(running.cursor, address, value);
+    if (times < kAtOnce) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(std::min(times - kAtOnce, kSlowest)));
     if (time_over_) raise_from_fiber({hazard_kind::endless_loop, current_, 0, 0, kLoad, return_address});
 }
 

@@ -206,7 +206,7 @@ std::string worker::describe(const fault& what) const {
             break;
         default:
             text = fmt::format("overflows the emulator's stack of {} KiB a thread with its local variables at {}",
-                               (stack_bytes_ - kStackReserve) >> 10, line);
+                               (stacks_.bytes() - kStackReserve) >> 10, line);
             if (keep_going_) text += ": --stack gives it more";
             break;
     }

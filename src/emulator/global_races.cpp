@@ -156,7 +156,7 @@ void worker::check_global_cells(const warp_instruction& instruction, unsigned la
             where.op == kLoad ? races_.note_read(cells[first + i], now) : races_.note_write(cells[first + i], now);
         if (found.who.bits == 0) continue;
         const unsigned other = found.unknown ? now.thread() : found.who.thread();
-        if (!found.in_block || !ordered_by_fence(other, now.thread())) rival = found;
+        if (!found.in_block || !fences_.order(other, now.thread(), serial_)) rival = found;
     }
     if (rival.who.bits != 0) note_global_race(instruction, lane, rival);
 }

@@ -1,16 +1,10 @@
 #include "emulator/worker.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
 #include <limits>
-
-#if CORNERTURN_ANNOUNCE_FIBERS
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 namespace cornerturn::emulator {
 namespace {
@@ -38,37 +32,11 @@ thread_local constinit index3 cornerturn_thread_index{}, cornerturn_block_index{
 
 worker::worker() { make_stacks(kKernelStackBytes); }
 
-worker::~worker() { unmap_stacks(); }
-
-void worker::unmap_stacks() {
-    if (stacks_ == nullptr) return;
-#if CORNERTURN_ANNOUNCE_FIBERS
-    // What comes to lie there has none of the marks that fibers leave.
-    __asan_unpoison_memory_region(stacks_, stack_bytes_ * kMaxThreads);
-#endif
-    munmap(stacks_ - kHeadroom - kGuard, stack_bytes_ * kMaxThreads + kHeadroom + kGuard);
-}
-
-// Stacks on which a kernel has so many bytes.
 void worker::make_stacks(std::size_t kernel_bytes) {
-    const std::size_t bytes = (kernel_bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kStackReserve +
-                              kLinesFilled * kLineBytes;  // the processor wants stacks aligned
-    if (bytes == stack_bytes_) return;
-    const std::size_t all = bytes * kMaxThreads + kHeadroom + kGuard;
-    void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-        throw error(fmt::format("the system has no memory for the emulator's stacks ({} MiB a core)", (all >> 20) + 1));
-    }
-    if (kernel_bytes == kKernelStackBytes) madvise(memory, all, MADV_HUGEPAGE);
-    mprotect(memory, kGuard, PROT_NONE);
-    unmap_stacks();
-    stacks_ = static_cast<char*>(memory) + kGuard + kHeadroom;
-    stack_bytes_ = bytes;
+    if (!stacks_.resize(kernel_bytes)) return;
     own_stack_ = 0;
-    for (fiber& f : fibers_) f.stack_pointer = stacks_;  // something that can be fetched ahead
-#if CORNERTURN_OWN_FIBERS
-    for (fiber& f : beginnings_) make_fiber(f, bottom_of(&f), bottom_of(&f) + stack_bytes_, &fiber_main);
-#endif
+    // Something that can be fetched ahead.
+    for (fiber& f : fibers_) f.stack_pointer = stacks_.bottom_of(stacks_.first());
 }
 
 // ---- Fibers -------------------------------------------------------------------------------------------------------
@@ -78,22 +46,6 @@ void worker::fiber_main() {
     w.entry_(w.arguments_);
     __builtin_unreachable();
 }
-
-#if CORNERTURN_ANNOUNCE_FIBERS
-void worker::announce(const fiber& to) {
-    announced& left = announced_[running_on_];
-    const fiber* stack = &to;  // where a fiber begins; or else the one of the thread that waits there
-    if (&to >= fibers_.begin() && &to < fibers_.end()) stack = stack_of_[&to - fibers_.data()];
-    running_on_ = &to == &outside_ ? kMaxThreads : static_cast<std::size_t>(stack - beginnings_.data());
-    announced& next = announced_[running_on_];
-    if (&to != &outside_) {
-        next.bottom = bottom_of(stack);
-        next.bytes = stack_bytes_;
-    }
-    __sanitizer_start_switch_fiber(&left.fake_stack, next.bottom, next.bytes);
-    __sanitizer_finish_switch_fiber(next.fake_stack, &left.bottom, &left.bytes);
-}
-#endif
 
 void worker::raise_from_fiber(const fault& what) {
     fault_ = what;
@@ -126,7 +78,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
                             i / config.block.x / config.block.y};
     }
     traces_.clear();
-    seen_by_ = nullptr;
+    spins_.forget();
     trace_ = &traces_.emplace_back(0);
     sites_.clear();
     site_cache_.fill({});
@@ -161,7 +113,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
         high = segment.begin + segment.bytes;
     }
     serial_ = 0;
-    forget_fences();
+    fences_.forget();
     static_shadow_.cover(low < high ? low : 0, low < high ? high - low : 0);
     if (config.dynamic_shared_bytes > 0) {
         if (emulation.options_.dynamic_shared != nullptr) {
@@ -406,10 +358,8 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
 
 void worker::abandon_block() {
     fault_.reset();
-#if CORNERTURN_ANNOUNCE_FIBERS
-    // The fibers are left in the middle of the kernel, with what they had marked out of bounds on their stacks.
-    __asan_unpoison_memory_region(stacks_, stack_bytes_ * kMaxThreads);
-#endif
+    // The fibers are left in the middle of the kernel.
+    stacks_.unmark();
     unwritten_.clear();
     divisions_.clear();
     at_warp_sync_ = 0;
@@ -487,11 +437,11 @@ void worker::begin_block() {
         static_shadow_.clear();
         dynamic_shadow_.clear();
         serial_ = 0;
-        forget_fences();
+        fences_.forget();
     }
     interval_ = first_interval_ = touch::make(++serial_, 0, 0, 0);
     races_.begin_block(index_of(block_, config_.grid));
-    next_stack_ = beginnings_.data();
+    next_stack_ = stacks_.first();
     if (some_gone_) gone_.fill(0);
     some_gone_ = false;
     if (warp_synced_) forget_warp_syncs();

@@ -20,18 +20,15 @@
 #include <string>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define CORNERTURN_ANNOUNCE_FIBERS 1
-#else
-#define CORNERTURN_ANNOUNCE_FIBERS 0
-#endif
-
 #include "cornerturn/emulator/fiber.hpp"
 #include "emulator/copies.hpp"
 #include "emulator/counters.hpp"
 #include "emulator/emulation.hpp"
+#include "emulator/fences.hpp"
 #include "emulator/races.hpp"
 #include "emulator/shadow.hpp"
+#include "emulator/spin_watch.hpp"
+#include "emulator/stacks.hpp"
 #include "emulator/symbols.hpp"
 #include "emulator/warp_trace.hpp"
 
@@ -46,16 +43,6 @@ constexpr extent3 block_at(std::uint64_t index, extent3 grid) {
             static_cast<unsigned>(index / grid.x / grid.y)};
 }
 
-inline constexpr unsigned kMaxThreads = 1024, kMaxWarps = kMaxThreads / kWarpSize;
-// A lane that waits has filled about five cache lines at the top of its stack. Stacks a power of two apart would put
-// those of all lanes into a few sets of the cache; these follow one another through all of its sets.
-inline constexpr std::size_t kLineBytes = 64, kLinesFilled = 5;
-inline constexpr unsigned kStacksInCache = 64;  // what waits on so many stacks stays in the nearest cache
-// What is kept on each stack for the emulator's own calls, beside what the kernel has: a sanitizer's are large.
-inline constexpr std::size_t kStackReserve = CORNERTURN_ANNOUNCE_FIBERS ? 114 << 10 : 2 << 10;
-// Memory below all stacks, so that a kernel whose local variables are too large can still be told of; and below that,
-// some that nobody can touch.
-inline constexpr std::size_t kHeadroom = 1 << 20, kGuard = 64 << 10;
 inline constexpr double kSpinSeconds = 5;  // that a thread may wait for others of which none does anything else
 inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // of a block's shared memory
 
@@ -84,7 +71,6 @@ struct errand {
 class worker {
 public:
     worker();
-    ~worker();
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
 
@@ -159,9 +145,7 @@ public:
     }
     fiber& leave_fiber() {
         fiber& next = due_ == 0 ? outside_ : waiting_fiber();
-#if CORNERTURN_ANNOUNCE_FIBERS
         announce(next);
-#endif
         return next;
     }
     handover sync_threads(std::uintptr_t return_address) { return stop_lane(return_address); }
@@ -188,7 +172,7 @@ public:
     void* dynamic_shared() const { return dynamic_shared_; }
     void fence() {
         if (races_.searching()) check_pending();
-        fenced_[current_] = synchronized_[current_] = serial_;
+        fences_.fence(current_, serial_);
         communicates_ = true;
         races_.fence();
     }
@@ -241,20 +225,16 @@ public:
     std::uint64_t blocks_begun() const { return blocks_begun_; }  // of all launches
     void end_time() { time_over_ = true; }                        // of the block
     // Whether a kernel has this address on its stack.
-    bool has_on_stack(std::uintptr_t address) const {
-        return address - reinterpret_cast<std::uintptr_t>(stacks_) < stack_bytes_ * kMaxThreads;
-    }
+    bool has_on_stack(std::uintptr_t address) const { return stacks_.hold(address); }
     // Whether that is memory below all stacks that nobody can touch.
-    bool is_guard(std::uintptr_t address) const {
-        return address - (reinterpret_cast<std::uintptr_t>(stacks_) - kHeadroom - kGuard) < kGuard;
-    }
+    bool is_guard(std::uintptr_t address) const { return stacks_.is_guard(address); }
     bool keeps_going() const { return keep_going_; }
     // It divided by zero at `pc`, and goes on.
     void note_division(std::uintptr_t pc);
     // What the kernel did at `pc`; then leave_kernel() must be called on the stack that ends at stack_top().
     void note_fault(hazard_kind kind, std::uintptr_t pc) { fault_ = {kind, current_, 0, 0, kLoad, pc + 1}; }
     std::uintptr_t stack_top() const {
-        return reinterpret_cast<std::uintptr_t>(bottom_of(stack_of_[current_])) + stack_bytes_;
+        return reinterpret_cast<std::uintptr_t>(stacks_.bottom_of(stack_of_[current_])) + stacks_.bytes();
     }
     [[noreturn]] void leave_kernel() { raise_from_fiber(*fault_); }
 
@@ -296,12 +276,8 @@ private:
     // The next lane's fiber: at the kernel's beginning, on the next stack, or where it waits.
     fiber& new_fiber() {
         begin_lane();
-        fiber& made = *next_stack_++;
-#if !CORNERTURN_OWN_FIBERS
-        make_fiber(made, bottom_of(&made), bottom_of(&made) + stack_bytes_, &fiber_main);
-#endif
-        stack_of_[current_] = &made;
-        return made;
+        fiber* const stack = stack_of_[current_] = next_stack_++;
+        return stacks_.beginning_on(stack);
     }
     fiber& waiting_fiber() {
         begin_lane();
@@ -312,18 +288,19 @@ private:
         }
         return fibers_[current_];
     }
-    char* bottom_of(const fiber* stack) const {
-        return stacks_ + stack_bytes_ * static_cast<std::size_t>(stack - beginnings_.data());
-    }
     void make_stacks(std::size_t kernel_bytes);
-    void unmap_stacks();
     fiber& next_fiber() { return due_ == 0 ? outside_ : starting_ ? new_fiber() : waiting_fiber(); }
+
+    void announce([[maybe_unused]] const fiber& to) {
+#if CORNERTURN_ANNOUNCE_FIBERS
+        const bool waits = &to >= fibers_.begin() && &to < fibers_.end();  // a thread there, on its stack
+        stacks_.announce(&to == &outside_ ? nullptr : waits ? stack_of_[&to - fibers_.data()] : &to);
+#endif
+    }
 
     // The handover that the caller is about to make.
     handover hand_over(fiber& from, fiber& to) {
-#if CORNERTURN_ANNOUNCE_FIBERS
         announce(to);
-#endif
         return {&from, &to};
     }
 
@@ -420,26 +397,17 @@ private:
     // An atomic or a volatile load, which may see what another thread did before a fence.
     void note_acquire() {
         if (races_.searching() && !races_.has_acquired()) check_pending();
-        synchronized_[current_] = serial_;
+        fences_.look(current_, serial_);
         communicates_ = true;
         races_.acquire();
     }
     void note_seen(std::uintptr_t address, unsigned width, std::uintptr_t return_address);
     void note_value(std::uintptr_t address, std::uint64_t value, std::uintptr_t return_address);
-    // Where all that is known of the earlier thread is that it is not `later`, which is given for both, any may have
-    // executed a fence.
-    bool ordered_by_fence(unsigned earlier, unsigned later) const {
-        return synchronized_[later] == serial_ && (earlier == later || fenced_[earlier] == serial_);
-    }
     void flush_printed();
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
     void note_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
     void note_global_race(const warp_instruction& instruction, unsigned lane, const block_races::rival& rival);
-    void forget_fences() {
-        fenced_.fill(0);
-        synchronized_.fill(0);
-    }
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
     // One that the kernel can go on from: raises, or keeps it where the emulation wants the rest as well. Of each kind
@@ -471,24 +439,12 @@ private:
     std::vector<const region*> by_address_;
 
     // A lane that ends without waiting leaves its stack to the next, so kernels without barriers use one.
-    char* stacks_ = nullptr;
-    std::size_t stack_bytes_ = 0;                  // of each
-    std::array<fiber, kMaxThreads> beginnings_{};  // of a fiber on each stack; our own stay as they were made
-    fiber* next_stack_ = nullptr;                  // of beginnings_: that no thread of this block has used
-    std::array<fiber*, kMaxThreads> stack_of_{};   // of beginnings_: that the thread runs on
-    std::uintptr_t own_stack_ = 0;                 // where the lowest byte of the last of them lies that was asked for
-    std::array<fiber, kMaxThreads> fibers_{};      // where each waiting thread goes on
-    fiber outside_{};                              // run_blocks itself
-#if CORNERTURN_ANNOUNCE_FIBERS
-    struct announced {
-        void* fake_stack = nullptr;
-        const void* bottom = nullptr;
-        std::size_t bytes = 0;
-    };
-    std::array<announced, kMaxThreads + 1> announced_;  // by stack; the last: of outside_
-    std::size_t running_on_ = kMaxThreads;
-    void announce(const fiber& to);
-#endif
+    kernel_stacks stacks_{&fiber_main};
+    fiber* next_stack_ = nullptr;                 // that no thread of this block has used
+    std::array<fiber*, kMaxThreads> stack_of_{};  // that the thread runs on
+    std::uintptr_t own_stack_ = 0;                // where the lowest byte of the last of them lies that was asked for
+    std::array<fiber, kMaxThreads> fibers_{};     // where each waiting thread goes on
+    fiber outside_{};                             // run_blocks itself
 
     // The block being run.
     extent3 block_;
@@ -504,9 +460,7 @@ private:
     std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // of the barrier that the thread came to last
     std::array<touch, kMaxThreads> touches_{};  // of each thread: itself, and the warp-level barriers it has passed
     bool warp_synced_ = true;                   // some thread has, or they are not known yet
-    // The last barrier interval in which a thread executed a fence; and in which it executed a fence, an atomic or a
-    // volatile load, any of which may have seen what another's fence made ready.
-    std::array<std::uint64_t, kMaxThreads> fenced_{}, synchronized_{};
+    block_fences fences_;
     std::array<warp_wait, kMaxThreads> waits_;
     std::array<std::uint32_t, kMaxWarps> yielded_{},
         suspended_{};                  // lanes of warps that yielded, and that wait for them
@@ -584,13 +538,8 @@ private:
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 
-    // What the running lane saw last by an atomic or a volatile load, and how often in a row: it may wait for another
-    // block.
-    bool has_company_ = false;
-    const trace_entry* seen_by_ = nullptr;
-    std::uintptr_t seen_at_ = 0;
-    std::uint64_t seen_ = 0;
-    unsigned times_seen_ = 0;
+    bool has_company_ = false;  // other blocks run, for which a lane may wait
+    spin_watch spins_;
     site* last_atomic_ = nullptr;
     std::uint64_t old_value_ = 0;  // that it found
     std::array<std::uint64_t, 2> old_floats_{};

@@ -119,35 +119,23 @@ CT_GET_AND_SET(Memset, cudaMemsetParams, set_work, is_valid(*pNodeParams))
 CT_GET_AND_SET(Host, cudaHostNodeParams, host_work, pNodeParams->fn != nullptr)
 #undef CT_GET_AND_SET
 
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event_out) {
-    return with_event_work(node, true, [&](event_work& work) {
-        if (!event_out) return cudaErrorInvalidValue;
-        *event_out = work.event;
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-    return with_event_work(node, true, [&](event_work& work) {
-        work.event = event;
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event_out) {
-    return with_event_work(node, false, [&](event_work& work) {
-        if (!event_out) return cudaErrorInvalidValue;
-        *event_out = work.event;
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-    return with_event_work(node, false, [&](event_work& work) {
-        work.event = event;
-        return cudaSuccess;
-    });
-}
+#define CT_GET_AND_SET_EVENT(Name, records)                                                        \
+    cudaError_t cudaGraphEvent##Name##NodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event_out) { \
+        return with_event_work(node, records, [&](const event_work& work) {                        \
+            if (!event_out) return cudaErrorInvalidValue;                                          \
+            *event_out = work.event;                                                               \
+            return cudaSuccess;                                                                    \
+        });                                                                                        \
+    }                                                                                              \
+    cudaError_t cudaGraphEvent##Name##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {      \
+        return with_event_work(node, records, [&](event_work& work) {                              \
+            work.event = event;                                                                    \
+            return cudaSuccess;                                                                    \
+        });                                                                                        \
+    }
+CT_GET_AND_SET_EVENT(Record, true)
+CT_GET_AND_SET_EVENT(Wait, false)
+#undef CT_GET_AND_SET_EVENT
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* dst, const void* src, size_t count,
                                            enum cudaMemcpyKind kind) {
