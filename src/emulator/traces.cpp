@@ -2,6 +2,7 @@
 // executes them.
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "core/available_memory.hpp"
 #include "emulator/worker.hpp"
@@ -108,50 +109,77 @@ warp_instruction& worker::find_instruction_by_pass(site& where) {
 }
 
 // The block of code that the lane begins. One that is far ahead waits until the lane accesses something: most lanes
-// that leave a part of the code out have nothing to do behind it. A loop that accesses nothing for long goes round in
-// the same blocks. A few iterations are kept apart: what a later one accesses is then the same instruction for the lane
-// that comes first as for those that find its trace.
+// that leave a part of the code out have nothing to do behind it.
 void worker::find_code_block(std::uintptr_t return_address) {
+    trace_entry* const from = running.cursor;
+    if (from->ahead != 0) return go_ahead(return_address, from->ahead);
     const std::uint64_t own = place_in_code(return_address, running.depth);
-    if (!blocks_ahead_.empty()) {
-        constexpr std::size_t kApart = 256, kMostBlocks = 1 << 14;
-        const bool is_apart = blocks_ahead_.size() < kApart && trace_->blocks.size() < kMostBlocks;
-        std::size_t known = is_apart ? 0 : blocks_ahead_.size();
-        while (known > 0 && blocks_ahead_[known - 1] != own) --known;
-        if (known == 0)
-            blocks_ahead_.push_back(own);
-        else
-            blocks_ahead_.resize(known);
+    // As the lane before did.
+    if (from == resume_at_ && trace_->made() == made_by_then_ && first_ahead_->place() == own) {
+        running.cursor = first_ahead_;
         return;
     }
     has_blocks_ = true;
     check_running(return_address);
     constexpr int kFar = 64;
-    trace_entry* at = running.cursor;
-    for (int i = 0; i < kFar && at->next != &trace_->end && at->next->place() <= own; ++i) {
-        at = at->next;
-        at->fetch_later(0);
-        if (at->place() != own) continue;
-        running.cursor = at;
+    trace_entry* before = from->sought == own ? from->found : from;
+    for (int i = 0; i < kFar && before->next != &trace_->end && before->next->place() <= own; ++i) {
+        before->next->fetch_later(0);
+        if (before->next->place() == own) {
+            if (i > 1) {
+                from->sought = own;
+                from->found = before;
+            }
+            running.cursor = before->next;
+            return;
+        }
+        before = before->next;
+    }
+    if (from->return_address == return_address) return;  // a loop of one block
+    resume_at_ = from;
+    made_by_then_ = trace_->made();
+    go_ahead(return_address, 0);
+    first_ahead_ = running.cursor;
+}
+
+// The lane begins a block behind so many of `ahead_`. A loop that accesses nothing for long goes round in the same
+// blocks. A few iterations are kept apart: what a later one accesses is then the same instruction for the lane that
+// comes first as for those that find its trace.
+void worker::go_ahead(std::uintptr_t return_address, std::size_t known) {
+    constexpr std::size_t kApart = 256, kMostBlocks = 1 << 14, kMost = std::numeric_limits<std::uint16_t>::max();
+    const std::uint64_t own = place_in_code(return_address, running.depth);
+    const bool is_apart = known < kApart && trace_->blocks.size() < kMostBlocks;
+    if (is_apart && known < ahead_.size() && ahead_[known].place() == own) {
+        running.cursor = &ahead_[known];
         return;
     }
-    if (running.cursor->return_address == return_address) return;  // a loop of one block
-    resume_at_ = running.cursor;
-    running.cursor = &nowhere;  // until the lane accesses something
-    blocks_ahead_.push_back(own);
+    std::size_t before = is_apart ? 0 : known;
+    while (before > 0 && ahead_[before - 1].place() != own) --before;
+    if (before == 0 && known < kMost) {
+        ahead_.resize(known);
+        trace_entry& added = ahead_.emplace_back();
+        added.return_address = return_address;
+        added.depth = static_cast<std::uint8_t>(std::min<std::uint64_t>(running.depth, kDeepest));
+        added.next = nowhere.next;
+        added.ahead = static_cast<std::uint16_t>(known + 1);
+        if (known > 0) ahead_[known - 1].next = &added;
+        before = known + 1;
+    }
+    running.cursor = &ahead_[before > 0 ? before - 1 : known - 1];
 }
 
 // Makes the blocks that the lane has begun since its last access a part of the trace.
 void worker::enter_blocks_ahead() {
-    if (blocks_ahead_.empty()) return;
+    if (running.cursor->ahead == 0) return;
     trace_entry* at = resume_at_;
-    for (const std::uint64_t block : blocks_ahead_) {
+    for (std::size_t i = 0; i < running.cursor->ahead; ++i) {
+        const std::uint64_t block = ahead_[i].place();
         const auto fits = [&](const trace_entry& entry) { return entry.place() == block; };
         at = find_entry(at, &trace_->end, block, fits);
         if (at->next == &trace_->end || !fits(*at->next)) {
             trace_entry& added = trace_->blocks.emplace_back();
-            added.return_address = block << (64 - kAddressBits) >> 2 * (64 - kAddressBits);  // which has no width
-            added.depth = static_cast<std::uint8_t>(kDeepest - (block >> kAddressBits));
+            added.return_address = ahead_[i].return_address;
+            added.depth = ahead_[i].depth;
             added.next = at->next;
             at->next = &added;
             trace_->note_made(added);
@@ -159,7 +187,6 @@ void worker::enter_blocks_ahead() {
         at = at->next;
     }
     running.cursor = at;
-    blocks_ahead_.clear();
 }
 
 // Raises where one more instruction would be one too many to hold until all lanes of the warp have stopped.

@@ -79,6 +79,7 @@ struct alignas(kCacheLine) trace_entry {
     std::uint32_t active = 0;  // lanes, of a warp instruction
     std::uint8_t depth = 0;    // of calls, up to kDeepest
     bool is_access = false;
+    std::uint16_t ahead = 0;  // of a block that is not in the trace yet: its number, from 1
 
     std::uint64_t place() const { return place_in_code(return_address, depth); }
     // `lane`: the one of the warp whose address is fetched as well.
@@ -126,6 +127,8 @@ struct trace {
         if (earlier != nullptr) earlier->later = &made;
         earlier = &made;
     }
+
+    std::size_t made() const { return made_; }  // entries
 
 private:
     static constexpr std::size_t kLater = 16;

@@ -82,7 +82,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     trace_ = &traces_.emplace_back(0);
     sites_.clear();
     site_cache_.fill({});
-    blocks_ahead_.clear();
+    resume_at_ = nullptr;
     has_blocks_ = false;
     stop_count_ = 0;
     accesses_ = 0;
@@ -215,7 +215,7 @@ void worker::check_rest(warp_instruction& instruction) {
 void worker::check_pending() {
     const bool knows_place = !has_strayed_ || has_blocks_;
     trace_entry* const from = knows_place ? looked_at_ : &trace_->begin;
-    trace_entry* const to = !knows_place ? &trace_->end : blocks_ahead_.empty() ? running.cursor : resume_at_;
+    trace_entry* const to = !knows_place ? &trace_->end : running.cursor->ahead == 0 ? running.cursor : resume_at_;
     if (from == to) return;
     on_large_stack([&] {
         for (trace_entry* entry = from; entry != to;) {
@@ -368,7 +368,6 @@ void worker::abandon_block() {
     block_count_ = 0;
     counts_values_ = false;
     is_volatile_ = false;
-    blocks_ahead_.clear();
     stop_count_ = 0;
     disordered_ = 0;
     joining_ = false;

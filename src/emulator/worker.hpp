@@ -346,13 +346,11 @@ private:
     void check_running(std::uintptr_t return_address);
     void file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     void find_code_block(std::uintptr_t return_address);
+    void go_ahead(std::uintptr_t return_address, std::size_t known);
     void enter_blocks_ahead();
     // The running lane stops: how far it has come in the trace.
     void note_stop() {
-        if (!blocks_ahead_.empty()) {
-            running.cursor = resume_at_;
-            blocks_ahead_.clear();
-        }
+        if (running.cursor->ahead != 0) running.cursor = resume_at_;
         if (has_strayed_) running.cursor = &trace_->end;
         stopped_at_[running.lane] = running.cursor;
         depths_[current_] = running.depth;
@@ -521,10 +519,11 @@ private:
     trace_entry *position_ = nullptr, *complete_to_ = nullptr;
     std::uint64_t lane_serial_ = 0;
     std::uint32_t disordered_ = 0;  // lanes whose instructions do not follow the trace's order
-    // Of the running lane: the blocks of code that it has begun and that are not in the trace yet, and where they go
-    // on.
-    std::vector<std::uint64_t> blocks_ahead_;  // their places
-    trace_entry* resume_at_ = nullptr;
+    // The blocks of code that the running lane has begun since it was at `resume_at_`, up to its cursor, and that are
+    // not in the trace yet. Behind them is where another lane went on, as this one may.
+    std::deque<trace_entry> ahead_;
+    trace_entry *first_ahead_ = nullptr, *resume_at_ = nullptr;
+    std::size_t made_by_then_ = 0;  // entries of the trace
     // Where in the trace the warp's lanes have stopped; neighbours only once.
     std::array<const trace_entry*, kWarpSize> stops_{};
     unsigned stop_count_ = 0;
