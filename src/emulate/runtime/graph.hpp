@@ -83,9 +83,8 @@ cudaMemcpy3DParms flat_copy(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t do_work(const graph_work& work);
 cudaError_t copy_memory(const cudaMemcpy3DParms& what);  // copies.cpp
 cudaError_t set_memory(const cudaMemsetParams& what);    // copies.cpp
-// copies.cpp: the bytes of a device variable for a copy to the variable (`with_host`: cudaMemcpyHostToDevice) or from
-// it
-// (`with_host`: cudaMemcpyDeviceToHost), where `kind` is one of such a copy.
+// copies.cpp: the bytes of a device variable, for a copy to it (`with_host` is cudaMemcpyHostToDevice) or from it
+// (cudaMemcpyDeviceToHost); `kind` must be one of such a copy.
 cudaError_t find_symbol_for_copy(const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                                  cudaMemcpyKind with_host, char** at);
 cudaError_t record_event(cudaEvent_t event);  // streams.cpp
