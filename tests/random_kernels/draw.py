@@ -140,7 +140,9 @@ class Drawer:
         return modulo(binary("+", e, const(r.randrange(size))), size)
 
     def accumulate(self, e):
-        return ("set", "acc", binary(self.random.choice("+^"), binary("*", var("acc"), const(self.random.choice([1, 3, 5, 0x01000193]))), e))
+        """By factors that no other expression has: acc ^ acc would leave nothing of what was loaded, and g++ the loads out."""
+        factor = self.random.choice([0x01000193, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F])
+        return ("set", "acc", binary(self.random.choice("+^"), binary("*", var("acc"), const(factor)), e))
 
     # ---- arrays ----
 
