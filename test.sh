@@ -83,6 +83,12 @@ run_tests() {
         /^\t *[0-9]+ - .* \(Disabled\)$/ { ++disabled }
         END { print bad + 0, ran + 0, unrun + 0, disabled + 0 }' "$logs/test-$preset.log")
     passed=$((passed + ran - bad - unrun)) failed=$((failed + bad)) skipped=$((skipped + unrun + disabled))
+    if ((unrun > 0)); then  # why is in what they printed
+        awk 'FNR == NR { if (/^\t *[0-9]+ - .* \(Skipped\)$/) wanted[$3]; next }
+             /^[0-9]+\/[0-9]+ Test: / { name = $3 }
+             name in wanted && sub(/^skipped: /, "") { print "skipped " name ": " $0 }' \
+            "$logs/test-$preset.log" "build/$preset/Testing/Temporary/LastTest.log"
+    fi
     if ((status != 0)); then
         summary
         exit "$status"
