@@ -161,6 +161,17 @@ struct made_up {
     nlohmann::ordered_json json() const { return nlohmann::ordered_json::parse(show_bench(report, format::json)); }
 };
 
+// memcpy has no trial in place: it moves the matrix elsewhere.
+TEST(bench_entries, copies_are_right_in_the_trials_of_every_group) {
+    const kernel& copies = find_kernel("host/memcpy");
+    for (const bench_cell& c : bench_grid({4}, transposes().bench_groups())) {
+        for (const workload_pointer& trial : c.work->trials()) {
+            const std::unique_ptr<problem> own = transposes().make(backend::host, {trial.get()}, {&copies}, false);
+            EXPECT_TRUE(run_trials(copies, *trial, backend::host, *own).fault.empty()) << c.group << trial->options();
+        }
+    }
+}
+
 TEST(bench_entries, say_what_they_do_not_take) {
     const made_up m;
     for (const bench_result& r : m.report.results) {

@@ -159,6 +159,7 @@ problem_shape movement_work::shape_for(const kernel& k) const {
     if (traits.copies) {
         const std::int64_t gap = shape.destination_ld == 0 ? 0 : shape.destination_ld - shape.destination_cols();
         shape.arranged = copied;
+        shape.in_place = false;
         shape.destination_ld = shape.destination_cols() + gap;
     }
     shape.numbers = shape.numbers || traits.arithmetic;
