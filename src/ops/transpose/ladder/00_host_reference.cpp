@@ -9,13 +9,13 @@ namespace {
 
 constexpr rung_notes kHostReference{
     .id = "host/reference",
-    .idea = "The plain double loop on the host: what a transpose is.",
-    .change = "Where everything begins.",
+    .idea = "The plain double loop on the host. It defines what a transpose is.",
+    .change = "The first rung.",
     .contract =
-        "Any rows x cols, any element size, any leading dimensions, batches; square matrices in place, else source "
-        "and destination must not overlap.",
+        "Any rows x cols, any element size, any leading dimensions, batches. Square matrices in place too. Otherwise "
+        "source and destination must not overlap.",
     .bytes = "2 * rows * cols * e",
-    .limit = "One core, and a cache line touched for each element of one side.",
+    .limit = "It runs on one core. On one side, each element touches a cache line of its own.",
     .source = "Note 003, matrix_trans.",
 };
 

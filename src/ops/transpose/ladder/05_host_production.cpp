@@ -8,13 +8,13 @@ namespace {
 
 constexpr rung_notes kHostProduction{
     .id = "host/production",
-    .idea = "What cornerturn::transpose does: squares of cache lines transposed in vector registers, past the caches.",
-    .change = "All cores; whole lines on both sides, none of the destination's fetched.",
+    .idea = "What cornerturn::transpose runs: it transposes squares of cache lines in vector registers.",
+    .change = "From reference: all cores, whole cache lines on both sides, and stores that fetch no line first.",
     .contract =
-        "Any rows x cols, any element size, any leading dimensions, batches; square matrices in place, else source "
-        "and destination must not overlap.",
+        "Any rows x cols, any element size, any leading dimensions, batches. Square matrices in place too. Otherwise "
+        "source and destination must not overlap.",
     .bytes = "2 * rows * cols * e",
-    .limit = "The host's memory.",
+    .limit = "The bandwidth of the host's memory.",
     .source = "This project.",
 };
 

@@ -4,19 +4,19 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kVectorized{
     .id = "transpose/vectorized",
-    .idea = "Four elements a thread, loaded and stored as one 16-byte vector; the padded tile stays scalar.",
-    .change = "From padded: a quarter of the global requests, the same shared-memory instructions.",
+    .idea = "Each thread loads and stores four elements as one 16-byte vector. The padded tile stays scalar.",
+    .change = "From padded: a quarter of the global requests, and as many shared-memory instructions.",
     .contract =
-        "4-byte elements, any rows x cols. A side is moved in vectors where its pointer is 16-byte aligned "
-        "and its leading dimension a multiple of 4, in scalars elsewhere and at the edge.",
+        "4-byte elements, any rows x cols. A side is moved in vectors where its pointer is 16-byte aligned and its "
+        "leading dimension is a multiple of 4. Otherwise, and at the edge, it is moved in scalars.",
     .bytes = "2 * rows * cols * 4",
-    .limit = "DRAM bandwidth; four scalar shared-memory instructions for each vector.",
+    .limit = "DRAM bandwidth, and four scalar shared-memory instructions for each vector.",
     .source = "Note 001 K2.",
 };
 
 constexpr int kVectorTile = 32, kVectorWidth = 4;
 
-// 8 x 32 threads move a 32 x 32 tile. kVectorRead and kVectorWrite: rows of the source (destination) begin on 16 bytes.
+// 8 x 32 threads move a 32 x 32 tile. kVectorRead, kVectorWrite: the source's, destination's rows begin on 16 bytes.
 template <bool kVectorRead, bool kVectorWrite>
 __global__ void transpose_vectorized(matrix_view<const element4> source, matrix_view<element4> destination) {
     __shared__ element4 tile[kVectorTile][kVectorTile + 1];
@@ -39,11 +39,11 @@ __global__ void transpose_vectorized(matrix_view<const element4> source, matrix_
             }
         }
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
+    __syncthreads();  // from here on, a thread reads what others have loaded
     if (const std::int64_t row = col0 + line, col = row0 + first; row < destination.rows) {
         element4* const to = destination.data + row * destination.ld + col;
         if (kVectorWrite && col + kVectorWidth <= destination.cols) {
-            // Written as an assignment, nvcc 13 splits this store and shares its parts with the scalar path below.
+            // As an assignment, nvcc 13 would split this store and share its parts with the scalar path below.
             __stwb(reinterpret_cast<uint4*>(to), make_uint4(tile[first + 0][line], tile[first + 1][line],
                                                             tile[first + 2][line], tile[first + 3][line]));
         } else {

@@ -4,8 +4,8 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kCopyGlobal{
     .id = "copy/global",
-    .idea = "Copy each element, rows to rows: coalesced both ways, the ceiling for every transpose.",
-    .change = "The first rung.",
+    .idea = "Copy each element from row to row. Both sides are coalesced: the ceiling for every transpose.",
+    .change = "The first rung on the GPU.",
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
     .bytes = "2 * rows * cols * e",
     .limit = "DRAM bandwidth.",
@@ -16,7 +16,7 @@ template <class T, int kTile, int kRows>
 __global__ void copy_global(matrix_view<const T> source, matrix_view<T> destination) {
     const tile_index at = row_major::tile_of(blockIdx, gridDim);
     const std::int64_t row0 = at.row * kTile + threadIdx.y, col = at.col * kTile + threadIdx.x;
-    // All loads before the first store: the compiler must assume that a store could change what is loaded after it.
+    // All loads come before the first store: the compiler must assume that a store changes what is loaded after it.
     T held[kTile / kRows];
     CORNERTURN_UNROLL
     for (int i = 0; i < kTile / kRows; ++i) {

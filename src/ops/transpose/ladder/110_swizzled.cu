@@ -4,21 +4,21 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kSwizzled{
     .id = "transpose/swizzled",
-    .idea = "Vectors on every side: a 64 x 64 tile whose 16-byte vectors are permuted by exclusive-or, not padded.",
+    .idea = "Vectors on every side. A 64 x 64 tile is swizzled: exclusive-or permutes its vectors, without padding.",
     .change =
-        "From vectorized: shared memory is written in vectors too; rows of 256 bytes; blocks go down the columns, so "
-        "that those which run together write neighbouring parts of the same rows.",
+        "From vectorized: shared memory is written in vectors too. The tile's rows have 256 bytes. Blocks go down the "
+        "columns: those that run together write neighbouring parts of the same rows.",
     .contract =
         "4-byte elements, any rows x cols. Vectors where both pointers are 16-byte aligned and both leading dimensions "
-        "multiples of 4, scalars elsewhere and at the edge.",
+        "are multiples of 4. Scalars elsewhere and at the edge.",
     .bytes = "2 * rows * cols * 4",
-    .limit = "The order in which DRAM gets its reads and writes.",
-    .source = "Beyond the notes: docs/experiments.md.",
+    .limit = "The order in which DRAM receives its reads and writes.",
+    .source = "Beyond the notes: docs/experiments/transpose.md.",
 };
 
 constexpr int kSwizzledTile = 64, kSwizzledThreads = 512, kFour = 4, kFoursPerRow = kSwizzledTile / kFour;
 
-// Vector v of the tile's row `row`. Rows that lie 4, 8, ... apart, as the lanes of a warp read them, differ in it.
+// Vector v of the tile's row `row`. A warp's lanes read rows 4, 8, ... apart: these lie in different banks.
 __device__ __forceinline__ int swizzled_slot(int row, int v) { return row * kFoursPerRow + (v ^ (row / kFour & 7)); }
 
 template <bool kVectors>
@@ -30,12 +30,12 @@ __global__ void __launch_bounds__(kSwizzledThreads)
     const std::int64_t row0 = at.row * kSwizzledTile, col0 = at.col * kSwizzledTile;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
 
-    constexpr int kEach = kSwizzledTile * kFoursPerRow / kSwizzledThreads;  // vectors that a thread loads
+    constexpr int kEach = kSwizzledTile * kFoursPerRow / kSwizzledThreads;  // vectors that each thread loads
     const auto line_of = [=](int i) { return (thread + i * kSwizzledThreads) / kFoursPerRow; };
     const int v = thread % kFoursPerRow;
     const element4* const first = source.data + row0 * source.ld + col0 + kFour * v;
     if (kVectors && row0 + kSwizzledTile <= source.rows && col0 + kSwizzledTile <= source.cols) {
-        // All loads before the first is waited for.
+        // Issue all loads before waiting for the first.
         uint4 vectors[kEach];
         CORNERTURN_UNROLL
         for (int i = 0; i < kEach; ++i) vectors[i] = *reinterpret_cast<const uint4*>(first + line_of(i) * source.ld);
@@ -48,15 +48,15 @@ __global__ void __launch_bounds__(kSwizzledThreads)
             if (row >= source.rows) continue;
             const element4* const from = first + line_of(i) * source.ld;
             element4* const four = elements + kFour * swizzled_slot(line_of(i), v);
-            // One by one: lanes that leave some out must not fall behind in a loop.
+            // No loop: with one, lanes that skip some elements would fall behind.
             if (col + 0 < source.cols) four[0] = from[0];
             if (col + 1 < source.cols) four[1] = from[1];
             if (col + 2 < source.cols) four[2] = from[2];
             if (col + 3 < source.cols) four[3] = from[3];
         }
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
-    // A warp takes 8 groups of 4 rows, and 4 columns: 128 bytes of each of 4 rows of the destination.
+    __syncthreads();  // from here on, a thread reads what others have loaded
+    // A warp takes 8 groups of 4 rows, and 4 columns. It writes 128 bytes of each of 4 rows of the destination.
     CORNERTURN_UNROLL
     for (int i = warp; i < kFoursPerRow / 8 * (kSwizzledTile / 4); i += kSwizzledThreads / 32) {
         const int line = kFour * (i % (kFoursPerRow / 8) * 8 + lane % 8);

@@ -4,22 +4,21 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kKept{
     .id = "transpose/kept",
-    .idea = "Loads ask the L2 to evict their lines last, though nothing reads them again.",
+    .idea = "Loads ask the L2 to evict their lines last, although nothing reads them again.",
     .change =
         "From swizzled: one hint on the loads. Lines that were written then leave the L2 soon, in the order in which "
-        "they "
-        "came, and DRAM stays longer within a page.",
+        "they came. DRAM stays longer within a page.",
     .contract =
         "4-byte elements, any rows x cols. Vectors where both pointers are 16-byte aligned and both leading dimensions "
-        "multiples of 4, scalars elsewhere and at the edge.",
+        "are multiples of 4. Scalars elsewhere and at the edge.",
     .bytes = "2 * rows * cols * 4",
-    .limit = "DRAM bandwidth: as fast as a copy.",
-    .source = "Beyond the notes: docs/experiments.md.",
+    .limit = "DRAM bandwidth. It is as fast as a copy.",
+    .source = "Beyond the notes: docs/experiments/transpose.md.",
 };
 
 constexpr int kKeptTile = 64, kKeptThreads = 512, kKeptWidth = 4, kKeptPerRow = kKeptTile / kKeptWidth;
 
-// Vector v of the tile's row `row`. Rows that lie 4, 8, ... apart, as the lanes of a warp read them, differ in it.
+// Vector v of the tile's row `row`. A warp's lanes read rows 4, 8, ... apart: these lie in different banks.
 __device__ __forceinline__ int kept_slot(int row, int v) { return row * kKeptPerRow + (v ^ (row / kKeptWidth & 7)); }
 
 template <bool kVectors>
@@ -31,12 +30,12 @@ __global__ void __launch_bounds__(kKeptThreads)
     const std::int64_t row0 = at.row * kKeptTile, col0 = at.col * kKeptTile;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
 
-    constexpr int kEach = kKeptTile * kKeptPerRow / kKeptThreads;  // vectors that a thread loads
+    constexpr int kEach = kKeptTile * kKeptPerRow / kKeptThreads;  // vectors that each thread loads
     const auto line_of = [=](int i) { return (thread + i * kKeptThreads) / kKeptPerRow; };
     const int v = thread % kKeptPerRow;
     const element4* const first = source.data + row0 * source.ld + col0 + kKeptWidth * v;
     if (kVectors && row0 + kKeptTile <= source.rows && col0 + kKeptTile <= source.cols) {
-        // All loads before the first is waited for.
+        // Issue all loads before waiting for the first.
         uint4 vectors[kEach];
         CORNERTURN_UNROLL
         for (int i = 0; i < kEach; ++i)
@@ -50,15 +49,15 @@ __global__ void __launch_bounds__(kKeptThreads)
             if (row >= source.rows) continue;
             const element4* const from = first + line_of(i) * source.ld;
             element4* const four = elements + kKeptWidth * kept_slot(line_of(i), v);
-            // One by one: lanes that leave some out must not fall behind in a loop.
+            // No loop: with one, lanes that skip some elements would fall behind.
             if (col + 0 < source.cols) four[0] = from[0];
             if (col + 1 < source.cols) four[1] = from[1];
             if (col + 2 < source.cols) four[2] = from[2];
             if (col + 3 < source.cols) four[3] = from[3];
         }
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
-    // A warp takes 8 groups of 4 rows, and 4 columns: 128 bytes of each of 4 rows of the destination.
+    __syncthreads();  // from here on, a thread reads what others have loaded
+    // A warp takes 8 groups of 4 rows, and 4 columns. It writes 128 bytes of each of 4 rows of the destination.
     CORNERTURN_UNROLL
     for (int i = warp; i < kKeptPerRow / 8 * (kKeptTile / 4); i += kKeptThreads / 32) {
         const int line = kKeptWidth * (i % (kKeptPerRow / 8) * 8 + lane % 8);

@@ -4,25 +4,24 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kPacked{
     .id = "transpose/packed",
-    .idea = "Bytes travel in vectors of 16; words of 4 x 4 of them are transposed in registers by byte permutes.",
-    .change = "From kept: bytes. A thread reads a word from each of 16 rows and writes a vector to each of 4.",
+    .idea = "Move bytes in vectors of 16. Byte permutes transpose blocks of 4 x 4 bytes in registers.",
+    .change = "From kept: one-byte elements. A thread reads a word from each of 16 rows and writes 4 vectors.",
     .contract =
         "1-byte elements, any rows x cols. Vectors where both pointers and both leading dimensions are multiples of "
-        "16, "
-        "single bytes elsewhere and at the edge.",
+        "16. Single bytes elsewhere and at the edge.",
     .bytes = "2 * rows * cols",
-    .limit = "DRAM bandwidth; rows of 128 bytes are half of what suits it.",
-    .source = "Beyond the notes: docs/experiments.md.",
+    .limit = "DRAM bandwidth. Rows of 128 bytes are half of what suits DRAM.",
+    .source = "Beyond the notes: docs/experiments/transpose.md.",
 };
 
 constexpr int kPackedTile = 128, kPackedThreads = 256, kPack = 16, kPacksPerRow = kPackedTile / kPack;
 
-// Where byte `col` of the tile's row `row` lies. Vectors of 16 are permuted from one group of 16 rows to the next.
+// The position of byte `col` in the tile's row `row`. The swizzle of the 16-byte vectors changes every 16 rows.
 __device__ __forceinline__ int packed_slot(int row, int col) {
     return row * kPackedTile + ((col / kPack ^ (row / kPack & 7)) * kPack) + col % kPack;
 }
 
-// Four words of four bytes: row i becomes column i.
+// Transposes four words of four bytes: row i becomes column i.
 __device__ __forceinline__ void transpose_bytes(unsigned (&rows)[4]) {
     const unsigned ab = __byte_perm(rows[0], rows[1], 0x5140), cd = __byte_perm(rows[2], rows[3], 0x5140);
     const unsigned ab_high = __byte_perm(rows[0], rows[1], 0x7362), cd_high = __byte_perm(rows[2], rows[3], 0x7362);
@@ -41,12 +40,12 @@ __global__ void __launch_bounds__(kPackedThreads)
     const std::int64_t row0 = at.row * kPackedTile, col0 = at.col * kPackedTile;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
 
-    constexpr int kEach = kPackedTile * kPacksPerRow / kPackedThreads;  // vectors that a thread loads
+    constexpr int kEach = kPackedTile * kPacksPerRow / kPackedThreads;  // vectors that each thread loads
     const auto line_of = [=](int i) { return (thread + i * kPackedThreads) / kPacksPerRow; };
     const int first = thread % kPacksPerRow * kPack;
     const element1* const from = source.data + row0 * source.ld + col0 + first;
     if (kVectors && row0 + kPackedTile <= source.rows && col0 + kPackedTile <= source.cols) {
-        // All loads before the first is waited for.
+        // Issue all loads before waiting for the first.
         uint4 loaded[kEach];
         CORNERTURN_UNROLL
         for (int i = 0; i < kEach; ++i)
@@ -64,8 +63,8 @@ __global__ void __launch_bounds__(kPackedThreads)
             }
         }
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
-    // A warp takes 8 groups of 16 rows and 4 words of columns; a thread 16 rows of one word.
+    __syncthreads();  // from here on, a thread reads what others have loaded
+    // A warp takes 8 groups of 16 rows and 4 words of columns. A thread takes 16 rows of one word.
     CORNERTURN_UNROLL
     for (int i = warp; i < kPackedTile / 4 / 4; i += kPackedThreads / 32) {
         const int line = lane % 8 * kPack, column = (i * 4 + lane / 8) * 4;

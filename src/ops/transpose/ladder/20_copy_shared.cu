@@ -4,11 +4,11 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kCopyShared{
     .id = "copy/shared",
-    .idea = "Copy through a tile in shared memory: what the detour costs by itself.",
-    .change = "Each element rests in shared memory between its load and its store.",
+    .idea = "Copy through a tile in shared memory, to see what that step costs by itself.",
+    .change = "From copy/global: each element is stored in shared memory between its load and its store.",
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
     .bytes = "2 * rows * cols * e",
-    .limit = "DRAM bandwidth; one more instruction each way and a barrier.",
+    .limit = "DRAM bandwidth. Each element also takes one more store, one more load, and a barrier.",
     .source = "Note 002, matrixCopy_2.",
 };
 
@@ -24,7 +24,7 @@ __global__ void copy_shared(matrix_view<const T> source, matrix_view<T> destinat
             tile[threadIdx.y + i][threadIdx.x] = source.data[row * source.ld + col];
         }
     }
-    __syncthreads();  // for the comparison only: each thread reads back what it wrote itself
+    __syncthreads();  // only for the comparison: each thread reads back what it wrote itself
     CORNERTURN_UNROLL
     for (int i = 0; i < kTile; i += kRows) {
         const std::int64_t row = at.row * kTile + threadIdx.y + i;

@@ -5,10 +5,10 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kNaiveRead{
     .id = "transpose/naive_read",
     .idea = "Neighbouring threads read along a row and write down a column: coalesced read, strided write.",
-    .change = "From copy/global: row and column are swapped on the write.",
+    .change = "From copy/global: row and column are swapped in the write.",
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
     .bytes = "2 * rows * cols * e, but each warp's store touches 32 sectors",
-    .limit = "Sectors written for a few bytes each.",
+    .limit = "The strided write: each sector is written for only one element.",
     .source = "Note 000 v0; note 001 K0; note 002 matrixTranspos_1.",
 };
 

@@ -5,10 +5,10 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kNaiveWrite{
     .id = "transpose/naive_write",
     .idea = "Neighbouring threads read down a column and write along a row: strided read, coalesced write.",
-    .change = "From naive_read: the strided side is the read.",
+    .change = "From naive_read: now the read is strided, not the write.",
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
     .bytes = "2 * rows * cols * e, but each warp's load touches 32 sectors",
-    .limit = "Sectors read for a few bytes each, unless the cache keeps them for the neighbours.",
+    .limit = "The strided read: a sector is read for one element, unless the cache keeps it for the neighbours.",
     .source = "Note 003 step1.",
 };
 

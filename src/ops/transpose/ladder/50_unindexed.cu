@@ -4,11 +4,11 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kUnindexed{
     .id = "transpose/unindexed",
-    .idea = "Through shared memory, but each thread takes back its own element: the write stays strided.",
-    .change = "From naive_read: a detour through shared memory that gains nothing.",
+    .idea = "Go through shared memory, but let each thread take back its own element: the write stays strided.",
+    .change = "From naive_read: a step through shared memory, which gains nothing.",
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
     .bytes = "2 * rows * cols * e, but each warp's store touches 32 sectors",
-    .limit = "As naive_read, and the detour on top.",
+    .limit = "As in naive_read, plus the cost of shared memory.",
     .source = "Note 004, figures 1 and 2.1.",
 };
 
@@ -24,7 +24,7 @@ __global__ void transpose_unindexed(matrix_view<const T> source, matrix_view<T> 
             tile[threadIdx.y + i][threadIdx.x] = source.data[row * source.ld + col];
         }
     }
-    __syncthreads();  // as the note has it; each thread reads back what it wrote itself
+    __syncthreads();  // as in the note; each thread reads back what it wrote itself
     CORNERTURN_UNROLL
     for (int i = 0; i < kTile; i += kRows) {
         const std::int64_t row = at.row * kTile + threadIdx.y + i;

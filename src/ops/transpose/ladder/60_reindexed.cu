@@ -4,17 +4,17 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kReindexed{
     .id = "transpose/reindexed",
-    .idea = "A rectangular block; for the write its threads are dealt out anew, along the destination's rows.",
-    .change = "From unindexed: a thread takes another's element, so that neighbours write neighbouring addresses.",
+    .idea = "A rectangular tile. For the write, the threads are numbered anew along the destination's rows.",
+    .change = "From unindexed: a thread writes another thread's element, so neighbours write adjacent addresses.",
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
-    .bytes = "2 * rows * cols * e, in pieces as long as the block is wide and tall",
-    .limit = "Pieces shorter than a sector in small blocks; bank conflicts in large ones.",
+    .bytes = "2 * rows * cols * e, read in pieces as long as a tile's row and written in pieces as long as its column",
+    .limit = "In small tiles, pieces shorter than a sector. In large tiles, bank conflicts.",
     .source =
-        "Note 004 figure 2.2 (its return before the barrier is left out: threads outside the matrix must reach it "
-        "too).",
+        "Note 004 figure 2.2. Its return before the barrier is left out: threads outside the matrix must reach "
+        "the barrier too.",
 };
 
-// The block is kCols x kRows threads, one an element.
+// The block has kCols x kRows threads, one for each element.
 template <class T, int kCols, int kRows>
 __global__ void transpose_reindexed(matrix_view<const T> source, matrix_view<T> destination) {
     __shared__ T tile[kRows][kCols];
@@ -23,7 +23,7 @@ __global__ void transpose_reindexed(matrix_view<const T> source, matrix_view<T> 
     if (row0 + threadIdx.y < source.rows && col0 + threadIdx.x < source.cols) {
         tile[threadIdx.y][threadIdx.x] = source.data[(row0 + threadIdx.y) * source.ld + col0 + threadIdx.x];
     }
-    __syncthreads();  // the element that a thread writes out is one that another has loaded
+    __syncthreads();  // a thread writes an element that another thread has loaded
     const int linear = threadIdx.y * kCols + threadIdx.x;
     const int row = linear % kRows, col = linear / kRows;  // within the tile
     if (row0 + row < source.rows && col0 + col < source.cols) {

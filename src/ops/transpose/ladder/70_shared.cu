@@ -5,10 +5,10 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kShared{
     .id = "transpose/shared",
     .idea = "A square tile in shared memory, read back down its columns: coalesced both ways.",
-    .change = "From reindexed: a square tile, so that swapping the thread's two indices is all the re-indexing.",
+    .change = "From reindexed: a square tile. To re-index, a thread now only swaps its two indices.",
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
     .bytes = "2 * rows * cols * e",
-    .limit = "Bank conflicts: a column of the tile lies in few banks, so that a warp's read takes up to 32 wavefronts.",
+    .limit = "Bank conflicts: a column of the tile lies in few banks. A warp's read takes up to 32 wavefronts.",
     .source = "Note 000 v1; note 003 step2; note 002 matrixTranspos_2.",
 };
 
@@ -24,7 +24,7 @@ __global__ void transpose_shared(matrix_view<const T> source, matrix_view<T> des
             tile[threadIdx.y + i][threadIdx.x] = source.data[row * source.ld + col];
         }
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
+    __syncthreads();  // from here on, a thread reads what others have loaded
     CORNERTURN_UNROLL
     for (int i = 0; i < kTile; i += kRows) {
         const std::int64_t row = col0 + threadIdx.y + i, col = row0 + threadIdx.x;  // in the destination

@@ -4,12 +4,12 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kRolled{
     .id = "transpose/rolled",
-    .idea = "As padded, but a thread asks for its next element only when it has the last: one load in flight.",
-    .change = "From padded@32x8: loops are not unrolled. As many blocks, threads and accesses, fewer at a time.",
+    .idea = "As padded, but a thread waits for each element before it loads the next: one load in flight.",
+    .change = "From padded@32x8: the loops are not unrolled. Blocks, threads and accesses stay the same.",
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
     .bytes = "2 * rows * cols * e",
-    .limit = "Bytes in flight: the price of coarsening without its gain.",
-    .source = "Made for the question that note 000 leaves open: why coarsening helps (docs/why.md).",
+    .limit = "Bytes in flight: each thread moves several elements, but only one at a time.",
+    .source = "Made for a question that note 000 leaves open: why does coarsening help? See docs/why.md.",
 };
 
 template <class T, int kTile, int kRows>
@@ -24,7 +24,7 @@ __global__ void transpose_rolled(matrix_view<const T> source, matrix_view<T> des
             tile[threadIdx.y + i][threadIdx.x] = source.data[row * source.ld + col];
         }
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
+    __syncthreads();  // from here on, a thread reads what others have loaded
     CORNERTURN_UNROLL_BY(1)
     for (int i = 0; i < kTile; i += kRows) {
         const std::int64_t row = col0 + threadIdx.y + i, col = row0 + threadIdx.x;  // in the destination

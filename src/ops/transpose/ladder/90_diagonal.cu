@@ -4,11 +4,11 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kDiagonal{
     .id = "transpose/diagonal",
-    .idea = "Blocks take tiles along diagonals, so that those running together write to different columns.",
-    .change = "From padded: only which block moves which tile.",
+    .idea = "Blocks take tiles along diagonals, so blocks that run together write to different columns.",
+    .change = "From padded: only the order in which blocks take tiles.",
     .contract = "Any rows x cols, any leading dimensions; source and destination must not overlap.",
     .bytes = "2 * rows * cols * e",
-    .limit = "As padded; helps only where memory partitions camp.",
+    .limit = "As in padded. The order helps only where partition camping occurs.",
     .source = "Note 002 matrixTranspos_4.",
 };
 
@@ -24,7 +24,7 @@ __global__ void transpose_diagonal(matrix_view<const T> source, matrix_view<T> d
             tile[threadIdx.y + i][threadIdx.x] = source.data[row * source.ld + col];
         }
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
+    __syncthreads();  // from here on, a thread reads what others have loaded
     CORNERTURN_UNROLL
     for (int i = 0; i < kTile; i += kRows) {
         const std::int64_t row = col0 + threadIdx.y + i, col = row0 + threadIdx.x;  // in the destination
