@@ -4,12 +4,11 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kCopy{
     .id = "baseline/copy",
-    .idea = "A plain copy of the bytes, 16 to a thread: the ceiling that a kernel reaches.",
-    .change = "A peer, not a rung: from copy/global, no tiles, one load and one store of 16 bytes a thread.",
+    .idea = "A plain copy of the bytes, 16 for each thread: the ceiling for a kernel.",
+    .change = "A peer, not a rung. From copy/global: no tiles; each thread loads and stores 16 bytes once.",
     .contract =
-        "A matrix without gaps behind its rows. Where an address or the number of bytes is no multiple of 16, the "
-        "widest "
-        "words that fit.",
+        "A matrix without gaps between its rows. If an address or the number of bytes is no multiple of 16, it uses "
+        "the widest words that fit.",
     .bytes = "2 * rows * cols * e",
     .limit = "DRAM bandwidth.",
     .source = "Common practice.",

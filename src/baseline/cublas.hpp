@@ -1,4 +1,4 @@
-// cuBLAS, loaded when first called: it is large, and a peer.
+// cuBLAS, loaded at the first call because it is large. It is a peer of the library's kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,16 +10,16 @@
 
 namespace cornerturn::baseline {
 
-// cuBLAS's own types, without its header.
+// cuBLAS's own types. Its header is not needed.
 using cublas_handle = struct cublasContext*;
 using cublas_status = int;
 enum cublas_operation { kAsItIs = 0, kTransposed = 1 };
 enum cublas_math { kPedantic = 2 };  // no tensor cores, no shortcuts
 
-// The library and a handle, from the first call to the end of the program.
+// The library and a handle. Both live from the first call to the end of the program.
 class cublas {
 public:
-    // Throws unsupported where there is none.
+    // Throws unsupported if cuBLAS is not installed.
     static const cublas& instance() {
         static const cublas loaded;
         return loaded;
@@ -32,7 +32,7 @@ public:
         return reinterpret_cast<F>(symbol);
     }
 
-    // The handle, whose stream is the current one.
+    // The handle, set to the current stream.
     cublas_handle on_current_stream() const {
         check(set_stream_(handle_, device::current_stream()), "cublasSetStream");
         return handle_;

@@ -20,19 +20,19 @@ namespace {
 
 constexpr rung_notes kCutensor{
     .id = "baseline/cutensor",
-    .idea = "cuTENSOR's permutation by one, with the identity: what the vendor's library gives.",
+    .idea = "cuTENSOR's permutation with factor one and the identity: what the vendor's library offers.",
     .change = "A peer, not a rung.",
     .contract =
-        "Elements that are half or single floats, doubles or complex doubles; positive strides. The plan is made at "
-        "the first call for a shape, and kept. cuTENSOR is loaded when first called.",
+        "Elements that are half or single floats, doubles or complex doubles; positive strides. A plan is made at the "
+        "first call for a shape and kept. cuTENSOR is loaded at the first call.",
     .bytes = "2 * elements * e",
-    .limit = "cuTENSOR's kernels: short axes, and those that are odd.",
+    .limit = "cuTENSOR's kernels, with short axes and with odd ones.",
     .source = "NVIDIA cuTENSOR 2, cutensorPermute.",
 };
 
 #if defined(CORNERTURN_WITH_CUDA)
 
-// What is needed of cuTENSOR's C interface, without its header: all of its types are pointers, enums or integers.
+// The part of cuTENSOR's C interface that is used, without its header: all types are pointers, enums or integers.
 using opaque = void*;
 using status = int;
 constexpr int kIdentity = 1, kDefaultAlgorithm = -1, kNoJit = 0;
@@ -43,10 +43,10 @@ void check(status s, const char* function) {
     if (s != kSuccess) throw error(fmt::format("{} of cuTENSOR failed with status {}", function, s));
 }
 
-// An object of cuTENSOR's, which ends with it.
+// An object of cuTENSOR's, destroyed when this ends.
 using owned = std::unique_ptr<void, status (*)(opaque)>;
 
-// What create(&object) makes.
+// Owns the object that create(&object) makes.
 template <class Create>
 owned make(const char* function, status (*destroy)(opaque), Create create) {
     opaque object = nullptr;
@@ -54,10 +54,10 @@ owned make(const char* function, status (*destroy)(opaque), Create create) {
     return {object, destroy};
 }
 
-// The functions, looked up once, and a handle, from the first call to the end of the program.
+// The functions, looked up once, and a handle. They live from the first call to the end of the program.
 class library {
 public:
-    // Throws unsupported where there is none.
+    // Throws unsupported if cuTENSOR is not installed.
     static const library& instance() {
         static const library loaded;
         return loaded;
@@ -72,7 +72,7 @@ public:
             return create_tensor_(handle_, made, static_cast<std::uint32_t>(rank), extents, strides, type, alignment);
         });
     }
-    // Axis i of both sides is mode i: only the strides differ.
+    // Axis i of both sides is mode i. Only the strides differ.
     owned make_permutation(const owned& source, const owned& destination, int rank, opaque compute) const {
         std::vector<std::int32_t> modes(static_cast<std::size_t>(rank));
         std::iota(modes.begin(), modes.end(), 0);
@@ -81,7 +81,7 @@ public:
                                        modes.data(), compute);
         });
     }
-    // For the current device.
+    // The plan is for the current device.
     owned make_plan(const owned& operation) const {
         const owned preference = make("cutensorCreatePlanPreference", destroy_preference_, [&](opaque* made) {
             return create_preference_(handle_, made, kDefaultAlgorithm, kNoJit);
@@ -137,13 +137,13 @@ private:
     const opaque *single_, *double_;
 };
 
-// Up to 128 bytes.
+// The alignment of an address in bytes, at most 128.
 std::uint32_t alignment(const void* address) {
     const auto bits = reinterpret_cast<std::uintptr_t>(address) | 128;
     return static_cast<std::uint32_t>(bits & (~bits + 1));
 }
 
-// The plan of the latest work, which is made again where extents, strides or alignments are others.
+// The plan of the latest work. A new one is made when extents, strides or alignments change.
 class kept_plan {
 public:
     const owned& plan_for(const strided_work& work, cudaDataType_t type, opaque compute) {
@@ -182,7 +182,7 @@ void run(const strided_work& given) {
     strided_work work = given;
     for (int i = 0; i < work.rank; ++i) {
         if (work.extents[i] == 0) return;
-        // Nobody steps along such an axis, and its strides may be 0, which cuTENSOR refuses.
+        // The strides of an axis of extent 1 do not matter. They may be 0, which cuTENSOR refuses.
         if (work.extents[i] == 1) work.source_strides[i] = work.destination_strides[i] = 1;
         if (work.source_strides[i] <= 0 || work.destination_strides[i] <= 0)
             throw unsupported("cuTENSOR takes positive strides alone");

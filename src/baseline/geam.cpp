@@ -13,13 +13,14 @@ namespace {
 
 constexpr rung_notes kGeam{
     .id = "baseline/geam",
-    .idea = "cuBLAS's geam, one times the transpose: what the vendor's library gives.",
+    .idea = "cuBLAS's geam: one times the transpose. This is what the vendor's library offers.",
     .change = "A peer, not a rung.",
     .contract =
-        "Elements that are floats, doubles or complex doubles, below 2^31 of them a row; leading dimensions as geam "
-        "takes them. No batches: a few matrices are a few calls. cuBLAS is loaded when first called.",
+        "Elements that are floats, doubles or complex doubles. Fewer than 2^31 elements in a row, and leading "
+        "dimensions that geam accepts. geam takes no batches, so a few matrices are a few calls. cuBLAS is loaded at "
+        "the first call.",
     .bytes = "2 * rows * cols * e",
-    .limit = "cuBLAS's kernels: skinny matrices, and sides that are odd.",
+    .limit = "cuBLAS's kernels, with skinny matrices and with odd sides.",
     .source = "NVIDIA cuBLAS, cublas<t>geam.",
 };
 
@@ -29,19 +30,19 @@ using baseline::cublas;
 using baseline::cublas_handle;
 using baseline::cublas_status;
 
-// c = alpha op(a) + beta op(b), matrices column by column, m x n.
+// c = alpha op(a) + beta op(b). The matrices are m x n and column-major.
 template <class T>
 using geam_function = cublas_status (*)(cublas_handle, int op_a, int op_b, int m, int n, const T* alpha, const T* a,
                                         int lda, const T* beta, const T* b, int ldb, T* c, int ldc);
 
-constexpr std::int64_t kMostCalls = 16;  // for a batch: more would time the launches
+constexpr std::int64_t kMostCalls = 16;  // calls for a batch: with more, the launches would dominate the time
 
 template <class T>
 void transpose(const char* function, const matrix_work& work) {
     const cublas& library = cublas::instance();
     static const auto geam = library.find<geam_function<T>>(function);  // one for each T
     const cublas_handle handle = library.on_current_stream();
-    // A row-major matrix is its own transpose, column by column. With beta 0, b is not read.
+    // A row-major matrix, read as column-major, is its own transpose. With beta 0, b is not read.
     const T one(1), zero(0);
     const int rows = static_cast<int>(work.rows), cols = static_cast<int>(work.cols);
     for (std::int64_t i = 0; i < work.count; ++i) {

@@ -1,4 +1,4 @@
-// Copies in host memory, on all cores: the yardstick of what is timed there.
+// Copies in host memory on all cores: the yardstick for what is timed there.
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace {
 
 constexpr rung_notes kCopy{
     .id = "host/copy",
-    .idea = "A copy on all cores, a MiB at a time: past the caches, and as memcpy does it.",
+    .idea = "A copy on all cores, 1 MiB at a time: with stores past the caches, and with memcpy.",
     .change = "A peer, not a rung.",
-    .contract = "A matrix without gaps behind its rows, of any elements.",
+    .contract = "A matrix without gaps between its rows, of any elements.",
     .bytes = "2 * rows * cols * e",
-    .limit = "The host's memory.",
-    .source = "Stores that fetch no line before they overwrite it are the least that a copy can move.",
+    .limit = "The bandwidth of the host's memory.",
+    .source = "No copy can move fewer bytes than one whose stores fetch no line before they overwrite it.",
 };
 
 constexpr std::int64_t kPiece = 1 << 20;

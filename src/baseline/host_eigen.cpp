@@ -13,9 +13,9 @@ constexpr rung_notes kEigen{
     .id = "host/eigen",
     .idea = "Eigen's destination = source.transpose().",
     .change = "A peer, not a rung.",
-    .contract = "Any rows x cols and leading dimensions; there where Eigen's headers were found when this was built.",
+    .contract = "Any rows x cols and leading dimensions. Available only if the build found Eigen's headers.",
     .bytes = "2 * rows * cols * e",
-    .limit = "One core.",
+    .limit = "It runs on one core.",
     .source = "Eigen 3.",
 };
 

@@ -45,7 +45,7 @@ struct axis {
     std::int64_t extent, source, destination;
 };
 
-// How long the axes of a row-major tensor would be whose part this one is.
+// The outer sizes of the row-major tensor that this one is a part of.
 std::vector<int> outer_sizes(const std::vector<axis>& axes, std::int64_t axis::*stride) {
     std::vector<int> outer;
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -58,7 +58,7 @@ std::vector<int> outer_sizes(const std::vector<axis>& axes, std::int64_t axis::*
     return outer;
 }
 
-// A plan is made once for what is called again and again.
+// A plan for work that is called repeatedly. It is made once.
 struct planned {
     std::vector<std::int64_t> of;
     void* plan = nullptr;
@@ -103,7 +103,7 @@ void run_as(const void* source, void* destination, int element_size, std::vector
 
 constexpr rung_notes kHptt{
     .id = "host/hptt",
-    .idea = "HPTT's transpose, by a plan that its model chooses; making the plan is not timed.",
+    .idea = "HPTT's transpose, with a plan that HPTT's model chooses. Making the plan is not timed.",
     .change = "A peer, not a rung.",
     .contract = kContract,
     .bytes = "2 * rows * cols * e",
@@ -124,7 +124,7 @@ const bool kRegistered = register_rung(kHptt, transpose_operation(), backend::ho
 
 constexpr rung_notes kPermuteHptt{
     .id = "host/permute_hptt",
-    .idea = "HPTT's permutation, by a plan that its model chooses; making the plan is not timed.",
+    .idea = "HPTT's permutation, with a plan that HPTT's model chooses. Making the plan is not timed.",
     .change = "A peer, not a rung.",
     .contract = kContract,
     .bytes = "2 * elements * e",

@@ -1,4 +1,4 @@
-// What a compiler makes of plain loops, at -O3: peers of what moves elements in host memory.
+// Plain loops, as a compiler translates them at -O3: peers of the library's kernels for host memory.
 #include <cstring>
 
 #include "ops/copy/work.hpp"
@@ -12,7 +12,7 @@ struct sixteen {
     std::uint64_t halves[2];
 };
 
-// Calls run(element) with an element of so many bytes.
+// Calls run(element) with an element of `size` bytes.
 template <class Run>
 void with_element(int size, Run run) {
     switch (size) {
@@ -29,12 +29,12 @@ void with_element(int size, Run run) {
 
 constexpr rung_notes kLoop{
     .id = "host/loop",
-    .idea = "A double loop over typed elements, down the rows of the destination.",
+    .idea = "A double loop over typed elements, along the rows of the destination.",
     .change = "A peer, not a rung.",
     .contract = "Any rows x cols and leading dimensions.",
     .bytes = "2 * rows * cols * e",
-    .limit = "One core, and a cache line touched for each element of the source.",
-    .source = "What a compiler makes of it at -O3.",
+    .limit = "It runs on one core. Each element of the source touches a cache line of its own.",
+    .source = "A plain loop, compiled at -O3.",
 };
 
 template <class T>
@@ -61,12 +61,12 @@ const bool kRegistered = register_rung(kLoop, transpose_operation(), backend::ho
 
 constexpr rung_notes kPermuteLoop{
     .id = "host/permute_loop",
-    .idea = "A loop over the destination's fastest axis within an index for the others.",
+    .idea = "A loop over the destination's fastest axis. An index counts through the other axes.",
     .change = "A peer, not a rung.",
     .contract = "Any extents and strides.",
     .bytes = "2 * elements * e",
-    .limit = "One core, and a cache line touched for each element of one side.",
-    .source = "What a compiler makes of it at -O3.",
+    .limit = "It runs on one core. On one side, each element touches a cache line of its own.",
+    .source = "A plain loop, compiled at -O3.",
 };
 
 template <class T>

@@ -14,18 +14,18 @@ namespace {
 
 constexpr rung_notes kOpenBlas{
     .id = "host/openblas",
-    .idea = "OpenBLAS's omatcopy, one times the transpose.",
+    .idea = "OpenBLAS's omatcopy: one times the transpose.",
     .change = "A peer, not a rung.",
     .contract =
-        "Elements that are floats, doubles or complex doubles; extents and leading dimensions below 2^31. OpenBLAS is "
-        "loaded when first called.",
+        "Elements that are floats, doubles or complex doubles. Extents and leading dimensions below 2^31. OpenBLAS is "
+        "loaded at the first call.",
     .bytes = "2 * rows * cols * e",
-    .limit = "One core.",
+    .limit = "It runs on one core.",
     .source = "OpenBLAS, cblas_?omatcopy.",
 };
 
-constexpr int kRowMajor = 101, kTransposed = 112;  // of CBLAS
-// alpha is a number, or for complex elements its address.
+constexpr int kRowMajor = 101, kTransposed = 112;  // constants of CBLAS
+// alpha is a number. For complex elements it is the number's address.
 template <class T, class Alpha>
 using omatcopy_function = void (*)(int order, int how, int rows, int cols, Alpha alpha, const T* a, int lda, T* b,
                                    int ldb);

@@ -13,10 +13,10 @@ constexpr rung_notes kMemcpy{
     .id = "baseline/memcpy",
     .idea = "cudaMemcpyAsync, device to device: the yardstick for everything that moves bytes.",
     .change = "A peer, not a rung.",
-    .contract = "A matrix without gaps behind its rows, of any elements.",
+    .contract = "A matrix without gaps between its rows, of any elements.",
     .bytes = "2 * rows * cols * e",
     .limit = "DRAM bandwidth.",
-    .source = "The CUDA runtime. cudaMemcpy2DAsync, which takes leading dimensions, is slower and no yardstick.",
+    .source = "The CUDA runtime. cudaMemcpy2DAsync takes leading dimensions, but is slower and no yardstick.",
 };
 
 #if defined(CORNERTURN_WITH_CUDA)

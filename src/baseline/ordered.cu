@@ -1,8 +1,9 @@
-// Ordered copies: what writes sectors in part cannot be compared with memcpy, which writes them whole. These write
-// exactly the destination's addresses, in ascending order, from a packed source. The fastest of them is the yardstick.
+// Ordered copies: the yardstick for work that writes sectors in part. memcpy writes whole sectors, so it is no fair
+// comparison. These copies write exactly the destination's addresses, in ascending order, from a packed source. The
+// fastest of them is the yardstick.
 //
-// As much is read as the work that is compared reads: what lies between the source's last element and its stride is
-// read, too, and dropped. All blocks share in that.
+// They read as much as the compared work reads. Work reads up to the source's stride. A copy therefore also reads what
+// lies between the source's last element and its stride, and drops it. All blocks share these reads.
 #include "core/gpu.hpp"
 #include "ops/copy/kernels/words.hpp"
 #include "ops/copy/kernels/works.hpp"
@@ -19,33 +20,33 @@ constexpr rung_notes kNotes{
     .idea =
         "A copy from packed memory to rows with gaps, in the order of addresses: the yardstick where sectors are "
         "written in part.",
-    .change = "A peer, not a rung: from baseline/copy, rows of the destination lie apart.",
+    .change = "A peer, not a rung. From baseline/copy: the rows of the destination have gaps.",
     .contract =
-        "Elements of any size, rows without gaps in the source. Batches whose matrices follow each other, or few.",
-    .bytes = "rows * cols * e written; as much read, and what lies behind the source up to its stride",
-    .limit = "DRAM bandwidth: a sector that is written in part costs more than one that is written whole.",
+        "Elements of any size. Rows without gaps in the source. Batches, if their matrices are contiguous or few.",
+    .bytes = "rows * cols * e written; as much read, plus what lies between the source's end and its stride",
+    .limit = "DRAM bandwidth: a sector that is written in part costs more than a whole one.",
     .source = "Common practice.",
 };
 
 constexpr unsigned kOrderedThreads = 256;
-constexpr int kAssembled = 4;                             // vectors to a thread
-constexpr std::int64_t kMostPieces = 0x7fffffff - 65536;  // of one launch: what a divider takes, with room for a block
+constexpr int kAssembled = 4;                             // vectors for each thread
+constexpr std::int64_t kMostPieces = 0x7fffffff - 65536;  // of one launch: the divider's limit, less room for a block
 
-// Pieces of rows, numbered in the order of their addresses: units, or vectors of the destination.
+// Pieces of rows, numbered in the order of their addresses. A piece is a unit, or a vector of the destination.
 struct ordered_work {
-    const byte *source, *last;  // the first byte, and the one behind all that may be read
+    const byte *source, *last;  // the first byte, and the end of all that may be read
     byte* destination;
-    std::int64_t row, pitch;  // bytes of a row, and between rows of the destination
+    std::int64_t row, pitch;  // bytes in a row, and bytes from row to row of the destination
     bool keeps_result;        // in the L2
     unsigned pieces;          // in all
-    strided::divider of_row;  // how many a row has
-    const uint4* rest;        // what is read and dropped,
-    std::int64_t vectors;     // of all blocks
+    strided::divider of_row;  // divides by the pieces in a row
+    const uint4* rest;        // read and dropped
+    std::int64_t vectors;     // in `rest`, for all blocks
     unsigned vectors_of_block;
-    bool never;  // false, which the compiler does not know
+    bool never;  // false, but the compiler does not know it
 };
 
-// Reads this block's share of the rest.
+// Reads this block's share of `rest`.
 __device__ __forceinline__ void read_rest(const ordered_work& w) {
     if (w.vectors == 0) return;
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * w.vectors_of_block;
@@ -69,7 +70,7 @@ __device__ __forceinline__ T load_once(const T* from) {
     }
 }
 
-// kEach units to a thread, all of them under way at once.
+// Each thread moves kEach units, and all of them are in flight at once.
 template <int kUnit, int kEach>
 __global__ void CORNERTURN_RESIDENT(kOrderedThreads, kUnit* kEach < 64 ? 2048 : 1024) ordered_units(ordered_work w) {
     using unit = storage_t<kUnit>;
@@ -91,7 +92,7 @@ __global__ void CORNERTURN_RESIDENT(kOrderedThreads, kUnit* kEach < 64 ? 2048 : 
     }
 }
 
-// The vector of the destination that a piece is, and which of its bytes belong to the row.
+// The vector of the destination for one piece, and which of its bytes belong to the row.
 struct vector_place {
     const byte* from;
     byte* to;
@@ -107,15 +108,15 @@ struct vector_place {
         begin = at < 0 ? past : 0;
         end = left < kVectorBytes ? static_cast<int>(left) : kVectorBytes;
     }
-    // Whether it can be moved at once, which reads so many bytes beside it.
+    // Whether the vector can be moved as a whole. That reads `around` bytes before and behind it.
     __device__ __forceinline__ bool is_whole(const ordered_work& w, int around) const {
         return begin == 0 && end == kVectorBytes &&
                (around == 0 || (from - around >= w.source && from + kVectorBytes + around <= w.last));
     }
 };
 
-// Four vectors to a thread, each as whole as it is the row's. Between where a byte comes from and where it goes lies a
-// multiple of kApart bytes, or any number if that is 1.
+// Each thread writes four vectors, or the part of them that belongs to the row. The distance between a byte's source
+// and its destination is a multiple of kApart bytes.
 template <int kUnit, int kApart>
 __global__ void CORNERTURN_RESIDENT(kOrderedThreads, 1024) ordered_assembled(ordered_work w) {
     using unit = storage_t<kUnit>;
@@ -152,11 +153,11 @@ constexpr gpu this_gpu() { return gpu{}; }
 gpu this_gpu() { return device::gpu_of(device::launch_device()); }
 #endif
 
-// Rows of one matrix, and what is read behind them.
+// Rows of one matrix, and the bytes that are read behind them.
 struct ordered_rows {
     const byte* source;
     byte* destination;
-    std::int64_t rows, row, pitch, rest;  // all but `rows` in bytes
+    std::int64_t rows, row, pitch, rest;  // all in bytes except `rows`
 
     // The widest unit that both sides allow.
     int unit() const {
@@ -165,7 +166,7 @@ struct ordered_rows {
                           kVectorBytes;
         return static_cast<int>(bits & (~bits + 1));
     }
-    // The same of the distance between where a byte comes from and where it goes.
+    // The largest power of two, up to a vector, that divides the distance between a byte's source and its destination.
     int apart() const {
         const auto bits = (reinterpret_cast<std::uintptr_t>(source) - reinterpret_cast<std::uintptr_t>(destination)) |
                           (rows > 1 ? static_cast<std::uint64_t>(row - pitch) : 0) | kVectorBytes;
@@ -173,7 +174,7 @@ struct ordered_rows {
     }
 };
 
-// Calls start(shape, work) for each launch of rows that are cut into so many pieces each, `of_block` a block.
+// Cuts each row into `pieces_of_row` pieces, `of_block` to a block. Calls start(shape, work) for each launch.
 template <class Start>
 void for_each_launch(const ordered_rows& all, std::int64_t pieces_of_row, std::int64_t of_block, Start start) {
     if (pieces_of_row > kMostPieces) decline("a row is too long");
@@ -190,7 +191,7 @@ void for_each_launch(const ordered_rows& all, std::int64_t pieces_of_row, std::i
         w.keeps_result = keeps_result(all.rows * all.row, this_gpu().l2_bytes);
         w.pieces = static_cast<unsigned>(pieces);
         w.of_row = strided::divider(static_cast<unsigned>(pieces_of_row));
-        if (first == 0) {  // there is hardly ever another launch
+        if (first == 0) {  // a second launch is rare
             const auto behind = reinterpret_cast<std::uintptr_t>(all.source + all.rows * all.row);
             const std::uintptr_t past = (0 - behind) % kVectorBytes;
             w.rest = reinterpret_cast<const uint4*>(behind + past);
@@ -224,7 +225,7 @@ struct by_unit {
 
 template <int kUnit, int kApart>
 void copy_assembled_apart(const ordered_rows& all) {
-    // The most vectors that a row touches.
+    // The most vectors that a row can touch.
     const std::int64_t most_past = kVectorBytes - kUnit;
     const std::int64_t vectors = (most_past + all.row + kVectorBytes - 1) / kVectorBytes;
     for_each_launch(all, vectors, kOrderedThreads * kAssembled, [](const launch_shape& shape, const ordered_work& w) {
@@ -255,10 +256,10 @@ void copy_assembled(const ordered_rows& all) {
     }
 }
 
-// Each matrix of the work, or the batch as one where its rows follow each other.
+// Copies each matrix of the work. A batch whose rows are contiguous is copied as one matrix.
 template <void (*kCopy)(const ordered_rows&)>
 void run_ordered(const matrix_work& work) {
-    constexpr std::int64_t kMostCopies = 16;  // of a batch: more would time the launches
+    constexpr std::int64_t kMostCopies = 16;  // copies for a batch: with more, the launches would dominate the time
     const std::int64_t e = work.element_size;
     if (work.rows == 0 || work.cols == 0) return;
     if (work.rows > 1 && work.source_ld != work.cols) decline("its source has no gaps behind its rows");
@@ -278,14 +279,14 @@ void run_ordered(const matrix_work& work) {
         kCopy(one);
         one.source += work.source_stride * e;
         one.destination += work.destination_stride * e;
-        if (i + 2 == work.count) one.rest = 0;  // only between them is there surely something
+        if (i + 2 == work.count) one.rest = 0;  // only the gaps between matrices are surely allocated
     }
 }
 
 #if !defined(CORNERTURN_EMULATED)
 __global__ void CORNERTURN_RESIDENT(kOrderedThreads, 2048) ordered_rest(ordered_work w) { read_rest(w); }
 
-// CUDA's own copy of rows; what it does not read, a launch ahead of it does.
+// CUDA's own copy of rows. A launch before it reads what that copy does not read.
 void copy_2d(const ordered_rows& all) {
     int most_pitch = 0;
     CORNERTURN_CUDA(cudaDeviceGetAttribute(&most_pitch, cudaDevAttrMaxPitch, device::launch_device()));

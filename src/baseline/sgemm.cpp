@@ -11,10 +11,10 @@ namespace {
 
 constexpr rung_notes kSgemm{
     .id = "gemm/cublas",
-    .idea = "cuBLAS's sgemm in FP32 (pedantic: no tensor cores): what the rungs are measured against.",
+    .idea = "cuBLAS's sgemm in FP32 (pedantic: no tensor cores). The rungs are measured against it.",
     .change = "The yardstick, not a rung.",
-    .contract = "Sizes, leading dimensions and batches below 2^31. cuBLAS is loaded when first called.",
-    .bytes = "cuBLAS's own affair",
+    .contract = "Sizes, leading dimensions and batches below 2^31. cuBLAS is loaded at the first call.",
+    .bytes = "unknown: cuBLAS decides",
     .limit = "cuBLAS's kernels.",
     .source = "NVIDIA cuBLAS, cublasSgemm; note 002.",
 };
@@ -39,8 +39,8 @@ void multiply(const gemm_work& w) {
     }
     if (w.m == 0 || w.n == 0 || w.count == 0) return;
     const cublas& library = cublas::instance();
-    // Column by column row-major matrices are their transposes, and C's is B's times A's. A leading dimension is at
-    // least 1 there.
+    // cuBLAS is column-major. It sees the transposes of row-major matrices, so C's transpose is B's times A's. cuBLAS
+    // wants leading dimensions of at least 1.
     const auto number = [](std::int64_t size) { return static_cast<int>(size); };
     const auto ld = [](std::int64_t size) { return static_cast<int>(size > 0 ? size : 1); };
     const auto op = [](bool transposed) { return transposed ? baseline::kTransposed : baseline::kAsItIs; };

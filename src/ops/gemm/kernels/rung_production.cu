@@ -12,17 +12,17 @@ namespace {
 
 constexpr rung_notes kNotes = {
     .id = "gemm/production",
-    .idea = "what cornerturn::cuda::gemm runs: tiles in registers, fed by asynchronous copies some stages ahead",
+    .idea = "What cornerturn::cuda::gemm runs: tiles in registers, which asynchronous copies feed some stages ahead.",
     .change =
-        "A kernel chosen by predicted time: tiles of six sizes, some with slices of k, or A read once for a few "
-        "columns; operands transposed or copied before, tiles split along k. Of cublasSgemm, at 4096 on an H200: "
-        "0.96 -> 1.02",
+        "The library predicts the time of each kernel and takes the fastest. It has tiles of six sizes, some with "
+        "slices of k; for few columns it can read A just once. It can transpose or copy operands first, and split "
+        "tiles along k. At 4096 on an H200, 0.96 -> 1.02 of cublasSgemm's speed.",
     .contract =
-        "any m, n, k, leading dimensions, alignment, alpha, beta, transposes of A and B, batches; the same bits "
-        "each time",
+        "Any m, n, k, leading dimensions, alignment, alpha, beta, transposes of A and B, batches. Each run gives the "
+        "same bits.",
     .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k) for tiles of 128 x 128",
-    .limit = "the rate at which multiply-adds are issued: nine in ten instructions are",
-    .source = "docs/experiments.md",
+    .limit = "The rate at which multiply-adds are issued: nine in ten instructions are multiply-adds.",
+    .source = "docs/experiments/products.md.",
 };
 
 gpu this_gpu() {

@@ -4,8 +4,8 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kTiled{
     .id = "gemm/tiled",
-    .idea = "A block's 32 x 32 tile of C, 32 steps of k at a time out of shared memory; a thread has one element.",
-    .change = "The first of its ladder.",
+    .idea = "A block computes a 32 x 32 tile of C, 32 steps of k at a time; each thread computes one element.",
+    .change = "The first rung of the multiplication.",
     .contract = "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read.",
     .bytes = "4 * (m * n * k / 16 + m * n)",
     .limit = "Shared memory: two loads for each multiply-add.",
@@ -15,7 +15,7 @@ constexpr rung_notes kTiled{
 constexpr int kTiledSide = 32;
 
 __global__ void gemm_tiled(gemm_work work) {
-    // A's tile lies transposed; a column more keeps its rows, which a warp writes a column of, in different banks.
+    // A's tile is stored transposed. A warp writes one column of it: the padding puts its rows in different banks.
     __shared__ float a[kTiledSide][kTiledSide + 1], b[kTiledSide][kTiledSide + 1];
     const tile_index at = row_major::tile_of(blockIdx, gridDim);
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);

@@ -4,24 +4,24 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kStrided{
     .id = "gemm/strided",
-    .idea = "A 128 x 128 tile of C; a thread has 4 x 4 elements, 32 apart, in registers.",
-    .change = "From tiled: eight loads from shared memory for 16 multiply-adds, instead of 32.",
+    .idea = "A 128 x 128 tile of C. Each thread keeps 4 x 4 elements, 32 apart, in registers.",
+    .change = "From tiled: 16 multiply-adds need 8 loads from shared memory, instead of 32.",
     .contract = "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read.",
     .bytes = "4 * (m * n * k / 64 + m * n)",
-    .limit = "Shared memory, and how many instructions its scalar loads are.",
+    .limit = "Shared memory: its scalar loads are many instructions.",
     .source = "Note 002 matrixMul_2_1, which is @padded.",
 };
 
 constexpr int kStridedTile = 128, kStridedDepth = 8, kStridedThreads = 32, kStridedEach = 4;
 
-// kPad: floats behind each row of the tiles in shared memory.
+// kPad: padding behind each row of the tiles in shared memory, in floats.
 template <int kPad>
 __global__ void gemm_strided(gemm_work work) {
     __shared__ float a[kStridedDepth][kStridedTile + kPad], b[kStridedDepth][kStridedTile + kPad];
     const tile_index at = row_major::tile_of(blockIdx, gridDim);
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y), thread = y * kStridedThreads + x;
     const std::int64_t row0 = at.row * kStridedTile, col0 = at.col * kStridedTile;
-    // What a thread loads of each tile: neighbours are neighbours in memory.
+    // Neighbouring threads load neighbouring floats of each tile.
     const int a_row = thread / kStridedDepth, a_step = thread % kStridedDepth;
     const int b_step = thread / kStridedTile, b_col = thread % kStridedTile;
     float sums[kStridedEach][kStridedEach] = {};

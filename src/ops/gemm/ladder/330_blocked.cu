@@ -4,24 +4,24 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kBlocked{
     .id = "gemm/blocked",
-    .idea = "A 128 x 128 tile of C; a thread has a 4 x 4 block of it in registers.",
-    .change = "From strided: a thread's elements are neighbours, instead of 32 apart.",
+    .idea = "A 128 x 128 tile of C. Each thread keeps a 4 x 4 block of it in registers.",
+    .change = "From strided: a thread's elements are neighbours, not 32 apart.",
     .contract = "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read.",
     .bytes = "4 * (m * n * k / 64 + m * n)",
-    .limit = "Shared memory: a thread's four neighbours are four scalar loads, unless the compiler makes one of them.",
+    .limit = "Shared memory: four neighbours are four scalar loads, unless the compiler merges them into one.",
     .source = "Note 002 matrixMul_2_2, which is @plain.",
 };
 
 constexpr int kBlockedTile = 128, kBlockedDepth = 8, kBlockedThreads = 32, kBlockedEach = 4;
 
-// kPad: floats behind each row of the tiles in shared memory.
+// kPad: padding behind each row of the tiles in shared memory, in floats.
 template <int kPad>
 __global__ void gemm_blocked(gemm_work work) {
     __shared__ float a[kBlockedDepth][kBlockedTile + kPad], b[kBlockedDepth][kBlockedTile + kPad];
     const tile_index at = row_major::tile_of(blockIdx, gridDim);
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y), thread = y * kBlockedThreads + x;
     const std::int64_t row0 = at.row * kBlockedTile, col0 = at.col * kBlockedTile;
-    // What a thread loads of each tile: neighbours are neighbours in memory.
+    // Neighbouring threads load neighbouring floats of each tile.
     const int a_row = thread / kBlockedDepth, a_step = thread % kBlockedDepth;
     const int b_step = thread / kBlockedTile, b_col = thread % kBlockedTile;
     float sums[kBlockedEach][kBlockedEach] = {};

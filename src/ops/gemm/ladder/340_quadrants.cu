@@ -5,13 +5,13 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kQuadrants{
     .id = "gemm/quadrants",
     .idea =
-        "A 128 x 128 tile of C by 16 x 16 threads: a thread has a 4 x 4 block in each 64 x 64 quadrant. A is "
+        "16 x 16 threads compute a 128 x 128 tile of C. Each thread keeps a 4 x 4 block in each 64 x 64 quadrant. A is "
         "transposed first.",
     .change =
-        "From blocked: 16 loads from shared memory for 64 multiply-adds, instead of eight for 16; A is read as B is.",
+        "From blocked: 64 multiply-adds need 16 loads from shared memory; before, 16 needed 8. A is now read like B.",
     .contract = "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read.",
     .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
-    .limit = "Instructions that are no multiply-adds: scalar loads, four where one would do.",
+    .limit = "Instructions other than multiply-adds: it uses four scalar loads where one vector load would do.",
     .source = "Note 002 matrixMul_3.",
 };
 

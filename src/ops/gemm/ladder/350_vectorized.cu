@@ -4,26 +4,27 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kVectorized{
     .id = "gemm/vectorized",
-    .idea = "Four neighbours as one 16-byte vector: from memory, in shared memory and to memory.",
+    .idea = "Four neighbours move as one 16-byte vector: from memory, through shared memory and back to memory.",
     .change = "From quadrants: a quarter of the loads and stores.",
     .contract =
-        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
-        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
+        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C move in vectors "
+        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4. Elsewhere they move in "
+        "scalars.",
     .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
-    .limit = "Multiply-adds wait for each tile: nothing is loaded while they run.",
+    .limit = "The multiply-adds wait for each tile, and nothing is loaded while they run.",
     .source = "Note 002 matrixMul_4.",
 };
 
 constexpr int kVectorsTile = 128, kVectorsDepth = 8, kVectorsThreads = 16, kVectorsEach = 4;
 
-// The vector at `from` of a row, of which the first `left` floats are there; 0 for the others.
+// The vector at `from`. Only its first `left` floats exist in the row; the others become 0.
 template <bool kWhole>
 __device__ __forceinline__ float4 vector_at(const float* from, std::int64_t left) {
     if (kWhole && left >= 4) return *reinterpret_cast<const float4*>(from);
     return make_float4(left > 0 ? from[0] : 0, left > 1 ? from[1] : 0, left > 2 ? from[2] : 0, left > 3 ? from[3] : 0);
 }
 
-// `work.a` is A's transpose, whose rows are aligned. kVectorB, kVectorC: so are B's and C's.
+// `work.a` is A's transpose, with aligned rows. kVectorB, kVectorC: the rows of B, of C are aligned too.
 template <bool kVectorB, bool kVectorC>
 __global__ void gemm_vectorized(gemm_work work) {
     constexpr int kVectors = kVectorsTile / kVectorsEach, kHalf = kVectors / 2;

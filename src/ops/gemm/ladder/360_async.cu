@@ -5,22 +5,23 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kAsync{
     .id = "gemm/async",
     .idea =
-        "Double buffering: while a tile of A and B is multiplied, asynchronous copies bring the next one into "
-        "shared memory, past the registers.",
+        "Double buffering: asynchronous copies bring the next tile of A and B into shared memory while this one is "
+        "multiplied. They bypass the registers.",
     .change =
-        "From vectorized: the multiply-adds no longer wait for memory, and no register holds what is on its way. Of "
-        "cublasSgemm, at 4096 on an H200: 0.69 -> 0.85.",
+        "From vectorized: the multiply-adds no longer wait for memory, and no register holds data in flight. At 4096 "
+        "on an H200, 0.69 -> 0.85 of cublasSgemm's speed.",
     .contract =
-        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
-        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
+        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C move in vectors "
+        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4. Elsewhere they move in "
+        "scalars.",
     .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
-    .limit = "Loads from shared memory: four of 16 bytes for 64 multiply-adds, each step waiting for its own.",
+    .limit = "Loads from shared memory: 64 multiply-adds need four of 16 bytes, and each step waits for its own.",
     .source = "Asynchronous copies: CUDA C++ Programming Guide, cp.async.",
 };
 
 constexpr int kAsyncTile = 128, kAsyncDepth = 8, kAsyncThreads = 16, kAsyncEach = 4;
 
-// `work.a` is A's transpose, whose rows are aligned.
+// `work.a` is A's transpose, with aligned rows.
 template <bool kVectorB>
 __global__ void gemm_async(gemm_work work, bool vector_c) {
     constexpr int kHalf = kAsyncTile / 2;
@@ -43,9 +44,9 @@ __global__ void gemm_async(gemm_work work, bool vector_c) {
     end_of_copies();
     int stage = 0;
     for (std::int64_t step = 0; step < work.k; step += kAsyncDepth, stage ^= 1) {
-        load(step + kAsyncDepth, stage ^ 1);  // behind the last: zeros
+        load(step + kAsyncDepth, stage ^ 1);  // beyond the last tile: zeros
         end_of_copies();
-        wait_for_copies<1>();  // this tile is there; the next one may be on its way
+        wait_for_copies<1>();  // this tile has arrived; the next one may be in flight
         __syncthreads();
         CORNERTURN_UNROLL
         for (int i = 0; i < kAsyncDepth; ++i) {
@@ -65,7 +66,7 @@ __global__ void gemm_async(gemm_work work, bool vector_c) {
                 }
             }
         }
-        __syncthreads();  // before the copies of the step after the next overwrite this tile
+        __syncthreads();  // before the copies two steps ahead overwrite this tile
     }
     CORNERTURN_UNROLL
     for (int quadrant = 0; quadrant < 4; ++quadrant) {

@@ -4,28 +4,30 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kRegisters{
     .id = "gemm/registers",
-    .idea = "Larger register tiles: a thread has 16 x 8 of C, and loads its operands from shared memory a step ahead.",
+    .idea = "Larger register tiles: a thread keeps 16 x 8 of C and loads its operands one step ahead.",
     .change =
-        "From async: six loads of 16 bytes for 128 multiply-adds, instead of four for 64, and none is waited for; "
-        "three tiles are on their way. Of cublasSgemm, at 4096 on an H200: 0.85 -> 0.96.",
+        "From async: 128 multiply-adds need six loads of 16 bytes; before, 64 needed four. No load is waited for, and "
+        "three tiles are in flight. At 4096 on an H200, 0.85 -> 0.96 of cublasSgemm's speed.",
     .contract =
-        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
-        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
+        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C move in vectors "
+        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4. Elsewhere they move in "
+        "scalars.",
     .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
-    .limit = "Loads from shared memory take more wavefronts than need be: a warp has 32 rows and 128 columns of C.",
-    .source = "docs/experiments.md.",
+    .limit =
+        "Wavefronts of loads from shared memory: a warp covers 32 rows and 128 columns of C, which takes too many.",
+    .source = "docs/experiments/products.md.",
 };
 
 constexpr int kRegistersTile = 128, kRegistersDepth = 8, kRegistersStages = 4;
-constexpr int kRegistersDown = 16, kRegistersAcross = 8;  // of C, a thread's
+constexpr int kRegistersDown = 16, kRegistersAcross = 8;  // a thread's part of C
 constexpr int kRegistersY = kRegistersTile / kRegistersDown, kRegistersX = kRegistersTile / kRegistersAcross;
 constexpr int kRegistersThreads = kRegistersX * kRegistersY;
 
-// `work.a` is A's transpose, whose rows are aligned. Threads have rows and columns in fours, each as many apart as all
-// threads of a column or row have.
+// `work.a` is A's transpose, with aligned rows. A thread's rows and columns come in fours. Two fours of a thread are as
+// far apart as all threads of a column or row cover together.
 template <bool kVectorB>
 __global__ void __launch_bounds__(kRegistersThreads, 2) gemm_registers(gemm_work work, bool vector_c) {
-    constexpr int kFours = kRegistersTile / 4, kAtOnce = kRegistersThreads / kFours;  // steps of k, loaded at once
+    constexpr int kFours = kRegistersTile / 4, kAtOnce = kRegistersThreads / kFours;  // steps of k loaded at once
     __shared__ float4 a[kRegistersStages][kRegistersDepth][kFours], b[kRegistersStages][kRegistersDepth][kFours];
     const tile_index at = row_major::tile_of(blockIdx, gridDim);
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y), thread = y * kRegistersX + x;
@@ -69,10 +71,11 @@ __global__ void __launch_bounds__(kRegistersThreads, 2) gemm_registers(gemm_work
         for (int step = 0; step < kRegistersDepth; ++step) {
             if (step == kRegistersDepth - 1) {
                 wait_for_copies<kRegistersStages - 2>();
-                __syncthreads();  // the next tile is there, and everyone has loaded the last of this one
+                __syncthreads();  // the next tile has arrived, and all threads have loaded their last operands of this
+                                  // one
                 stage = (stage + 1) % kRegistersStages;
             }
-            // The last of all fetches what nobody uses. To ask costs more; the emulator would call it a mistake.
+            // The last fetch of all is unused. A test would cost more, but the emulator would report it as an error.
             if (!kEmulated || step < kRegistersDepth - 1 || ahead > kRegistersDepth)
                 fetch(stage, (step + 1) % kRegistersDepth);
             if (step == 0) load((stage + kRegistersStages - 1) % kRegistersStages);
@@ -80,7 +83,7 @@ __global__ void __launch_bounds__(kRegistersThreads, 2) gemm_registers(gemm_work
             for (int i = 0; i < kRegistersDown; ++i) {
                 CORNERTURN_UNROLL
                 for (int across = 0; across < kRegistersAcross; ++across) {
-                    // To and fro: each shares an operand with the one before.
+                    // Go across and back: each multiply-add shares an operand with the one before.
                     const int j = i % 2 == 0 ? across : kRegistersAcross - 1 - across;
                     sums[i][j] += of_a[step % 2][i] * of_b[step % 2][j];
                 }

@@ -5,33 +5,36 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kWarps{
     .id = "gemm/warps",
     .idea =
-        "Warp tiles: a warp has 64 x 64 of C, and its lanes lie so that two or four neighbours load the same 16 bytes.",
+        "Warp tiles: a warp computes 64 x 64 of C. Its lanes are arranged so that two or four neighbours load the same "
+        "16 bytes.",
     .change =
-        "From registers: loads of A and of B from shared memory take 2 wavefronts each; B's took 4. Of cublasSgemm, at "
-        "4096 on an H200: 0.96 -> 0.96: wavefronts were not what it waited for.",
+        "From registers: loads of A and of B from shared memory take 2 wavefronts each; B's took 4. At 4096 on an "
+        "H200, 0.96 -> 0.96 of cublasSgemm's speed: wavefronts were not the limit.",
     .contract =
-        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
-        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
+        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C move in vectors "
+        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4. Elsewhere they move in "
+        "scalars.",
     .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
-    .limit = "A has to be transposed first, in memory; edges and the last tiles leave multiprocessors idle.",
-    .source = "Pairs of lanes: docs/experiments.md.",
+    .limit = "A must first be transposed in memory. Edges and the last tiles leave multiprocessors idle.",
+    .source = "Pairs of lanes: docs/experiments/products.md.",
 };
 
 constexpr int kWarpsTile = 128, kWarpsDepth = 8, kWarpsStages = 4;
-constexpr int kWarpsDown = 16, kWarpsAcross = 8;                                       // of C, a thread's
-constexpr int kWarpsThreads = 128, kWarpsSide = 64;                                    // four warps, two by two
-constexpr int kWarpsY = kWarpsSide / kWarpsDown, kWarpsX = kWarpsSide / kWarpsAcross;  // of a warp
+constexpr int kWarpsDown = 16, kWarpsAcross = 8;     // a thread's part of C
+constexpr int kWarpsThreads = 128, kWarpsSide = 64;  // four warps, two by two
+constexpr int kWarpsY = kWarpsSide / kWarpsDown,
+              kWarpsX = kWarpsSide / kWarpsAcross;  // lanes of a warp down and across
 
-// `work.a` is A's transpose, whose rows are aligned. Lanes have rows and columns in fours, each as many apart as all
-// lanes of a column or row have.
+// `work.a` is A's transpose, with aligned rows. A lane's rows and columns come in fours. Two fours of a lane are as far
+// apart as all lanes of a column or row cover together.
 template <bool kVectorB>
 __global__ void __launch_bounds__(kWarpsThreads, 2) gemm_warps(gemm_work work, bool vector_c) {
-    constexpr int kFours = kWarpsTile / 4, kAtOnce = kWarpsThreads / kFours;  // steps of k, loaded at once
+    constexpr int kFours = kWarpsTile / 4, kAtOnce = kWarpsThreads / kFours;  // steps of k loaded at once
     __shared__ float4 a[kWarpsStages][kWarpsDepth][kFours], b[kWarpsStages][kWarpsDepth][kFours];
     const tile_index at = row_major::tile_of(blockIdx, gridDim);
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-    // Bits 1 and 4 of a lane count down, the others across: the lane beside it loads the same of A, and the one behind
-    // that the same of B.
+    // Bits 1 and 4 of a lane's number go down, the others across. Adjacent lanes then load the same of A, and lanes two
+    // apart the same of B.
     const int y = warp % 2 * (kWarpsSide / 4) + ((lane >> 1 & 1) | (lane >> 3 & 2));
     const int x = warp / 2 * (kWarpsSide / 4) + ((lane & 1) | (lane >> 1 & 6));
     const std::int64_t row0 = at.row * kWarpsTile, col0 = at.col * kWarpsTile;
@@ -72,17 +75,18 @@ __global__ void __launch_bounds__(kWarpsThreads, 2) gemm_warps(gemm_work work, b
         for (int step = 0; step < kWarpsDepth; ++step) {
             if (step == kWarpsDepth - 1) {
                 wait_for_copies<kWarpsStages - 2>();
-                __syncthreads();  // the next tile is there, and everyone has loaded the last of this one
+                __syncthreads();  // the next tile has arrived, and all threads have loaded their last operands of this
+                                  // one
                 stage = (stage + 1) % kWarpsStages;
             }
-            // The last of all fetches what nobody uses. To ask costs more; the emulator would call it a mistake.
+            // The last fetch of all is unused. A test would cost more, but the emulator would report it as an error.
             if (!kEmulated || step < kWarpsDepth - 1 || ahead > kWarpsDepth) fetch(stage, (step + 1) % kWarpsDepth);
             if (step == 0) load((stage + kWarpsStages - 1) % kWarpsStages);
             CORNERTURN_UNROLL
             for (int i = 0; i < kWarpsDown; ++i) {
                 CORNERTURN_UNROLL
                 for (int across = 0; across < kWarpsAcross; ++across) {
-                    // To and fro: each shares an operand with the one before.
+                    // Go across and back: each multiply-add shares an operand with the one before.
                     const int j = i % 2 == 0 ? across : kWarpsAcross - 1 - across;
                     sums[i][j] += of_a[step % 2][i] * of_b[step % 2][j];
                 }

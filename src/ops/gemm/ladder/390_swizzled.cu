@@ -5,41 +5,43 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kSwizzled{
     .id = "gemm/swizzled",
     .idea =
-        "Swizzled shared memory: A is transposed on its way there, float by float, to slots that differ in their "
-        "bank.",
+        "Swizzled shared memory: A is transposed on its way there, float by float. The swizzle puts the floats in "
+        "different banks.",
     .change =
-        "From warps: A is not transposed in memory first. Each row of its tile changes the slots of its fours by an "
-        "exclusive or, and needs no padding. Of cublasSgemm, at 4096 on an H200: 0.96 -> 0.89 there, and a kernel and "
-        "a matrix less.",
+        "From warps: A is not transposed in memory first. Each row of its tile permutes its groups of four by an "
+        "exclusive-or, without padding. At 4096 on an H200, 0.96 -> 0.89 of cublasSgemm's speed, but with one kernel "
+        "and one matrix less.",
     .contract =
-        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C are moved in vectors "
-        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4, in scalars elsewhere.",
+        "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C move in vectors "
+        "where they are aligned to 16 bytes and their leading dimension is a multiple of 4. Elsewhere they move in "
+        "scalars.",
     .bytes = "4 * (m * n * k / 64 + m * n)",
-    .limit = "Four times the copies for A. Large products are quicker with A transposed in memory.",
-    .source = "docs/experiments.md.",
+    .limit = "A takes four times as many copies. Large products are faster with A transposed in memory.",
+    .source = "docs/experiments/products.md.",
 };
 
 constexpr int kSwizzledTile = 128, kSwizzledDepth = 8, kSwizzledStages = 4;
-constexpr int kSwizzledDown = 16, kSwizzledAcross = 8;     // of C, a thread's
+constexpr int kSwizzledDown = 16, kSwizzledAcross = 8;     // a thread's part of C
 constexpr int kSwizzledThreads = 128, kSwizzledSide = 64;  // four warps, two by two
-constexpr int kSwizzledY = kSwizzledSide / kSwizzledDown, kSwizzledX = kSwizzledSide / kSwizzledAcross;  // of a warp
+constexpr int kSwizzledY = kSwizzledSide / kSwizzledDown,
+              kSwizzledX = kSwizzledSide / kSwizzledAcross;  // lanes of a warp down and across
 
-// Row k of A's tile has its fours in slots exclusive-ored with k. Lanes have rows and columns in fours, each as many
-// apart as all lanes of a column or row have.
+// Row k of A's tile puts group g of four floats in slot g ^ k. A lane's rows and columns come in fours. Two fours of a
+// lane are as far apart as all lanes of a column or row cover together.
 template <bool kVectorB>
 __global__ void __launch_bounds__(kSwizzledThreads, 2) gemm_swizzled(gemm_work work, bool vector_c) {
-    constexpr int kFours = kSwizzledTile / 4, kAtOnce = kSwizzledThreads / kFours;  // steps of k, loaded at once
+    constexpr int kFours = kSwizzledTile / 4, kAtOnce = kSwizzledThreads / kFours;  // steps of k loaded at once
     __shared__ float4 a[kSwizzledStages][kSwizzledDepth][kFours], b[kSwizzledStages][kSwizzledDepth][kFours];
     const tile_index at = row_major::tile_of(blockIdx, gridDim);
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-    // Bits 1 and 4 of a lane count down, the others across: the lane beside it loads the same of A, and the one behind
-    // that the same of B.
+    // Bits 1 and 4 of a lane's number go down, the others across. Adjacent lanes then load the same of A, and lanes two
+    // apart the same of B.
     const int y = warp % 2 * (kSwizzledSide / 4) + ((lane >> 1 & 1) | (lane >> 3 & 2));
     const int x = warp / 2 * (kSwizzledSide / 4) + ((lane & 1) | (lane >> 1 & 6));
     const std::int64_t row0 = at.row * kSwizzledTile, col0 = at.col * kSwizzledTile;
     const int loaded_step = thread / kFours, loaded = thread % kFours;
     const std::int64_t cols = work.n - col0 - loaded * 4;
-    // Of A, eight neighbours along k, a sector, of four rows a warp: to 32 banks.
+    // A warp loads eight neighbours along k, one sector, of each of four rows of A. It writes them to 32 banks.
     const int a_step = thread % kSwizzledDepth, a_row = thread / kSwizzledDepth;
     const float* from_a = work.a + (row0 + a_row) * work.lda + a_step;
     const float* from_b = work.b + loaded_step * work.ldb + col0 + loaded * 4;
@@ -85,10 +87,11 @@ __global__ void __launch_bounds__(kSwizzledThreads, 2) gemm_swizzled(gemm_work w
         for (int step = 0; step < kSwizzledDepth; ++step) {
             if (step == kSwizzledDepth - 1) {
                 wait_for_copies<kSwizzledStages - 2>();
-                __syncthreads();  // the next tile is there, and everyone has loaded the last of this one
+                __syncthreads();  // the next tile has arrived, and all threads have loaded their last operands of this
+                                  // one
                 stage = (stage + 1) % kSwizzledStages;
             }
-            // The last of all fetches what nobody uses. To ask costs more; the emulator would call it a mistake.
+            // The last fetch of all is unused. A test would cost more, but the emulator would report it as an error.
             if (!kEmulated || step < kSwizzledDepth - 1 || ahead > kSwizzledDepth)
                 fetch(stage, (step + 1) % kSwizzledDepth);
             if (step == 0) load((stage + kSwizzledStages - 1) % kSwizzledStages);
@@ -96,7 +99,7 @@ __global__ void __launch_bounds__(kSwizzledThreads, 2) gemm_swizzled(gemm_work w
             for (int i = 0; i < kSwizzledDown; ++i) {
                 CORNERTURN_UNROLL
                 for (int across = 0; across < kSwizzledAcross; ++across) {
-                    // To and fro: each shares an operand with the one before.
+                    // Go across and back: each multiply-add shares an operand with the one before.
                     const int j = i % 2 == 0 ? across : kSwizzledAcross - 1 - across;
                     sums[i][j] += of_a[step % 2][i] * of_b[step % 2][j];
                 }

@@ -8,17 +8,16 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kBulk{
     .id = "gemm/bulk",
     .idea =
-        "Tensor copies (TMA): one thread asks for whole tiles, the hardware brings them, and barriers in shared memory "
-        "tell when they are there and when they are used up.",
+        "Tensor copies (TMA): one thread requests whole tiles and the hardware brings them. Barriers in shared memory "
+        "say when a tile has arrived and when it is used up.",
     .change =
-        "From warps: no thread computes addresses or waits for all others; a tile of 128 x 256, 16 of k at a time, six "
-        "on their way. Of cublasSgemm, at 4096 on an H200: 0.96 -> 0.91.",
+        "From warps: no thread computes addresses or waits for all others. Tiles are 128 x 256, with 16 steps of k at "
+        "a time, in six stages. At 4096 on an H200, 0.96 -> 0.91 of cublasSgemm's speed.",
     .contract =
-        "Any m, n, k below 2^31, leading dimensions, alpha and beta; where beta is 0, C is not read. Where B is not "
-        "aligned to 16 "
-        "bytes or its leading dimension no multiple of 4, it is copied first.",
+        "Any m, n, k below 2^31, leading dimensions, alpha and beta; where beta is 0, C is not read. B is copied first "
+        "unless it is aligned to 16 bytes and its leading dimension is a multiple of 4.",
     .bytes = "4 * (3 * m * n * k / 256 + m * n + 2 * m * k)",
-    .limit = "Warps wait for copies that are late, and one thread of each block for those that use them up.",
+    .limit = "Warps wait for copies that arrive late. One thread of each block waits for the warps that use tiles up.",
     .source = "Tensor copies: CUDA C++ Programming Guide, Tensor Memory Access.",
 };
 
@@ -31,11 +30,12 @@ constexpr void (*run_bulk)(const gemm_work&) = nullptr;
 #else
 
 constexpr int kBulkRows = 128, kBulkCols = 256, kBulkDepth = 16, kBulkStages = 6, kBulkThreads = 256;
-[[maybe_unused]] constexpr int kBulkDown = 16, kBulkAcross = 8, kBulkSide = 64;  // of C, a thread's; a warp's
+[[maybe_unused]] constexpr int kBulkDown = 16, kBulkAcross = 8,
+                               kBulkSide = 64;  // of C: a thread's part, and the side of a warp's
 constexpr int kBulkStage = (kBulkRows + kBulkCols) * kBulkDepth;
 [[maybe_unused]] constexpr int kBulkWarps = kBulkThreads / 32;  // for sm_90 and later
 
-// A barrier in shared memory: a phase ends when all that were announced have arrived, bytes among them.
+// A barrier in shared memory. A phase ends when all announced arrivals have come, bytes included.
 struct bulk_barrier {
     unsigned address;
 
@@ -68,7 +68,7 @@ __device__ __forceinline__ void copy_box(shared_address to, const CUtensorMap& f
         : "memory");
 }
 
-// `work.a` is A's transpose. The maps are of all of it and of B; the work's own addresses tell where this part begins.
+// `work.a` is A's transpose. The maps cover all of it and of B; the work's own addresses say where this part begins.
 __global__ void __launch_bounds__(kBulkThreads)
     gemm_bulk(gemm_work work, bool vector_c, const float* all_a, const float* all_b,
               const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b) {
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kBulkThreads)
         };
         full(stage).wait(phase);
         fetch(0);
-        // The tile before is used up when every warp says so; its stage is for the one that is furthest ahead.
+        // The tile before is used up when every warp says so. Its stage then receives the tile furthest ahead.
         if (thread == 0 && tile + kBulkStages - 1 < tiles) {
             if (tile > 0) used((tile - 1) % kBulkStages).wait((tile - 1) / kBulkStages % 2);
             load(tile + kBulkStages - 1);
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kBulkThreads)
 #endif
 }
 
-// Boxes of kBulkDepth x box_cols of a matrix; what lies outside it comes as zeros.
+// Boxes of kBulkDepth x box_cols of a matrix. Elements outside the matrix arrive as zeros.
 CUtensorMap map_of(const float* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, int box_cols) {
     void* encode = nullptr;
     cudaDriverEntryPointQueryResult found{};

@@ -5,30 +5,31 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kWarpRows{
     .id = "gemm/warp-rows",
     .idea =
-        "For few columns of C: no tile in shared memory. A warp has 4 rows and 8 columns of C; its lanes divide k "
-        "among "
-        "them, and shuffles add up what they have.",
+        "For few columns of C: no tile in shared memory. A warp computes 4 rows and 8 columns of C. Its lanes divide k "
+        "among them, and shuffles add up their sums.",
     .change =
-        "From bulk: a float of A goes from memory to one register, and no thread waits for another before the end. A "
-        "block is 2 warps, so that 1024 rows make 128 blocks, not 8.",
+        "From bulk: each float of A goes from memory to one register, and no thread waits for another before the end. "
+        "A block has only 2 warps: 1024 rows then make 128 blocks, not 8.",
     .contract =
         "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B is loaded in vectors where "
-        "it is aligned to 16 bytes, and n and its leading dimension are multiples of 4; in scalars elsewhere.",
+        "it is aligned to 16 bytes, and n and its leading dimension are multiples of 4. Elsewhere it is loaded in "
+        "scalars.",
     .bytes = "4 * (m * n * k / 8 + m * n * k / 4 + m * n)",
     .limit =
-        "Memory: a float of A gives 2 * n FLOPs, at most 16. Wider products read A again for each 8 columns, and B for "
-        "each 4 rows.",
+        "Memory: each float of A gives 2 * n FLOPs, at most 16. Wider products read A again for every 8 columns, and B "
+        "for every 4 rows.",
     .source = "docs/why.md.",
 };
 
-constexpr int kWarpRowsWarps = 2, kWarpRowsDown = 4, kWarpRowsAcross = 8;  // of C, a warp's: a lane for each element
+constexpr int kWarpRowsWarps = 2, kWarpRowsDown = 4,
+              kWarpRowsAcross = 8;  // a warp's part of C: one lane for each element
 
 template <bool kVectorB>
 __global__ void __launch_bounds__(kWarpRowsWarps * 32) gemm_warp_rows(gemm_work work) {
     const tile_index at = row_major::tile_of(blockIdx, gridDim);
     const int lane = static_cast<int>(threadIdx.x);
     const std::int64_t row0 = (at.row * kWarpRowsWarps + threadIdx.y) * kWarpRowsDown, col0 = at.col * kWarpRowsAcross;
-    if (row0 >= work.m) return;  // all of the warp
+    if (row0 >= work.m) return;  // the whole warp returns
     float sums[kWarpRowsDown * kWarpRowsAcross] = {};
     CORNERTURN_UNROLL_BY(4)
     for (std::int64_t step = lane; step < work.k; step += 32) {
@@ -52,8 +53,8 @@ __global__ void __launch_bounds__(kWarpRowsWarps * 32) gemm_warp_rows(gemm_work 
             for (int j = 0; j < kWarpRowsAcross; ++j) sums[i * kWarpRowsAcross + j] += of_a[i] * of_b[j];
         }
     }
-    // Of its sums a lane gives the half that its partner keeps, and adds what it gets to the other half: 31 shuffles,
-    // where to add up each sum by itself takes 160. In the end lane number l has sum number l.
+    // Each lane gives away the half of its sums that its partner keeps, and adds what it receives to the other half.
+    // This takes 31 shuffles; adding up each sum by itself takes 160. In the end, lane l has sum l.
     CORNERTURN_UNROLL
     for (int half = 16; half > 0; half /= 2) {
         const bool upper = (lane & half) != 0;

@@ -13,15 +13,15 @@ namespace {
 constexpr rung_notes kNotes = {
     .id = "permute/production",
     .idea =
-        "what cornerturn::cuda::permute runs: a transpose where it is one, else rows, units or tiles, whichever is "
-        "predicted to cost least",
+        "What cornerturn::cuda::permute runs: a transpose if the permutation is one, else rows, units or tiles, "
+        "whichever it predicts to be fastest.",
     .change =
-        "From vectors: spans of the source of any alignment are read in vectors of 16 bytes, and lines are written so; "
-        "a table says where in a span each unit of a line lies.",
-    .contract = "any extents, strides, alignment and element size; the destination's elements must not overlap",
-    .bytes = "elements x e read and written once",
-    .limit = "DRAM; short lines or spans, of which sectors are moved in part.",
-    .source = "docs/experiments.md",
+        "From vectors: spans of the source are read, and lines are written, in vectors of 16 bytes at any alignment. A "
+        "table says where in a span each unit of a line is.",
+    .contract = "Any extents, strides, alignment and element size. The destination's elements must not overlap.",
+    .bytes = "2 * elements * e",
+    .limit = "DRAM. Where lines or spans are short, sectors are moved in part.",
+    .source = "docs/experiments/copies.md.",
 };
 
 void run_production(const strided_work& work) {

@@ -5,13 +5,14 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kNaive{
     .id = "permute/naive",
     .idea =
-        "A thread an element of the destination: it takes its number apart into an index, and adds up two addresses.",
-    .change = "The first rung.",
+        "Each thread moves one element. It splits the element's number in the destination into an index and computes "
+        "two addresses.",
+    .change = "The first rung of the permutation.",
     .contract = "Any extents and strides of elements of 1, 2, 4, 8 and 16 bytes.",
-    .bytes = "2 * elements * e, of which a warp reads up to 32 sectors at once",
+    .bytes = "2 * elements * e, but each warp's load touches up to 32 sectors",
     .limit =
-        "Reads: neighbours in the destination are far apart in the source, so each reads a whole sector of 32 bytes. "
-        "And a division of 64 bits for each axis.",
+        "The reads: neighbours in the destination are far apart in the source, so each read takes a whole sector of 32 "
+        "bytes. Each axis also costs a 64-bit division.",
     .source = "What a first version of every tensor library does.",
 };
 

@@ -4,19 +4,19 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kMerged{
     .id = "permute/merged",
-    .idea = "Axes that are joined on both sides become one, and what both sides have in one piece moves in wide words.",
+    .idea = "Join axes that are contiguous on both sides, and move what both sides have in one piece as wide words.",
     .change =
-        "From naive: a thread moves a word of up to 16 bytes, not an element. Fewer axes are left, and an index is "
-        "taken apart by 32-bit multiplications.",
+        "From naive: a thread moves a word of up to 16 bytes, not an element. Fewer axes remain, and 32-bit "
+        "multiplications replace the divisions.",
     .contract = "Any extents and strides; up to 2147483648 words.",
-    .bytes = "2 * elements * e, of which a warp reads up to 32 sectors at once",
-    .limit = "Where the fastest axis moves, words are single elements, and reads cost what they cost naive.",
+    .bytes = "2 * elements * e, but each warp's load touches up to 32 sectors",
+    .limit = "Where the permutation moves the fastest axis, words are single elements: reads cost as much as in naive.",
     .source = "Every library that permutes tensors merges axes: cuTENSOR, HPTT, PyTorch's TensorIterator.",
 };
 
 constexpr int kMergedThreads = 256;
 
-// A word's number counts the destination's words as they lie.
+// Words are numbered in the order of the destination.
 struct merged_words {
     const unsigned char* source;
     unsigned char* destination;

@@ -5,31 +5,31 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kTiled{
     .id = "permute/tiled",
     .idea =
-        "A tile of 32 x 32 words, over the fastest axis of the source and that of the destination, through shared "
-        "memory: a transpose within each of many planes.",
-    .change = "From merged: warps read along the source's fastest axis, and write along the destination's.",
-    .contract = "Any extents and strides, where the two sides have different fastest axes; up to 2147483647 tiles.",
+        "Tiles of 32 x 32 words, over the fastest axis of the source and that of the destination, go through shared "
+        "memory. This transposes each of many planes.",
+    .change = "From merged: warps read along the source's fastest axis and write along the destination's.",
+    .contract = "Any extents and strides, if the two sides have different fastest axes. Up to 2147483647 tiles.",
     .bytes = "2 * elements * e, in whole sectors where both axes are long",
     .limit =
-        "Short axes: with 3 channels a tile is 32 x 3, most of a warp idles, and its pieces of memory are 12 bytes. "
-        "Words of 1 and 2 bytes: a warp moves 32 or 64 bytes at once.",
-    .source = "transpose/padded@32x8, with an index for the axes outside.",
+        "Short axes: with 3 channels a tile is 32 x 3, most of a warp idles, and pieces in memory are 12 bytes. Words "
+        "of 1 and 2 bytes: a warp moves only 32 or 64 bytes at once.",
+    .source = "transpose/padded@32x8, plus an index for the axes outside the tile.",
 };
 
 constexpr int kTile = 32, kTileRows = 8;
 
 template <class T>
 __global__ void permute_tiled(tile_plan plan) {
-    __shared__ T tile[kTile][kTile + 1];  // the unused column moves neighbours of a column to different banks
+    __shared__ T tile[kTile][kTile + 1];  // the padding puts the elements of a column in different banks
     const tile_start at = start_of(plan, blockIdx.x);
     const unsigned lane = threadIdx.x % kTile, warp = threadIdx.x / kTile;
-    // The tile's digits: [0] is the fastest of the side that moves.
+    // The tile's digits: [0] is the fastest axis of that side.
     const inner_digit &across = plan.read[0], &along = plan.write[0];
     for (unsigned i = warp; i < along.by.d; i += kTileRows) {
         if (lane < across.by.d && at.has(across, lane) && at.has(along, i))
             tile[i][lane] = *reinterpret_cast<const T*>(at.source + lane * across.stride + plan.read[1].stride * i);
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
+    __syncthreads();  // from here on, a thread reads what others have loaded
     for (unsigned i = warp; i < across.by.d; i += kTileRows) {
         if (lane < along.by.d && at.has(along, lane) && at.has(across, i))
             *reinterpret_cast<T*>(at.destination + lane * along.stride + plan.write[1].stride * i) = tile[lane][i];

@@ -5,22 +5,22 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kComposite{
     .id = "permute/composite",
     .idea =
-        "A tile takes as many axes of each side as give pieces of 128 bytes there: several short ones, and part of a "
+        "A tile takes enough axes of each side to give pieces of 128 bytes there: several short axes, and part of a "
         "long one.",
     .change =
-        "From tiled: the tile's words have numbers, in the order of the source and in that of the destination, which "
-        "find_word() takes apart by dividers. No lane idles for a short axis, and narrow words come in wide tiles.",
-    .contract = "Any extents and strides; up to 2147483647 tiles.",
+        "From tiled: the tile's words are numbered in the source's order and in the destination's. Dividers split "
+        "these numbers in find_word(). Short axes leave no lanes idle, and narrow words get wide tiles.",
+    .contract = "Any extents and strides. Up to 2147483647 tiles.",
     .bytes = "2 * elements * e, in pieces of 128 bytes on both sides where axes allow",
     .limit =
-        "A request moves 32 words, however narrow; each takes several multiplications. Strides within the tile that "
-        "share a factor with the banks collide in shared memory.",
-    .source = "Beyond the notes: TTC and cuTT (Hynninen, Lyakh 2017) pack axes so.",
+        "A request moves 32 words even if they are narrow, and each word costs several multiplications. Strides in the "
+        "tile that share a factor with the number of banks cause bank conflicts.",
+    .source = "Beyond the notes: TTC and cuTT (Hynninen, Lyakh 2017) pack axes in this way.",
 };
 
 constexpr int kCompositeLine = 128, kCompositeThreads = 256;
 
-// Words in shared memory: behind every 128 bytes lies a gap of a bank or a word.
+// Words in shared memory: the padding behind every 128 bytes is one bank or one word.
 template <class T>
 constexpr int kPadded = sizeof(T) < 4 ? 4 : static_cast<int>(sizeof(T));
 template <class T>
@@ -40,7 +40,7 @@ __global__ void permute_composite(tile_plan plan) {
         if (word.there)
             *reinterpret_cast<T*>(bytes + padded_offset<T>(i)) = *reinterpret_cast<const T*>(at.source + word.offset);
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
+    __syncthreads();  // from here on, a thread reads what others have loaded
     for (int i = static_cast<int>(threadIdx.x); i < plan.words; i += threads) {
         const word_at word = find_word(plan.write, plan.rank, at, i);
         if (word.there)

@@ -5,23 +5,23 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kVectors{
     .id = "permute/vectors",
     .idea =
-        "Composite tiles that are read in vectors of 16 bytes, and written in vectors that a thread puts together from "
-        "the words of the tile.",
+        "Composite tiles that are read in vectors of 16 bytes. For the write, a thread gathers each vector from the "
+        "words of the tile.",
     .change =
-        "From composite: a quarter to a sixteenth of the requests to memory. Vectors in shared memory are permuted by "
-        "exclusive-or, not padded, so that they stay aligned.",
+        "From composite: a quarter to a sixteenth of the requests to memory. Shared memory is swizzled by "
+        "exclusive-or, not padded, so its vectors stay aligned.",
     .contract =
-        "Any extents and strides where the pieces of both sides are aligned to 16 bytes and hold whole vectors; up to "
+        "Any extents and strides, if the pieces of both sides are aligned to 16 bytes and hold whole vectors. Up to "
         "2147483647 tiles. Single words at the edge.",
     .bytes = "2 * elements * e, in pieces of 128 bytes on both sides where axes allow",
-    .limit = "Alignment: an odd extent, and it cannot be done so. And the words of a vector are looked up one by one.",
+    .limit = "Alignment: an odd extent rules it out. A thread also looks up the words of a vector one by one.",
     .source = "transpose/swizzled@64x64, with composite tiles.",
 };
 
 constexpr int kVectorsLine = 128, kVectorsThreads = 256;
 
-// A word of the tile in shared memory: the vectors of each 128 bytes are permuted by which 128 bytes they are, so that
-// the words of a vector of the destination, which lie such pieces apart, are in different banks for each lane.
+// A word of the tile in shared memory. The swizzle permutes the vectors of each 128 bytes by the number of those 128
+// bytes. The words of a destination's vector lie in different such pieces, so the lanes read from different banks.
 template <class T>
 __device__ __forceinline__ int swizzled_offset(int word) {
     constexpr int kWords = 16 / static_cast<int>(sizeof(T));
@@ -29,7 +29,7 @@ __device__ __forceinline__ int swizzled_offset(int word) {
     return byte ^ (piece / kWords & 7) << 4;
 }
 
-// 16 bytes of the words that word(0), word(1), ... give.
+// 16 bytes made of the words that word(0), word(1), ... return.
 template <class T, class Word>
 __device__ __forceinline__ uint4 vector_of(Word word) {
     if constexpr (sizeof(T) == 16) {
@@ -39,7 +39,7 @@ __device__ __forceinline__ uint4 vector_of(Word word) {
         return make_uint4(static_cast<unsigned>(a), static_cast<unsigned>(a >> 32), static_cast<unsigned>(b),
                           static_cast<unsigned>(b >> 32));
     } else {
-        constexpr int kWords = 4 / static_cast<int>(sizeof(T));  // of a lane of the vector
+        constexpr int kWords = 4 / static_cast<int>(sizeof(T));  // words in a 4-byte part of the vector
         unsigned parts[4] = {};
         CORNERTURN_UNROLL
         for (int i = 0; i < 4 * kWords; ++i)
@@ -56,7 +56,7 @@ __global__ void permute_vectors(tile_plan plan) {
     const tile_start at = start_of(plan, blockIdx.x);
     constexpr int kWords = 16 / static_cast<int>(sizeof(T));
     const int threads = static_cast<int>(blockDim.x);
-    // A vector's words lie behind each other: the last is there only where all are.
+    // The words of a vector are contiguous: if the last one is in the tensor, all are.
     for (int i = static_cast<int>(threadIdx.x) * kWords; i < plan.words; i += threads * kWords) {
         const unsigned char* const from = at.source + find_word(plan.read, plan.rank, at, i).offset;
         if (find_word(plan.read, plan.rank, at, i + (kWords - 1)).there) {
@@ -67,7 +67,7 @@ __global__ void permute_vectors(tile_plan plan) {
             if (find_word(plan.read, plan.rank, at, i + k).there) *word(i + k) = reinterpret_cast<const T*>(from)[k];
         }
     }
-    __syncthreads();  // from here on a thread reads what others have loaded
+    __syncthreads();  // from here on, a thread reads what others have loaded
     for (int i = static_cast<int>(threadIdx.x) * kWords; i < plan.words; i += threads * kWords) {
         unsigned char* const to = at.destination + find_word(plan.write, plan.rank, at, i).offset;
         if (find_word(plan.write, plan.rank, at, i + (kWords - 1)).there) {

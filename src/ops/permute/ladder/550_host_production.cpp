@@ -7,11 +7,11 @@ namespace {
 
 constexpr rung_notes kHostProduction{
     .id = "host/permute",
-    .idea = "What cornerturn::permute does: tiles that are transposed in vector registers, past the caches.",
-    .change = "All cores, in host memory.",
-    .contract = "Any extents, strides, alignment and element size; the destination's elements must not overlap.",
+    .idea = "What cornerturn::permute runs: it transposes tiles in vector registers and writes past the caches.",
+    .change = "From vectors: on the host, in host memory, on all cores.",
+    .contract = "Any extents, strides, alignment and element size. The destination's elements must not overlap.",
     .bytes = "2 * elements * e",
-    .limit = "The host's memory.",
+    .limit = "The bandwidth of the host's memory.",
     .source = "This project.",
 };
 

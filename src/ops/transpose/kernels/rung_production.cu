@@ -10,13 +10,15 @@ namespace {
 
 constexpr rung_notes kNotes = {
     .id = "transpose/production",
-    .idea = "what cornerturn::cuda::transpose runs: the kernel that fits the matrix, tuned for Hopper",
+    .idea = "What cornerturn::cuda::transpose runs: the kernel that fits the matrix, tuned for Hopper.",
     .change =
-        "chooses by element, shape and alignment; loads keep their lines in the L2 so that written ones leave it soon",
-    .contract = "any rows, columns, leading dimensions, alignment, element size and batch; in place where square",
-    .bytes = "rows x cols x e read and written once",
-    .limit = "DRAM: near memcpy's rate, or above it",
-    .source = "docs/experiments.md",
+        "The library chooses by element size, shape and alignment. Loads keep their lines in the L2, so dirty lines "
+        "leave it soon.",
+    .contract =
+        "Any rows, columns, leading dimensions, alignment, element size and batch. Square matrices in place too.",
+    .bytes = "2 * rows * cols * e",
+    .limit = "DRAM: the rate is near memcpy's or above it.",
+    .source = "docs/experiments/transpose.md.",
 };
 
 void run_production(const matrix_work& work) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr rung_notes kHostProduction{
     .id = "host/production",
-    .idea = "What cornerturn::transpose runs: it transposes squares of cache lines in vector registers.",
+    .idea = "What cornerturn::transpose runs: it transposes squares of cache lines in registers, past the caches.",
     .change = "From reference: all cores, whole cache lines on both sides, and stores that fetch no line first.",
     .contract =
         "Any rows x cols, any element size, any leading dimensions, batches. Square matrices in place too. Otherwise "
