@@ -17,13 +17,13 @@ namespace {
 thread_local launch_target target_of_thread;
 thread_local bool thread_keeps_lines = true;
 
-// What has been asked of CUDA for a kernel on a device, or told it.
+// Facts about a kernel on a device that CUDA was asked for or told.
 struct known_kernel {
-    int dynamic_shared = 0;  // bytes that it may have
+    int dynamic_shared = 0;  // the limit that CUDA was told, in bytes
     std::optional<bool> waits;
 };
 
-// Calls f with what is known of the kernel on the device; one call at a time.
+// Calls f with these facts. Only one thread at a time runs f.
 template <class F>
 auto with_known(const void* kernel, int device, F f) {
     static std::mutex mutex;
@@ -58,7 +58,7 @@ void set_keeps_lines(bool keeps) { thread_keeps_lines = keeps; }
 
 void allow_dynamic_shared(const void* kernel, int bytes, int device, bool again) {
     with_known(kernel, device, [&](known_kernel& known) {
-        if (bytes <= known.dynamic_shared && !again) return;  // never less than another launch needs
+        if (bytes <= known.dynamic_shared && !again) return;  // never lower the limit: another launch may need it
         bytes = std::max(bytes, known.dynamic_shared);
         CORNERTURN_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
         known.dynamic_shared = bytes;

@@ -1,4 +1,4 @@
-// Calls of the CUDA runtime that cannot fail unnoticed, and what launch() has to know: where to, and of the kernel.
+// Checked calls of the CUDA runtime, and what launch() must know: its stream and device, and facts about the kernel.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,24 +7,25 @@
 
 namespace cornerturn::device {
 
-// Throws cuda_error with the expression, its file and line, and CUDA's name and text of the error; clears it where CUDA
-// can.
+// Throws cuda_error with the expression, its file and line, and CUDA's name and text of the error. Clears the error if
+// CUDA can.
 void check_cuda(cudaError_t status, const char* expression, const char* file, int line);
 
-// Where launch() sends kernels on the calling thread: to the default stream unless set.
+// Where launch() sends the calling thread's kernels. Unless set, this is the default stream.
 struct launch_target {
     static constexpr int kAnyDevice = -1;
 
     cudaStream_t stream = nullptr;
-    int device = kAnyDevice;  // the current one, where it is known
+    int device = kAnyDevice;  // the current device, if it is known
 };
 cudaStream_t current_stream();
-// To a stream of whichever device is current when something is launched.
+// Later launches go to this stream, on the device that is current at the launch.
 void set_current_stream(cudaStream_t stream);
-// The device of launches: CUDA is asked for the current one, unless a stream_scope says it.
+// The device for launches. Asks CUDA for the current one, unless a stream_scope has set it.
 int launch_device();
 
-// Sets the stream, and sets it back. With a device, which has to be the current one, no launch asks CUDA for it.
+// Sets the stream, and restores the old one at the end. With a device, launches need not ask CUDA for it. That device
+// must be the current one.
 class stream_scope {
 public:
     explicit stream_scope(cudaStream_t stream, int device = launch_target::kAnyDevice);
@@ -36,20 +37,20 @@ private:
     launch_target before_;
 };
 
-// Whether kernels that the calling thread launches may keep lines in the L2: cornerturn/cuda/l2.hpp.
+// Whether kernels launched by the calling thread may keep lines in the L2: see cornerturn/cuda/l2.hpp.
 bool keeps_lines();
 void set_keeps_lines(bool keeps);
 
-// What follows asks CUDA once for each kernel and device; the device has to be the current one.
+// The functions below ask CUDA once for each kernel and device. The device must be the current one.
 
-// Lets the kernel have so many bytes of dynamic shared memory. `again`: even if CUDA was told before.
+// Allows the kernel `bytes` of dynamic shared memory. `again`: tell CUDA even if it was told before.
 void allow_dynamic_shared(const void* kernel, int bytes, int device, bool again = false);
 
-// Whether wait_for_work_ahead() waits in the kernel: whether what runs there was compiled for Hopper or later, be it
-// from PTX. If not, it must not be launched early.
+// Whether wait_for_work_ahead() really waits in the kernel. It does if the code was compiled for Hopper or later, from
+// PTX too. Otherwise the kernel must not be launched early.
 bool waits_for_work_ahead(const void* kernel, int device);
 
-// So many bytes of the most shared memory that a multiprocessor of the device can have, rounded up, 100 at most.
+// `bytes` as a percentage of a multiprocessor's largest shared memory on the device, rounded up, at most 100.
 unsigned percent_of_shared(std::size_t bytes, int device);
 
 }  // namespace cornerturn::device

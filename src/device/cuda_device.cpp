@@ -13,7 +13,7 @@ namespace {
 
 using std::to_string;
 
-// What never changes of a device is asked once.
+// Attributes never change, so CUDA is asked for each only once.
 int attribute(cudaDeviceAttr which, int device, std::atomic<int>& known) {
     int value = known.load(std::memory_order_relaxed);
     if (value == 0) {
@@ -68,8 +68,8 @@ gpu gpu_of(int device) {
 }
 
 void check_stream(cudaStream_t stream, int device) {
-    if (stream == nullptr) return;  // the current device's
-    // A stream that is being captured cannot be asked; CUDA refuses the launch itself where it is another device's.
+    if (stream == nullptr) return;  // the null stream belongs to the current device
+    // CUDA cannot be asked about a stream in capture. If it belongs to another device, CUDA refuses the launch itself.
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     CORNERTURN_CUDA(cudaStreamIsCapturing(stream, &capture));
     if (capture != cudaStreamCaptureStatusNone) return;

@@ -1,4 +1,4 @@
-// Device memory that ends with its scope.
+// Device memory that is freed at the end of its scope.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 
 namespace cornerturn::device {
 
-// Throws cuda_error where there is none.
+// Throws cuda_error if the allocation fails.
 struct device_memory {
     void* get = nullptr;
     explicit device_memory(std::int64_t bytes) { CORNERTURN_CUDA(cudaMalloc(&get, static_cast<std::size_t>(bytes))); }

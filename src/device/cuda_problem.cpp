@@ -33,14 +33,14 @@ wrong_positions find_wrong(const std::function<void(wrong_positions*)>& check, c
 
 namespace {
 
-// What a run must find, without the guards around the buffer.
+// Fills the buffer for a run. The guards around the buffer are filled elsewhere.
 void fill(const guarded_device_buffer& buffer, const patterned_batch& batch, cudaStream_t stream) {
     if (batch.empty()) return;
     fill_guard(buffer.data(), batch.offset * batch.element_size, stream);
     fill_batch(buffer.data(), batch, stream);
 }
 
-// Empty, or what is wrong with the matrices, their gaps or what lies before them.
+// Empty if all is right. Otherwise says what is wrong with the matrices, their gaps or the bytes before them.
 std::string wrong_in(const guarded_device_buffer& buffer, const problem_shape& shape, side which, cudaStream_t stream) {
     const patterned_batch batch = shape.after(which);
     if (batch.empty()) return {};
@@ -90,7 +90,7 @@ void cuda_problem::prepare() {
     source_.fill_guards(stream_);
     const patterned_batch source = shape_.before(side::source);
     fill(source_, source, stream_);
-    fill_guard(source_.data() + source.bytes(), source_.size() - source.bytes(), stream_);  // what is read, and dropped
+    fill_guard(source_.data() + source.bytes(), source_.size() - source.bytes(), stream_);  // read and dropped
     prepare_destination();
 }
 

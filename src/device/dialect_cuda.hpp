@@ -1,4 +1,4 @@
-// What the dialect adds to CUDA's own words, as nvcc compiles it: hints to the L2, asynchronous copies, launches.
+// What kernels use beyond CUDA's own words, for nvcc: hints to the L2, asynchronous copies, launches.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 #endif
 #define CORNERTURN_KERNELS cornerturn::inline CORNERTURN_BUILD::dialect
 #define CORNERTURN_UNROLL _Pragma("unroll")
-// A kernel for blocks of so many threads, of which `resident` at a time shall fit a multiprocessor: as many registers
-// as that leaves, or as the multiprocessor's own limit on threads does.
+// A kernel with blocks of `threads` threads, of which `resident` threads should fit a multiprocessor at a time. This
+// limits its registers. If the multiprocessor takes fewer threads, its own limit counts.
 #define CORNERTURN_RESIDENT(threads, resident) \
     __launch_bounds__(threads,                 \
                       ((resident) < CORNERTURN_MOST_RESIDENT ? (resident) : CORNERTURN_MOST_RESIDENT) / (threads))
@@ -40,15 +40,15 @@ inline constexpr bool kEmulated = false;
 struct launch_shape {
     dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
-    const emulator::tiling* tiles = nullptr;  // of no use to the GPU
-    bool early = false;  // may be started while the kernel ahead ends: this one calls wait_for_work_ahead()
-    // What a multiprocessor's blocks take together: the L1 cache gets the rest. 0: as CUDA decides.
+    const emulator::tiling* tiles = nullptr;  // the GPU ignores it
+    bool early = false;  // may start while the kernel before it ends; this kernel then calls wait_for_work_ahead()
+    // Shared memory that all blocks of a multiprocessor use together. The L1 cache gets the rest. 0: CUDA decides.
     std::size_t shared_bytes_at_a_time = 0;
 };
 
-// Loads by what the L2 is to do with the lines, which the host decides: those that are kept are the last to be evicted,
-// others are ordinary. For data that is read once this keeps no data: it makes lines that were written leave the L2
-// soon, in the order they came, which memory likes (docs/experiments.md), unless result_policy keeps them, too.
+// Loads with a hint to the L2, which the host chooses: lines are evicted last, or as usual. Data that is read once
+// gains nothing from staying. But the hint makes dirty lines leave the L2 soon, in the order in which they came, which
+// suits DRAM (docs/experiments/transpose.md). result_policy can keep the dirty lines too; then they stay.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 __device__ __forceinline__ std::uint64_t evicted_last() {
     std::uint64_t policy;
@@ -88,8 +88,8 @@ public:
         }
         return value;
     }
-    // And the L2 is to fetch the whole line of 128 bytes: for rows that are not aligned, where a block needs lines in
-    // part, and another block the rest, soon.
+    // This load also asks the L2 to fetch the whole line of 128 bytes. It is for rows that are not aligned: this block
+    // needs a part of the line, and another block soon needs the rest.
     __device__ __forceinline__ uint2 load_line(const uint2* address) const {
         uint2 value;
         asm volatile("ld.global.L2::cache_hint.L2::128B.v2.u32 {%0, %1}, [%2], %3;"
@@ -97,7 +97,7 @@ public:
                      : "l"(address), "l"(policy_));
         return value;
     }
-    // Or 0: without a branch, which nvcc makes of an `if` around such a load.
+    // Loads if the condition holds; otherwise gives 0. It has no branch; nvcc makes one of an `if` around such a load.
     __device__ __forceinline__ unsigned load_if(bool condition, const unsigned* address) const {
         unsigned value;
         asm volatile(
@@ -124,19 +124,19 @@ struct read_policy {
 };
 #endif
 
-// A word whose other bytes, of which the caller makes nothing, another thread may be writing.
+// Loads a word while another thread may write some of its bytes. The caller does not use those bytes.
 __device__ __forceinline__ unsigned load_beside_writes(const unsigned* address, read_policy read) {
     return read.load(address);
 }
 
-// Keeps the line.
+// Loads and keeps the line in the L2.
 template <class T>
 __device__ __forceinline__ T load_kept(const T* address) {
     return read_policy(true).load(address);
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-// The store to load_kept().
+// Stores and keeps the line in the L2, like load_kept().
 template <class T>
 __device__ __forceinline__ void store_kept(T* address, T value) {
     static_assert(sizeof(T) == 8 || sizeof(T) == 16);
@@ -157,8 +157,8 @@ __device__ __forceinline__ void store_kept(T* address, T value) {
 }
 #endif
 
-// Stores a result, with the hint that the L2 keep it (keeps_result()) or without. The hint is for Hopper and its
-// successors in data centers. nvcc splits no such store.
+// Stores a result, with or without the hint to keep its line in the L2 (keeps_result()). Only Hopper and its successors
+// in data centers get the hint. nvcc never splits such a store.
 class result_policy {
 public:
     CORNERTURN_HOST_DEVICE constexpr explicit result_policy(bool kept) : kept_(kept) {}
@@ -175,8 +175,8 @@ private:
     bool kept_;
 };
 
-// A pointer, or a distance, that the compiler is to keep and step by, instead of a sum for each address that a loop
-// makes of it.
+// A pointer, or a distance, that stays in a register. The compiler then steps it, and does not compute each address of
+// a loop anew.
 __device__ __forceinline__ std::int64_t kept_distance(std::int64_t bytes) {
     asm("" : "+l"(bytes));
     return bytes;
@@ -187,30 +187,30 @@ __device__ __forceinline__ T* kept_pointer(T* pointer) {
     return pointer;
 }
 
-// What a kernel that is launched early calls before it touches memory: waits until the kernel ahead of it in the stream
-// has ended and all that it wrote can be seen (programmatic dependent launch, from Hopper on). What follows begins when
-// this kernel has ended, or as let_work_behind_begin() says.
+// A kernel that is launched early calls this before it touches memory (programmatic dependent launch, from Hopper on).
+// It waits until the kernel before it in the stream has ended and all that it wrote is visible. Kernels after this one
+// start when this one has ended, or earlier after let_work_behind_begin().
 __device__ __forceinline__ void wait_for_work_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// Lets the next kernel in the stream be started as soon as all blocks have called this or have ended, if it is one that
-// is launched early: it waits for this one in wait_for_work_ahead(), and for nothing else that is not done. So call
-// this behind wait_for_work_ahead().
+// Lets the next kernel in the stream start once all blocks have called this or have ended, if it is launched early. Its
+// wait_for_work_ahead() waits only for this kernel, not for kernels before this one. So call this after
+// wait_for_work_ahead().
 __device__ __forceinline__ void let_work_behind_begin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-// Of meaning to the emulator alone.
+// Only the emulator uses this.
 struct step_before {
     step_before() {}
 };
 
-// An address in shared memory, as asynchronous copies name it.
+// An address in shared memory, in the form that asynchronous copies need.
 struct shared_address {
     unsigned address;
     __device__ __forceinline__ shared_address operator+(int floats) const {
@@ -222,12 +222,12 @@ __device__ __forceinline__ shared_address as_shared(float* shared) {
     return {static_cast<unsigned>(__cvta_generic_to_shared(shared))};
 }
 
-// Copies 1 or 4 floats from global to shared memory, both aligned to that, without a register between. The copies of a
-// thread up to end_of_copies() are a group; wait_for_copies<kLater>() waits for all groups but the last kLater. Before
-// sm_80 they are done at once. The first copies if the condition holds, under a predicate; the second writes zeros
-// where nothing is there, and reads nothing then. kAround: the L2 is to fetch all 256 bytes that they are among, since
-// those are wanted soon, and copies of 16 bytes go by way of the L1, as those of 4 do, where other blocks find what
-// they brought.
+// Copy 1 or 4 floats from global to shared memory without a register. Both sides are aligned to the size of the copy.
+// A thread's copies up to end_of_copies() are a group. wait_for_copies<kLater>() waits for all groups except the last
+// kLater. Before sm_80, the copies are done at once. copy_async_if() copies if the condition holds, with a predicate.
+// copy_async_or_zero() writes zeros where there is no data, and reads nothing then. kAround: the L2 fetches all 256
+// bytes around the floats, which are needed soon. Copies of 16 bytes then go through the L1, like those of 4 bytes, so
+// that other blocks find the data there.
 #define CORNERTURN_COPY_ASYNC(how, bytes)                                                       \
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async." how " [%0], [%1], " bytes \
                  "; }" ::"r"(to.address),                                                       \
@@ -286,9 +286,9 @@ __device__ __forceinline__ void copy_async_or_zero(shared_address to, const floa
 }
 #undef CORNERTURN_COPY_ASYNC
 #undef CORNERTURN_COPY_ASYNC_OR_ZERO
-// 16 bytes, both sides aligned to that, if the condition holds. whole_lines: the L2 is to fetch all 128 bytes of a
-// line. (With a hint on what the L2 keeps, ptxas of CUDA 13.0 makes an instruction, [R + UR0] with desc[UR1], that an
-// H200 calls illegal: not always, but it cannot be relied on.)
+// Copies 16 aligned bytes if the condition holds. whole_lines: the L2 fetches all 128 bytes of a line. There is no hint
+// on what the L2 keeps: with one, ptxas of CUDA 13.0 sometimes makes an instruction that an H200 calls illegal,
+// [R + UR0] with desc[UR1].
 __device__ __forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from, bool whole_lines) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     const auto to_shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -312,11 +312,11 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
-// Launches the kernel on device::current_stream() and returns at once. Throws cuda_error if the launch is refused.
+// Launches the kernel on device::current_stream() and returns at once. Throws cuda_error if CUDA refuses the launch.
 template <class... Parameters, class... Arguments>
 void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
     const auto* const address = reinterpret_cast<const void*>(kernel);
-    constexpr std::size_t kAlwaysAllowed = 48 << 10;  // of dynamic shared memory
+    constexpr std::size_t kAlwaysAllowed = 48 << 10;  // of dynamic shared memory, without asking CUDA
     const bool large = shape.dynamic_shared_bytes > kAlwaysAllowed, divided = shape.shared_bytes_at_a_time > 0;
     const int on_device = large || shape.early || divided ? device::launch_device() : 0;
     if (large) device::allow_dynamic_shared(address, static_cast<int>(shape.dynamic_shared_bytes), on_device);
@@ -337,12 +337,12 @@ void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments.
     config.stream = device::current_stream();
     config.attrs = wishes;
     config.numAttrs = count;
-    // Not by <<<>>>, which would tell a launch's error only along with what others have left behind.
+    // Not with <<<>>>: that reports a launch's error only together with errors of earlier calls.
     const auto start = [&](Parameters... parameters) {
         void* all[] = {&parameters..., nullptr};
         cudaError_t status = cudaLaunchKernelExC(&config, address, all);
         if (large && status == cudaErrorInvalidValue) {
-            // cudaDeviceReset() makes CUDA forget what it has allowed.
+            // cudaDeviceReset() makes CUDA forget the limit that it was told.
             cudaGetLastError();
             device::allow_dynamic_shared(address, static_cast<int>(shape.dynamic_shared_bytes), on_device, true);
             status = cudaLaunchKernelExC(&config, address, all);

@@ -1,5 +1,4 @@
-// CUDA's words for the emulator, as g++ compiles them. What has no CUDA name is explained in dialect_cuda.hpp, where it
-// does something.
+// CUDA's words for the emulator, compiled by g++. dialect_cuda.hpp explains the names that CUDA does not have.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +11,25 @@
 #endif
 #define CORNERTURN_KERNELS cornerturn::inline CORNERTURN_BUILD::dialect
 
-// noipa: one copy of the kernel, with its own name, called as written.
+// noipa: g++ makes one copy of the kernel, with its own name, and calls it as written.
 #define __global__ [[gnu::noipa]]
 #define __device__
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define CORNERTURN_RESIDENT(threads, resident)
-// Aligned to a row of banks, as the first shared array of a kernel is on the GPU.
+// Aligned to a row of banks, like the first shared array of a kernel on the GPU.
 #define __shared__ [[gnu::aligned(128)]] static thread_local
 #define CORNERTURN_DYNAMIC_SHARED(type, name) \
     type* const name = static_cast<type*>(::cornerturn::emulator::dynamic_shared())
 #define CORNERTURN_UNROLL
 #define CORNERTURN_UNROLL_BY(times)
-// A loop that is unrolled here, too: where the lanes of a warp skip different iterations, each iteration must be an
-// instruction of its own, as on the GPU. Of others the n-th pass of one lane counts with the n-th pass of another.
+// A loop that must be unrolled in the emulator too. If the lanes of a warp skip different iterations, each iteration
+// must be an instruction of its own, as on the GPU. In other loops, the n-th iterations of all lanes count together.
 #define CORNERTURN_UNROLL_APART(times) CORNERTURN_PRAGMA(GCC unroll times)
 #define CORNERTURN_PRAGMA(words) _Pragma(#words)
 
-// A kernel's own text goes to standard error (src/emulator/callbacks.cpp).
+// printf in a kernel writes to standard error (src/emulator/callbacks.cpp).
 extern "C" int printf(const char* format, ...) __asm__("cornerturn_kernel_printf")
     __attribute__((format(printf, 1, 2)));
 
@@ -47,13 +46,13 @@ struct dim3 {
 constexpr int warpSize = 32;
 inline constexpr bool kEmulated = true;
 
-// The emulator's, by the names of CUDA.
+// The emulator's variables, under CUDA's names.
 extern thread_local constinit const uint3 threadIdx asm("cornerturn_thread_index");
 extern thread_local constinit const uint3 blockIdx asm("cornerturn_block_index");
 extern thread_local constinit const uint3 blockDim asm("cornerturn_block_dim");
 extern thread_local constinit const uint3 gridDim asm("cornerturn_grid_dim");
 
-// CUDA's vector types. A copy of one is one access of its whole width: the build keeps g++ from splitting it.
+// CUDA's vector types. Copying one is one access of its whole width: the build keeps g++ from splitting it.
 #define CORNERTURN_VECTORS(type, name)                                        \
     struct alignas(2 * sizeof(type)) name##2 {                                \
         type x, y;                                                            \
@@ -81,14 +80,15 @@ struct alignas(16) uint4 {
 __forceinline__ uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 __forceinline__ uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
-// CUDA's store that caches as an ordinary one does, and that nvcc never splits.
+// CUDA's store with the usual caching. nvcc never splits it.
 template <class T>
 __forceinline__ void __stwb(T* address, T value) {
     *address = value;
 }
 
-// CUDA's: bytes of b:a, picked by the nibbles of the selector (a call: inlined, it would be a third of what there is to
-// compile in few_columns.cu and few_rows.cu); and 32 bits out of high:low, by shifts modulo 32 or up to 32.
+// CUDA's functions. __byte_perm picks bytes of b:a by the nibbles of the selector. It is not inlined: inlined, it would
+// be a third of the code in few_columns.cu and few_rows.cu. The others take 32 bits out of high:low, by shifts modulo
+// 32 or up to 32.
 [[gnu::noinline, gnu::const]] inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
     const std::uint64_t both = static_cast<std::uint64_t>(b) << 32 | a;
     unsigned result = 0;
@@ -104,7 +104,7 @@ __forceinline__ unsigned __funnelshift_l(unsigned low, unsigned high, unsigned s
 }
 __forceinline__ int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
 
-// Loads by what the L2 is to do with the lines: see the GPU's below.
+// Loads with a hint to the L2: see dialect_cuda.hpp.
 struct read_policy {
     __forceinline__ explicit read_policy(bool) {}
     template <class T>
@@ -115,19 +115,19 @@ struct read_policy {
     __forceinline__ unsigned load_if(bool condition, const unsigned* address) const { return condition ? *address : 0; }
 };
 
-// A word whose other bytes, of which the caller makes nothing, another thread may be writing: volatile accesses race
-// with nobody here.
+// Loads a word while another thread may write some of its bytes. The caller does not use those bytes. The emulator
+// never reports a race of a volatile access.
 __forceinline__ unsigned load_beside_writes(const unsigned* address, read_policy) {
     return *const_cast<const volatile unsigned*>(address);
 }
 
-// Keeps the line.
+// Loads and keeps the line in the L2. The emulator has no L2.
 template <class T>
 __forceinline__ T load_kept(const T* address) {
     return *address;
 }
 
-// Stores a result; there is no L2 here.
+// Stores a result. The emulator has no L2.
 struct result_policy {
     __forceinline__ explicit result_policy(bool) {}
     template <class T>
@@ -136,20 +136,19 @@ struct result_policy {
     }
 };
 
-// A pointer, or a distance, that the compiler is to keep and step by, instead of a sum for each address that a loop
-// makes of it.
+// A pointer, or a distance, that stays in a register on the GPU.
 template <class T>
 __forceinline__ T* kept_pointer(T* pointer) {
     return pointer;
 }
 __forceinline__ std::int64_t kept_distance(std::int64_t bytes) { return bytes; }
 
-// Where a kernel that is launched early waits.
+// In the emulator, a kernel starts when the one before has ended, so nothing waits.
 __forceinline__ void wait_for_work_ahead() {}
 __forceinline__ void let_work_behind_begin() {}
 
-// An address in shared memory, as asynchronous copies name it, and these copies. Here they read at once, and have
-// written when they are waited for.
+// An address in shared memory for asynchronous copies, and these copies. In the emulator they read at once. Their
+// writes are done when the thread waits for them.
 struct shared_address {
     float* address;
     shared_address operator+(int floats) const { return {address + floats}; }
@@ -175,7 +174,7 @@ __forceinline__ void copy_async_or_zero(shared_address to, const float* from, bo
     else
         emulator::store_copied(to.address, kNothing, sizeof kNothing);
 }
-// 16 bytes, both sides aligned to that.
+// Copies 16 aligned bytes.
 __forceinline__ void copy_vector_async_if(bool condition, void* to, const void* from, bool) {
     if (!condition) return;
     const float4 value = *static_cast<const float4*>(from);
@@ -187,7 +186,7 @@ __forceinline__ void wait_for_copies() {
     emulator::wait_for_copies(kLater);
 }
 
-// While one is alive, launches are a step of what is launched after it.
+// While one exists, launches are steps of the next launch.
 using step_before = emulator::step_scope;
 
 __forceinline__ void __syncthreads() { emulator::switch_fibers(emulator::sync_threads()); }
@@ -224,11 +223,11 @@ struct launch_shape {
     dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     const emulator::tiling* tiles = nullptr;  // lets the emulator run one block of each class
-    bool early = false;                       // of no meaning here: a launch begins when the one before has ended
-    std::size_t shared_bytes_at_a_time = 0;   // of none, too
+    bool early = false;                       // ignored: a launch begins when the one before has ended
+    std::size_t shared_bytes_at_a_time = 0;   // ignored
 };
 
-// Runs instead of the kernel, when a fiber has no lane left to run: see emulator::kernel_entry.
+// Runs instead of the kernel when a fiber has no lane left to run: see emulator::kernel_entry.
 template <class... Parameters>
 [[gnu::noipa, gnu::no_sanitize_coverage]] void leave_fiber(Parameters...) {
     emulator::resume(emulator::leave_fiber());
@@ -239,10 +238,10 @@ template <class Closure>
     (*static_cast<const Closure*>(closure))();
 }
 
-// Runs the kernel and returns when it has finished. Throws emulator::hazard where it breaks a rule of the machine.
+// Runs the kernel and returns when it has finished. Throws emulator::hazard if the kernel breaks a rule of the GPU.
 template <class... Parameters, class... Arguments>
 void launch(const launch_shape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
-    // Not instrumented: reading the captured arguments is no access of the kernel's.
+    // Not instrumented: reading the captured arguments is not an access of the kernel.
     const auto run_lanes = [=]() __attribute__((no_sanitize("thread"), no_sanitize_coverage, always_inline)) {
         for (auto* step = kernel;;) {
             step(arguments...);

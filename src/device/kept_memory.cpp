@@ -13,7 +13,7 @@ namespace {
 struct device_pool {
     std::mutex mutex;
     cudaMemPool_t pool = nullptr;
-    bool missing = false;  // the device has no pools
+    bool missing = false;  // the device has no memory pools
 };
 
 device_pool& pool_of(int device) {
@@ -22,7 +22,7 @@ device_pool& pool_of(int device) {
     return all[static_cast<std::size_t>(device)];
 }
 
-// What is asked of a pool is no work of a stream: it may be asked while this thread, or another one, captures a graph.
+// Lets this thread ask about pools while it, or another thread, captures a graph. Such calls are no work of a stream.
 class beside_captures {
 public:
     beside_captures() { CORNERTURN_CUDA(cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -36,11 +36,11 @@ private:
 
 bool lacks_memory(cudaError_t status) {
     if (status != cudaErrorMemoryAllocation && status != cudaErrorNotSupported) return false;
-    cudaGetLastError();  // what is told in another way is no error
+    cudaGetLastError();  // the caller reports this in another way, so clear the error
     return true;
 }
 
-// Null where there is no memory for one.
+// Null if there is no memory for a pool.
 cudaMemPool_t made_pool(int device) {
     cudaMemPoolProps wanted{};
     wanted.allocType = cudaMemAllocationTypePinned;
@@ -50,7 +50,7 @@ cudaMemPool_t made_pool(int device) {
     if (lacks_memory(made)) return nullptr;
     CORNERTURN_CUDA(made);
     std::uint64_t keeps = std::numeric_limits<std::uint64_t>::max();
-    int waits = 0;  // or one stream would wait for another one
+    int waits = 0;  // no: one stream would wait for another one
     cudaError_t set = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keeps);
     if (set == cudaSuccess) set = cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &waits);
     if (set != cudaSuccess) cudaMemPoolDestroy(pool);
@@ -58,7 +58,7 @@ cudaMemPool_t made_pool(int device) {
     return pool;
 }
 
-// Null where the device has no memory pools, or no memory for one.
+// Null if the device has no memory pools, or no memory for one.
 cudaMemPool_t find_pool(int device) {
     device_pool& found = pool_of(device);
     const std::lock_guard lock(found.mutex);
@@ -71,7 +71,7 @@ cudaMemPool_t find_pool(int device) {
     return found.pool;
 }
 
-// Null where nobody has made one.
+// Null if no pool was made yet.
 cudaMemPool_t known_pool(int device) {
     device_pool& found = pool_of(device);
     const std::lock_guard lock(found.mutex);

@@ -1,6 +1,6 @@
-// Device memory for a call of the library, taken and given back in the order of a stream: a memory pool of each device
-// that keeps what it has until it is told to give it up. (CUDA's own pool gives memory back to the system whenever a
-// stream is waited for, and gets it anew, which takes longer than a small product.)
+// Device memory for one call of the library, allocated and freed in the order of a stream. Each device has a memory
+// pool that keeps its memory until it is told to give it back. CUDA's own pool gives memory back to the system whenever
+// a stream is waited for. Allocating it again takes longer than a small product.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,8 +11,8 @@ namespace cornerturn::device {
 
 class kept_memory {
 public:
-    // None where `bytes` is 0; where there is no memory, or the device has no pools, get() is null. In a stream that is
-    // being captured the graph owns it. Throws cuda_error.
+    // Allocates nothing if `bytes` is 0. get() is null if there is no memory or the device has no pools. If the stream
+    // is in capture, the graph owns the memory. Throws cuda_error.
     kept_memory(std::int64_t bytes, cudaStream_t stream, int device);
     ~kept_memory();
     kept_memory(const kept_memory&) = delete;
@@ -25,7 +25,7 @@ private:
     cudaStream_t stream_;
 };
 
-// Bytes of the device that are kept, in use or not, and giving back those that are not in use. Throw cuda_error.
+// Bytes that the pool of the device keeps, used or not; and giving back the unused ones. Both throw cuda_error.
 std::int64_t kept_bytes(int device);
 void give_back_kept_memory(int device);
 

@@ -24,7 +24,7 @@ std::vector<kernel>& registered() {
     return all;
 }
 
-// The number that a file's name begins with; files without one come last.
+// The number at the start of a file's name. Files without a number come last.
 int number_of(const std::string& file) {
     int number = std::numeric_limits<int>::max();
     std::from_chars(file.data(), file.data() + file.size(), number);
@@ -45,7 +45,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-// How far the wanted id is from this one: nothing but what is left out counts little, such as its family.
+// How far the wanted id is from this one. Leaving out a whole part, such as the family, costs little.
 std::size_t distance(std::string_view id, std::string_view wanted) {
     const std::size_t slash = id.find('/');
     const std::string_view rung = id.substr(slash == id.npos ? 0 : slash + 1);
@@ -56,7 +56,7 @@ std::size_t distance(std::string_view id, std::string_view wanted) {
     return std::min({edit_distance(id, wanted), by_part, contained});
 }
 
-// Before main nothing can catch an exception: this line and the exit status say what happened.
+// Before main, nothing can catch an exception. Only this line and the exit status tell what happened.
 [[noreturn]] void refuse(const std::string& why) {
     std::fprintf(stderr, "cornerturn: %s\n", why.c_str());
     std::_Exit(1);
@@ -74,7 +74,7 @@ void check_notes(const rung_notes& notes, const char* file) {
     }
 }
 
-// No ladder would climb a rung of another family.
+// A ladder would never run a rung of another family.
 void check_family(const rung_notes& notes, const operation& does, backend built_for, const char* file) {
     if (std::filesystem::path(file).parent_path().filename() != "ladder") return;
     const std::vector<const char*> families =

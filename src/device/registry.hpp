@@ -1,4 +1,4 @@
-// Every kernel that this program holds. Kernel files add themselves (device/rung.hpp); nobody keeps a list.
+// All kernels in this program. Kernel files register themselves (device/rung.hpp); there is no list to maintain.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ enum class backend { emulator, cuda, host };
 
 class operation;  // device/operation.hpp
 
-// The fields that open every rung's file. Plain text, one sentence or two each.
+// The fields that open every rung's file. Plain text, one or two sentences each.
 struct rung_notes {
     const char* id;        // family/rung
     const char* idea;      // what it does, in a line
@@ -27,7 +27,7 @@ struct rung_notes {
 
 inline constexpr unsigned kAnyElementSize = ~0u;
 
-// What a kernel needs beyond any CUDA GPU. `feature` is null where it needs nothing; otherwise the emulator cannot
+// What a kernel needs that some CUDA GPUs lack. `feature` is null if it needs nothing. Otherwise the emulator cannot
 // run it.
 struct hardware_needs {
     const char* feature = nullptr;
@@ -36,26 +36,26 @@ struct hardware_needs {
 
 // What the registry knows of a kernel, whatever its operation.
 struct kernel_facts {
-    const char* name;        // behind the @ of its id; "" for none
+    const char* name;        // after the @ of its id; "" for none
     const char* origin;      // in the notes, such as "000 v2"
-    unsigned element_sizes;  // powers of two that it takes, or'ed together; or kAnyElementSize
+    unsigned element_sizes;  // powers of two that it takes, combined by |; or kAnyElementSize
     hardware_needs needs = {};
-    bool whole_only = false;  // the emulator runs every block of it, however many
-    double noted_rate = 0;    // in the notes, in the operation's unit; 0 where they have none
-    bool is_rung = true;      // else no ladder climbs it: it is there to be measured by name, and in a bench
+    bool whole_only = false;  // the emulator runs all of its blocks, however many
+    double noted_rate = 0;    // in the notes, in the operation's unit; 0 if they give none
+    bool is_rung = true;      // false: no ladder runs it; it is measured by name, and in a bench
 };
 
-// What kernels of one type of work differ in. Specialised beside each type of work, with a member
+// What kernels of one type of work can differ in. Each type of work has a specialisation beside it, with a member
 //     static const char kType;
-// whose address tells types apart, and which is defined in one file that is not for the emulator.
+// The address of this member tells types apart. It is defined in one file that is not compiled for the emulator.
 template <class Work>
 struct kernel_traits;
 
-// One kernel of a rung's file. Work: what it is asked to do.
+// One kernel of a rung's file. Work describes its task.
 template <class Work>
 struct variant {
     kernel_facts facts;
-    void (*run)(const Work& work);  // null where this build has none
+    void (*run)(const Work& work);  // null if this build has no function
     kernel_traits<Work> traits = {};
 };
 
@@ -67,8 +67,8 @@ struct kernel {
     const operation* does;
     kernel_facts facts;
     const char* work_type;
-    const void* described;                  // a variant of that type of work, which need not have a function
-    std::array<const void*, 3> variants{};  // with a function, by backend; null where this build has none
+    const void* described;                  // a variant for that type of work; it need not have a function
+    std::array<const void*, 3> variants{};  // with a function, by backend; null if this build has none
 
     bool takes(int element_size) const {
         if (element_size < 1) return false;
@@ -82,25 +82,25 @@ struct kernel {
     bool takes_work() const {
         return work_type == &kernel_traits<Work>::kType;
     }
-    // Null where this build has none, or where it takes other work.
+    // Null if this build has no function, or if the kernel takes other work.
     template <class Work>
     const variant<Work>* built_for(backend on) const {
         return takes_work<Work>() ? static_cast<const variant<Work>*>(variants[static_cast<std::size_t>(on)]) : nullptr;
     }
-    // The defaults where it takes other work. Functions among them are of any build that has the kernel.
+    // The defaults if the kernel takes other work. Functions among the traits come from any build that has the kernel.
     template <class Work>
     kernel_traits<Work> traits() const {
         return takes_work<Work>() ? static_cast<const variant<Work>*>(described)->traits : kernel_traits<Work>{};
     }
 };
 
-// Called before main by the kernel files. `of_work` is a variant<Work>, and `runs` says whether it has a function. What
-// they point to must live as long as the program.
+// Kernel files call this before main. `of_work` is a variant<Work>, and `runs` says whether it has a function. What the
+// arguments point to must live as long as the program.
 void register_kernel(const rung_notes& notes, const operation& does, backend built_for, const char* file,
                      const char* id_suffix, int order, const kernel_facts& facts, const void* of_work, bool runs,
                      const char* work_type);
 
-// The same for all of a file's, in host code.
+// Registers all variants of a file of host code.
 template <class Work, int kCount>
 bool register_rung(const rung_notes& notes, const operation& does, backend built_for, const char* file,
                    const variant<Work> (&variants)[kCount]) {
@@ -111,14 +111,14 @@ bool register_rung(const rung_notes& notes, const operation& does, backend built
     return true;
 }
 
-// Throw unsupported: kernel files, which are compiled without exceptions, call them.
+// Throw unsupported. Kernel files call them, because they are compiled without exceptions.
 [[noreturn]] void decline(const char* why);
 [[noreturn]] void decline_element_size(int element_size);
 
-// All kernels, by the number that their file's name begins with.
+// All kernels, in the order of the number at the start of their file's name.
 const std::vector<kernel>& kernels();
 
-// Throws invalid_argument that names the nearest id.
+// Throws an invalid_argument that names the nearest id.
 const kernel& find_kernel(std::string_view id);
 
 }  // namespace cornerturn

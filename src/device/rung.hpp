@@ -1,4 +1,4 @@
-// What a rung's file needs besides its kernel, whatever its operation: registration.
+// What every rung's file needs besides its kernel: registration.
 #pragma once
 
 #include "device/device.hpp"
@@ -6,7 +6,7 @@
 
 namespace CORNERTURN_KERNELS {
 
-// The storage types that elements are moved as, by size.
+// Elements are moved as these types, one for each size.
 using element1 = std::uint8_t;
 using element2 = std::uint16_t;
 using element4 = std::uint32_t;
@@ -19,7 +19,7 @@ inline constexpr backend kBuiltFor = backend::emulator;
 inline constexpr backend kBuiltFor = backend::cuda;
 #endif
 
-// Appended to the ids of a file's kernels: tests build altered copies of rungs under names of their own.
+// Appended to the ids of a file's kernels. Tests use it to build altered copies of rungs under their own names.
 #ifndef CORNERTURN_ID_SUFFIX
 #define CORNERTURN_ID_SUFFIX ""
 #endif
@@ -31,7 +31,7 @@ struct variants {
 template <class Work, class... More>
 variants(variant<Work>, More...) -> variants<Work, 1 + static_cast<int>(sizeof...(More))>;
 
-// As register_rung(), which kernels for the emulator cannot call: they share no function with host code.
+// Like register_rung(). Kernels for the emulator cannot call that: they share no function with host code.
 struct registration {
     template <class Work, int kCount>
     registration(const rung_notes& notes, const operation& does, const char* file, const char* id_suffix,
@@ -46,12 +46,12 @@ struct registration {
 
 }  // namespace CORNERTURN_KERNELS
 
-// False in a file that registers no rung. The build checks this in each file of a ladder.
+// False in a file that registers no rung. The build checks this in every file of a ladder.
 namespace cornerturn {
 inline constexpr bool kRegistersRung = false;
 }
 
-// CORNERTURN_RUNG(notes, operation, variants...): once a file, behind the kernel. All variants are of one type of work.
+// CORNERTURN_RUNG(notes, operation, variants...): once in a file, after the kernel. All variants take one type of work.
 #define CORNERTURN_RUNG(notes, does, ...)                                                     \
     namespace {                                                                               \
     [[maybe_unused]] constexpr bool kRegistersRung = true;                                    \

@@ -1,5 +1,5 @@
-// How blocks are dealt out to the tiles of a matrix. A kernel asks tile_of() for its tile; the emulator asks the same
-// function, and its inverse, to tell which blocks are alike.
+// How tiles of a matrix are assigned to blocks. A kernel asks tile_of() for its tile. The emulator asks the same
+// function, and its inverse, to find out which blocks are alike.
 #pragma once
 
 #include "device/device.hpp"
@@ -12,7 +12,8 @@ inline constexpr std::int64_t kMaxGridX = 0x7fffffff, kMaxGridY = 65535;
 
 struct tile_extent {
     std::int64_t rows, cols;
-    std::int64_t back = 0;  // how many rows earlier a tile may begin and end: the last ones want so many rows more
+    // A tile may begin and end up to this many rows earlier. The grid then covers as many rows more.
+    std::int64_t back = 0;
 };
 
 // Along the rows of tiles: blockIdx.x counts tile columns, blockIdx.y tile rows.
@@ -39,14 +40,14 @@ struct column_major {
     }
 };
 
-// As column_major, but after each column of tiles comes that so many tiles further on, and only then its neighbour:
-// blocks that run together read at two positions in the rows.
+// Like column_major, but after each column of tiles comes the one kApart tiles further on, and only then its neighbour.
+// Blocks that run together then read at two positions in the rows.
 template <unsigned kApart>
 struct columns_apart {
     static constexpr std::int64_t kMaxRows = column_major::kMaxRows, kMaxCols = column_major::kMaxCols;
     static constexpr unsigned kPeriod = 2 * kApart;
     static dim3 grid(std::int64_t rows, std::int64_t cols) { return column_major::grid(rows, cols); }
-    // The columns that have a partner; the others follow, one by one.
+    // The columns that have a partner. The others follow one by one.
     __host__ __device__ static unsigned paired(dim3 grid) { return grid.y - grid.y % kPeriod; }
     __host__ __device__ static tile_index tile_of(uint3 block, dim3 grid) {
         if (block.y >= paired(grid)) return {block.x, block.y};
@@ -61,7 +62,7 @@ struct columns_apart {
     }
 };
 
-// As row_major, but each row of tiles begins one tile further right than the one above and wraps around: blocks that
+// Like row_major, but each row of tiles begins one tile further right than the one above, and wraps around. Blocks that
 // run together then write to different columns of the destination.
 struct diagonal {
     static constexpr std::int64_t kMaxRows = kMaxGridY, kMaxCols = kMaxGridX;

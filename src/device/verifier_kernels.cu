@@ -5,8 +5,8 @@
 namespace cornerturn::device {
 namespace {
 
-// Calls on_element(coordinates, address, position) for each element of the batch that begins at `base`, and
-// on_gap(address, index) for each byte of the gaps between.
+// Calls on_element(coordinates, address, position) for each element of the batch at `base`, and on_gap(address, index)
+// for each byte of its gaps.
 template <class Byte, class OnElement, class OnGap>
 __device__ void for_each_position(Byte* base, const patterned_batch& batch, OnElement on_element, OnGap on_gap) {
     for_each_index(batch.positions(), [&](std::int64_t position) {
@@ -39,7 +39,7 @@ __global__ void verifier_check(const unsigned char* base, patterned_batch batch,
         });
 }
 
-// The same for a tensor; on_gap gets the byte's place in the buffer.
+// The same for a tensor. on_gap gets the position of the byte in the buffer.
 template <class OnElement, class OnGap>
 __device__ void for_each_position(const patterned_tensor& tensor, OnElement on_element, OnGap on_gap) {
     for_each_index(tensor.positions(), [&](std::int64_t position) {

@@ -1,4 +1,4 @@
-// The verifier's own kernels, behind calls that a host compiler understands.
+// The verifier's own kernels, as functions that a host compiler can call.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,12 +10,12 @@
 
 namespace cornerturn::device {
 
-// All run on the stream and return at once; one launch each, however many matrices. `buffer` is where the batch's
-// offset counts from.
+// Each call launches one kernel on the stream, however many matrices there are, and returns at once. The batch's offset
+// counts from `buffer`.
 void fill_batch(unsigned char* buffer, const patterned_batch& batch, cudaStream_t stream);
 void check_batch(const unsigned char* buffer, const patterned_batch& batch, wrong_positions* on_device,
                  cudaStream_t stream);
-// The same of a tensor, with what lies before its first element.
+// The same for a tensor and the bytes before its first element.
 void fill_tensor(unsigned char* buffer, const patterned_tensor& tensor, cudaStream_t stream);
 void check_tensor(const unsigned char* buffer, const patterned_tensor& tensor, wrong_positions* on_device,
                   cudaStream_t stream);

@@ -122,7 +122,7 @@ bench_contestants movement::contestants(backend on) const {
 
 movement_work::movement_work(const movement& does, const dtype& type, const problem_shape& shape, bool in_bench)
     : workload(does, type, shape.seed), shape_(shape), in_bench_(in_bench) {
-    shape_.checked();  // its blanks stay: leading dimensions of a copy are not those of a transpose
+    shape_.checked();  // fields left at 0 stay 0: leading dimensions of a copy differ from those of a transpose
 }
 
 movement::arranged_function arranged_by(const kernel& k) {
@@ -135,7 +135,7 @@ problem_shape movement_work::copy_shape() const {
         .checked();
 }
 
-// Rows of the destination from a packed source, and behind that what else the work reads.
+// Rows of the destination, from a packed source. Behind that source comes all else that the work reads.
 problem_shape movement_work::ordered_shape() const {
     const problem_shape s = shape_.checked();
     const std::int64_t size = s.element_size;
@@ -166,7 +166,7 @@ problem_shape movement_work::shape_for(const kernel& k) const {
     return shape.checked();
 }
 
-// Buffers begin on a sector.
+// Assumes that buffers begin on a sector.
 std::int64_t movement_work::source_sectors() const {
     const problem_shape s = shape_.checked();
     const std::int64_t size = s.element_size;
@@ -187,7 +187,7 @@ double movement_work::amount(const kernel& k) const {
     return static_cast<double>(sectors ? sector_bytes() : moved_bytes());
 }
 
-// Of both sides, each with room for any of the shapes.
+// Bytes of both sides, with room for any of the shapes on each.
 std::int64_t movement_work::side_bytes(const std::vector<problem_shape>& shapes) const {
     std::int64_t most = 0;
     for (const problem_shape& s : shapes) most = std::max({most, s.room(side::source), s.room(side::destination)});
@@ -269,7 +269,7 @@ std::vector<workload_pointer> movement_work::trials() const {
                             .element_size = shape_.element_size,
                             .seed = random() >> 1,
                             .in_place = shape_.in_place};
-            const auto is_plain = [&] {  // square, or of whole tiles
+            const auto is_plain = [&] {  // square, or made of whole tiles
                 return (s.rows == s.cols && !s.in_place) || s.rows % kTile == 0 || s.cols % kTile == 0;
             };
             if (!like) {

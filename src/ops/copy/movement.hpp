@@ -1,4 +1,4 @@
-// What operations share that move each element to another place, of matrices or of tensors.
+// What operations share that move each element of a matrix or tensor to another place.
 #pragma once
 
 #include <memory>
@@ -18,19 +18,19 @@ struct shape_group {
     std::vector<problem_shape> (*shapes)(std::int64_t element_size);
 };
 
-// Facts of such an operation, whose ladder has the kernels of these families; without its sizes and operands.
+// Facts of such an operation whose ladder has kernels of these families. Its sizes and operands are left out.
 operation_facts element_movement_facts(const char* name, std::vector<const char*> families);
-// The same with those of a matrix.
+// The same, with the sizes and operands of a matrix.
 operation_facts movement_facts(const char* name, std::vector<const char*> families);
 
-// Bytes of all elements.
+// The range of bytes for all elements together.
 const drawn_bytes& bytes_of(draw_size size);
 
 class element_movement : public operation {
 public:
     using operation::operation;
 
-    // Copies, too, whichever their operation.
+    // Accepts copies too, of any operation.
     bool accepts(const kernel& k) const override { return k.does == this || is_ceiling(k); }
     bool is_ceiling(const kernel& k) const override { return k.traits<matrix_work>().copies; }
 
@@ -38,14 +38,15 @@ public:
     double operand_bytes(const std::vector<std::int64_t>& sizes, int element_size) const override;
 };
 
-// Of a matrix to another one. Each of these operations says which element goes where.
+// Moves one matrix to another. Each of these operations says which element goes where.
 class movement : public element_movement {
 public:
     static constexpr const char *kSquares = "squares", *kCaches = "caches";  // groups of its bench
 
     using arranged_function = arrangement (*)(std::int64_t rows, std::int64_t cols);
 
-    // Element (row, col) of a destination is the source's that arranged(rows, cols) says, for a source of rows x cols.
+    // The source is rows x cols. arranged(rows, cols) says which of its elements becomes element (row, col) of the
+    // destination.
     movement(operation_facts facts, arranged_function arranged)
         : element_movement(std::move(facts)), arranged_(arranged) {}
 
@@ -60,9 +61,9 @@ public:
                                        const std::vector<std::string>& groups) const override;
     bool is_usual_group(const std::string& group) const override { return group != kCaches; }
     std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const override;
-    // Beside memcpy what the library runs, "NAME/production", or else the first of its kernels that is built for it.
+    // memcpy, and what the library runs, "NAME/production". Without that: the first of its kernels built for `on`.
     bench_contestants contestants(backend on) const override;
-    // Every way in which the library does the work there, as problem::candidates() has them.
+    // Every way in which the library does the work there, as in problem::candidates().
     virtual std::vector<problem::candidate> candidates(backend, const matrix_work&) const { return {}; }
     std::string bench_row(const std::string& group, const std::string& text,
                           const std::vector<std::int64_t>& sizes) const override;
@@ -77,14 +78,14 @@ private:
 // Matrices to move.
 class movement_work final : public workload {
 public:
-    // Of a shape that is arranged as the operation's kernels do. In a bench, what copies does not move the matrix, but
-    // as many bytes as the sectors that must be touched hold. Throws invalid_argument.
+    // The shape is arranged as by the operation's kernels. In a bench, a copy does not move the matrix. It moves as
+    // many bytes as are in the sectors that must be touched. Throws invalid_argument.
     movement_work(const movement& does, const dtype& type, const problem_shape& shape, bool in_bench = false);
 
-    // What this kernel moves: its operation's arrangement, or a copy.
+    // What this kernel moves: the operation's arrangement, or a copy.
     problem_shape shape_for(const kernel& k) const;
 
-    // Of the 32-byte sectors that must be read, and those that must be written: no kernel can move less.
+    // Bytes of the 32-byte sectors that must be read, plus those that must be written. No kernel can move less.
     std::int64_t sector_bytes() const;
     std::int64_t moved_bytes() const { return 2 * shape_.elements() * shape_.element_size; }
 
@@ -114,10 +115,10 @@ private:
     bool in_bench_;
 };
 
-// Which element goes where, by a kernel that moves elements, whichever its operation.
+// Which element goes where, for a kernel of any such operation.
 movement::arranged_function arranged_by(const kernel& k);
 
-// On a GPU; for movement::make().
+// A problem on a GPU, for movement::make().
 std::unique_ptr<problem> make_cuda_movement(const std::vector<problem_shape>& shapes, bool with_yardstick);
 
 }  // namespace cornerturn

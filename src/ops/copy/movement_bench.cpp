@@ -1,4 +1,4 @@
-// The shapes that a bench of what moves elements measures.
+// The shapes that a bench of such operations measures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace cornerturn {
 namespace {
 
-constexpr std::int64_t kCellBytes = 128 << 20;  // of one matrix that is skinny, or of one batch
-constexpr std::int64_t kAwkwardSide = 8192;     // of the matrices that are padded or begin off their boundary
+constexpr std::int64_t kCellBytes = 128 << 20;  // of one skinny matrix, or of one batch
+constexpr std::int64_t kAwkwardSide = 8192;     // of matrices that are padded or begin off a boundary
 
 std::vector<problem_shape> squares(std::int64_t) {
     std::vector<problem_shape> all;
@@ -53,7 +53,7 @@ std::vector<problem_shape> batched(std::int64_t element_size) {
     return all;
 }
 
-// Of one core's caches, and a little beyond: to be measured warm.
+// Sizes for one core's caches and a little more. They are measured warm.
 std::vector<problem_shape> caches(std::int64_t) {
     std::vector<problem_shape> all;
     for (std::int64_t side : {4, 16, 32, 64, 100, 128, 256, 500, 512, 1000, 1024, 2048})
@@ -78,7 +78,7 @@ std::vector<shape_group> movement::shape_groups() const {
             {"offset", offset},  {kBatched, batched}, {kCaches, caches}};
 }
 
-// How many there are, and how long they are, follows from the element's size.
+// "many" and "long" depend on the element size, so the row's name leaves them out.
 std::string movement::bench_row(const std::string& group, const std::string& text,
                                 const std::vector<std::int64_t>& sizes) const {
     if (group == kBatched) return fmt::format("many {}", sizes_text(sizes));
@@ -92,7 +92,7 @@ std::vector<std::string> movement::bench_groups() const {
     return names;
 }
 
-// Element sizes outermost. A batch is packed: in memory it is one long matrix.
+// The outermost loop is over element sizes. A batch is packed: in memory it is one long matrix.
 std::vector<bench_cell> movement::bench_grid(const std::vector<int>& element_sizes,
                                              const std::vector<std::string>& groups) const {
     std::vector<bench_cell> grid;
@@ -109,7 +109,7 @@ std::vector<bench_cell> movement::bench_grid(const std::vector<int>& element_siz
     return grid;
 }
 
-// A gap behind the destination's rows is as long as drawn, however they are arranged.
+// The gap behind the destination's rows is as long as drawn, whatever the arrangement.
 std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed, draw_size size) const {
     random_bits random(seed);
     const drawn_bytes& bytes = bytes_of(size);

@@ -1,4 +1,4 @@
-// What moves elements, in a GPU's memory.
+// Problems of moved elements, in a GPU's memory.
 #if defined(CORNERTURN_WITH_CUDA)
 
 #include "device/cuda_check.hpp"
@@ -34,8 +34,8 @@ public:
 private:
     std::int64_t moved() const { return memory_.shape().elements() * memory_.shape().element_size; }
 
-    // Where in memory matrices and their copy lie is worth a percent to memcpy, and more to some kernels: all of a
-    // ladder share them.
+    // The position of matrices and their copy in memory changes memcpy's speed by a percent, and that of some kernels
+    // by more. So all kernels of a ladder share them.
     std::unique_ptr<device::device_memory> copy_;
     std::int64_t copied_ = 0;  // bytes
 };

@@ -1,11 +1,11 @@
-// The verifier of what moves elements, in any memory.
+// The verifier for moved elements, in any memory.
 #pragma once
 
 #include "ops/copy/movement.hpp"
 
 namespace cornerturn {
 
-// Memory: host_problem, or its twin on the GPU.
+// Memory is host_problem or its twin on the GPU.
 template <class Memory>
 class movement_problem : public problem {
 public:
@@ -35,7 +35,7 @@ protected:
 
 private:
     backend on_;
-    const operation* does_ = nullptr;  // of the work that was last taken
+    const operation* does_ = nullptr;  // of the latest work
 };
 
 }  // namespace cornerturn

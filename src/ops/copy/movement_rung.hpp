@@ -1,4 +1,4 @@
-// What the file of a rung that moves elements needs besides its kernel: its variants, and launches over a whole matrix.
+// What the file of such a rung needs besides its kernel: its variants, and launches over a whole matrix.
 #pragma once
 
 #include "cornerturn/matrix_view.hpp"
@@ -29,7 +29,7 @@ constexpr variant<matrix_work> scalar(const char* name, const char* origin) {
     return {{name, origin, 1 | 2 | 4 | 8 | 16}, &run_any_element_size<Rung>};
 }
 
-// A variant for elements of the size of T alone.
+// A variant only for elements of the size of T.
 template <class Rung, class T>
 constexpr variant<matrix_work> only(const char* name, const char* origin) {
     return {{name, origin, sizeof(T)}, &Rung::template run<T>};
@@ -44,7 +44,7 @@ constexpr variant<matrix_work> copying(variant<matrix_work> v) {
 template <class T>
 using matrix_kernel = void (*)(matrix_view<const T> source, matrix_view<T> destination);
 
-// A block a tile of the source, whose part of the destination lies where kOrder says.
+// One block for each tile of the source. kOrder says where the tile goes in the destination.
 template <slab_order kOrder, class Order, class T>
 void launch_tiles(matrix_kernel<T> kernel, const matrix_work& work, tile_extent tile, dim3 block) {
     for_each_slab<Order, kOrder>(work, tile, block, [&](const launch_shape& shape, const matrix_work& part) {

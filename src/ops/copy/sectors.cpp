@@ -9,9 +9,9 @@
 namespace cornerturn {
 namespace {
 
-// Runs on axes, the smallest step first, that lie beside each other: none begins within another's span. So the steps of
-// an axis have the sectors of each, less one wherever a step begins in the sector that the step before ends in. How
-// many a step has depends on where in a sector it begins, and that repeats after at most 32 steps.
+// Counts sectors of runs on nested axes, the smallest step first: no step of an axis begins within another step's span.
+// An axis then has the sum of its steps' sectors, less one wherever a step begins in the sector in which the step
+// before ends. A step's count depends on where in a sector it begins. That repeats after at most 32 steps.
 class nested_sectors {
 public:
     explicit nested_sectors(const strided_copy& c) : c_(c), spans_{c.run}, known_(static_cast<std::size_t>(c.rank)) {
@@ -27,7 +27,9 @@ public:
 
 private:
     const strided_axis& axis(int i) const { return c_.axes[static_cast<std::size_t>(i)]; }
-    std::int64_t span(int axes) const { return spans_[static_cast<std::size_t>(axes)]; }  // bytes of so many
+    std::int64_t span(int axes) const {
+        return spans_[static_cast<std::size_t>(axes)];
+    }  // bytes that the first `axes` axes span
 
     std::int64_t of(int axes, std::int64_t begin) {
         if (axes == 0) return (begin + c_.run - 1) / kSectorBytes + 1;
@@ -50,7 +52,7 @@ private:
     std::vector<std::array<std::int64_t, kSectorBytes>> known_;
 };
 
-// One by one, for runs that overlap or interleave.
+// Marks sectors one by one, for runs that overlap or interleave.
 std::int64_t marked_sectors(const strided_copy& c, std::int64_t begin) {
     std::vector<bool> touched;
     const std::int64_t runs = c.runs();
@@ -93,7 +95,7 @@ bool fill_whole_sectors(std::int64_t offset, std::int64_t rows, std::int64_t row
         const std::int64_t sector = edge / kSectorBytes;
         return edge % kSectorBytes == 0 || sector == first || sector == last;
     };
-    // A row behind the 32nd lies behind the first sector, and where in a sector rows begin repeats after 32 of them.
+    // From the 33rd row on, no row is in the first sector. Where in a sector rows begin repeats after 32 rows.
     for (std::int64_t row = 0; row < std::min<std::int64_t>(rows - 1, 2 * kSectorBytes); ++row) {
         if (!full(offset + row * pitch + row_bytes) || !full(offset + (row + 1) * pitch)) return false;
     }

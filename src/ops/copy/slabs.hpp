@@ -1,4 +1,4 @@
-// Launches cut into slabs that fit CUDA's grid.
+// Cuts work into slabs that fit CUDA's limits on the grid: one launch for each slab.
 #pragma once
 
 #include "core/work.hpp"
@@ -9,12 +9,12 @@ namespace CORNERTURN_KERNELS {
 
 inline constexpr std::int64_t kMaxGridZ = 65535;
 
-// Where a part of the source goes: to the same rows and columns, or to each other's.
+// Where a part of the source goes: to the same rows and columns, or with rows and columns swapped.
 enum class slab_order { copied, transposed };
 
-// Covers the matrices with tiles of the source, one a block, and calls start(shape, part) with the part of the work
-// that one grid can reach: a slab is itself a matrix, so the kernel need not know. blockIdx.z counts the matrices of a
-// batch. Empty: no launch.
+// Covers the matrices with tiles of the source, one for each block. Calls start(shape, part) for each slab, the part of
+// the work that fits in one grid. A slab is itself a matrix, so the kernel needs no special case. blockIdx.z counts the
+// matrices of a batch. Empty work: no launch.
 template <class Order, slab_order kOrder, class Start>
 void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start start) {
     if (work.rows == 0 || work.cols == 0) return;
@@ -61,14 +61,14 @@ void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start 
                 dim3 grid = Order::grid((part.rows + tile.back + tile.rows - 1) / tile.rows,
                                         (part.cols + tile.cols - 1) / tile.cols);
                 grid.z = static_cast<unsigned>(part.count);
-                // Classes of blocks are told by tiles that do not overlap.
+                // The emulator's classes of blocks need tiles that do not overlap.
                 start(launch_shape{grid, block, 0, tile.back == 0 ? &tiles : nullptr}, part);
             }
         }
     }
 }
 
-// Calls start(shape, part) for so many matrices at a time as blockIdx.z can count; blockIdx.x counts `blocks` for each.
+// Calls start(shape, part) for as many matrices at a time as blockIdx.z can count. blockIdx.x counts `blocks` for each.
 template <class Start>
 void for_each_grid(const matrix_work& work, std::int64_t blocks, dim3 block, Start start) {
     for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
@@ -81,7 +81,7 @@ void for_each_grid(const matrix_work& work, std::int64_t blocks, dim3 block, Sta
     }
 }
 
-// Whether an address, the distance of rows and, in a batch, that of matrices are multiples of so many bytes.
+// Whether the address and the distances between rows, and in a batch between matrices, are multiples of `bytes`.
 inline bool aligned_to(int bytes, const void* address, std::int64_t ld, std::int64_t stride, const matrix_work& work) {
     const std::int64_t elements = ld | (work.count > 1 ? stride : 0);
     return (reinterpret_cast<std::uintptr_t>(address) | static_cast<std::uintptr_t>(elements * work.element_size)) %

@@ -10,7 +10,7 @@ std::vector<named_choice> distinct_choices(const strided_copy& c, const gpu& on)
     std::set<std::string> cuts;
     for (const strided::choice& one : strided::choices(c, on)) {
         const std::string text = strided::explain(one, c, on);
-        // Wishes that differ may end in the same cut.
+        // Different wishes may give the same cut.
         if (cuts.insert(text.substr(0, text.rfind(", predicted"))).second) all.push_back({one, text});
     }
     return all;

@@ -1,4 +1,4 @@
-// The ways in which the engine of strided copies does a copy, for the bench's regret and for explain.
+// All ways in which the engine of strided copies could do a copy: for the bench's regret and for explain.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace cornerturn {
 
-// The one that the engine chooses first, each told as strided::explain() tells it. Of those that differ in their
-// predicted cost alone, the first. None where the copy takes several launches.
+// The engine's choice comes first. Texts are those of strided::explain(). Of ways that differ only in their predicted
+// cost, the first one is kept. Empty if the copy takes several launches.
 struct named_choice {
     strided::choice what;
     std::string text;
 };
 std::vector<named_choice> distinct_choices(const strided_copy& c, const gpu& on);
 
-// The same, to be run by run(plan).
+// The same ways; run(plan) runs one.
 std::vector<problem::candidate> strided_candidates(const strided_copy& c, const gpu& on,
                                                    void (*run)(const strided::plan&));
 

@@ -15,7 +15,7 @@ namespace {
 
 using numbers = std::vector<std::int64_t>;
 
-// Elements from the lowest address to the highest, and how far before index 0 the lowest lies.
+// Elements from the lowest address to the highest, and how far the lowest is before index 0.
 struct reach {
     std::int64_t below = 0, span = 1;
 
@@ -115,7 +115,7 @@ strided_shape draw_permutation(random_bits& random, std::int64_t least, std::int
     s.element_size = element(random);
     const std::int64_t bytes = draw_log_uniform(random, static_cast<double>(least), static_cast<double>(most));
     const auto rank = static_cast<std::size_t>(3 + draw_up_to(random, 5));
-    // Extents of the source: where the logarithm of the size is cut at random.
+    // Random cuts of the logarithm of the size give the source's extents.
     const double size = std::log(static_cast<double>(std::max<std::int64_t>(1, bytes / s.element_size)));
     std::vector<double> cuts{0, size};
     for (std::size_t i = 1; i < rank; ++i) cuts.push_back(draw_uniform(random) * size);

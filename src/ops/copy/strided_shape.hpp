@@ -1,4 +1,4 @@
-// A copy between tensors to be measured or tested, and such copies drawn at random.
+// A copy between tensors, to measure or test; and random draws of such copies.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace cornerturn {
 
-// Extents are the destination's, in its order of axes; strides and offsets count elements. An offset leads from a
+// Extents are in the destination's order of axes. Strides and offsets count elements. An offset is the distance from a
 // 256-byte boundary to the lowest address.
 struct strided_shape {
     std::int64_t element_size = 4;
@@ -19,32 +19,32 @@ struct strided_shape {
     std::string kind;  // of a draw: "padded", "reversed"
 
     std::int64_t elements() const;
-    // From a side's boundary to the element at index 0 of every axis.
+    // The distance from a side's boundary to the element at index 0 of every axis.
     std::int64_t source_first() const;
     std::int64_t destination_first() const;
-    // Of a side's buffer, from the boundary to behind the last element.
+    // The size of a side's buffer, from the boundary to the end of the last element.
     std::int64_t source_bytes() const;
     std::int64_t destination_bytes() const;
-    // For buffers that begin on a boundary.
+    // The buffers must begin on a boundary.
     strided_copy copy(const void* source, void* destination) const;
     std::string text() const;
 };
 
-// Bytes of all elements, as a bench draws them.
+// The range of bytes, for all elements together, from which a bench draws.
 struct drawn_bytes {
     std::int64_t least, most;
 };
 inline constexpr drawn_bytes kLargeDraws{64 << 20, 1 << 30}, kSmallDraws{1 << 20, 64 << 20},
     kHostDraws{64 << 20, 256 << 20};
 
-// As the project's targets define them: elements of 1 to 16 bytes, also 3, 6 and 12; `least` to `most` bytes in all,
-// log-uniform; rows log-uniform; a quarter each packed, padded, off a boundary, and batched.
+// Draws as in the project's targets. Elements of 1 to 16 bytes, also 3, 6 and 12. `least` to `most` bytes in all and
+// the rows are log-uniform. A quarter each is packed, padded, off a boundary, and batched.
 strided_shape draw_transpose(random_bits& random, std::int64_t least, std::int64_t most);
-// 3 to 8 axes, log-uniform extents, half of them powers of two; any permutation; a quarter with gaps, an eighth each
-// with a reversed and a repeated axis.
+// Draws 3 to 8 axes with log-uniform extents, half of them powers of two, and any permutation. A quarter have gaps. An
+// eighth have a reversed axis, and an eighth a repeated one.
 strided_shape draw_permutation(random_bits& random, std::int64_t least, std::int64_t most);
 
-// A permutation of a packed tensor: axes as numpy.transpose has them.
+// A permutation of a packed tensor. The axes are given as in numpy.transpose.
 strided_shape permuted_shape(const std::vector<std::int64_t>& source_extents, const std::vector<int>& axes,
                              std::int64_t element_size);
 

@@ -1,4 +1,4 @@
-// Kernels that move the elements of a matrix: what the registry and the lab know of them.
+// What the registry and the lab know of kernels that move the elements of a matrix.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@ namespace cornerturn {
 
 template <>
 struct kernel_traits<matrix_work> {
-    bool copies = false;  // leaves each element where it is, whatever its operation: a ceiling for what moves them
-    // Copies from a packed source to addresses in ascending order, and reads all of the source up to its stride: what
-    // writes sectors in part is compared with it.
+    bool copies = false;  // leaves each element in place, whatever its operation does: a ceiling for the others
+    // Copies from a packed source to addresses in ascending order, and reads all of the source up to its stride. Work
+    // that writes sectors in part is compared with it.
     bool ordered = false;
     bool batches = false;     // takes work of more than one matrix
-    bool in_place = false;    // takes square matrices that are their own destination
-    bool arithmetic = false;  // takes elements for numbers: a NaN, infinity or denormal may come back altered
-    // How it would do the work on a GPU of that compute capability (90 for 9.0), and why, in a line; null where it has
-    // but one way.
+    bool in_place = false;    // takes square matrices whose source is their destination
+    bool arithmetic = false;  // treats elements as numbers: a NaN, infinity or denormal may come back altered
+    // Says in a line how the kernel would do the work on a GPU of that compute capability (90 for 9.0), and why. Null
+    // if it has only one way.
     std::string (*explain)(const matrix_work& work, int compute_capability) = nullptr;
 
     static const char kType;
 };
 
-// Throws unsupported unless it is one matrix, without gaps behind its rows.
+// Throws unsupported unless the work is one matrix without gaps behind its rows.
 void decline_gaps(const matrix_work& work);
 
 }  // namespace cornerturn

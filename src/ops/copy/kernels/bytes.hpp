@@ -1,4 +1,4 @@
-// What the production kernels share: storage of so many bytes, and elements packed into wider words.
+// What the library's kernels share: storage types by size, and elements packed into wider words.
 #pragma once
 
 #include "core/gpu.hpp"
@@ -11,7 +11,7 @@ namespace CORNERTURN_KERNELS {
 using byte = unsigned char;
 
 inline constexpr int kVectorBytes = 16;  // the widest access that a thread can make
-inline constexpr int kSectorBytes = 32;  // of memory: what is read or written in part costs as much as the whole
+inline constexpr int kSectorBytes = 32;  // of memory: to read or write a part of one costs as much as the whole
 
 template <int kBytes>
 struct storage;
@@ -38,7 +38,7 @@ struct storage<16> {
 template <int kBytes>
 using storage_t = typename storage<kBytes>::type;
 
-// Shared memory and registers are moved in words: 4 bytes, or an element that is wider.
+// Shared memory and registers are moved in words. A word is 4 bytes, or an element if that is wider.
 template <int kElement>
 inline constexpr int kWordBytes = kElement < 4 ? 4 : kElement;
 template <int kElement>
@@ -52,13 +52,13 @@ __device__ __forceinline__ T value_at(const byte* address) {
     return *reinterpret_cast<const T*>(address);
 }
 
-// Of what one launch writes.
+// The policy for the result of one launch.
 inline result_policy policy_for(const matrix_work& work, const gpu& on) {
     const std::int64_t bytes = work.rows * work.cols * work.count * work.element_size;
     return result_policy(work.keeps_lines && keeps_result(bytes, on.l2_bytes));
 }
 
-// Transposes a square of as many rows as a word has elements into words of its columns.
+// Transposes a square: as many rows as a word has elements, into words of its columns.
 template <int kElement>
 __device__ __forceinline__ void transpose_words(const word_t<kElement> (&rows)[kElementsPerWord<kElement>],
                                                 word_t<kElement> (&columns)[kElementsPerWord<kElement>]) {
@@ -67,7 +67,7 @@ __device__ __forceinline__ void transpose_words(const word_t<kElement> (&rows)[k
     } else if constexpr (kElement == 2) {
         columns[0] = __byte_perm(rows[0], rows[1], 0x5410);
         columns[1] = __byte_perm(rows[0], rows[1], 0x7632);
-    } else {  // bytes of two rows are paired, then pairs
+    } else {  // first pairs of bytes of two rows, then pairs of pairs
         const unsigned ab = __byte_perm(rows[0], rows[1], 0x5140), cd = __byte_perm(rows[2], rows[3], 0x5140);
         const unsigned ab_high = __byte_perm(rows[0], rows[1], 0x7362);
         const unsigned cd_high = __byte_perm(rows[2], rows[3], 0x7362);
@@ -78,8 +78,8 @@ __device__ __forceinline__ void transpose_words(const word_t<kElement> (&rows)[k
     }
 }
 
-// Vector `k` of those that the elements in a column of words make: words[i] holds, from its lowest byte on, elements
-// (row i, columns 0, 1, ...), and vector k holds column k, row after row.
+// Packs columns of words into vectors. words[i] holds elements (row i, columns 0, 1, ...), from its lowest byte on.
+// Vector k holds column k, row after row.
 template <int kElement>
 struct packed_columns {
     static constexpr int kRows = kVectorBytes / kElement, kColumns = kWordBytes<kElement> / kElement;

@@ -1,4 +1,4 @@
-// What a plan is to C: any of the operations' own.
+// The plan of the C interface. It holds a plan of any operation.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,7 +11,7 @@ struct cornerturn_cuda_plan {
 
 namespace cornerturn::detail {
 
-// Makes a plan of what `make` returns, which is called so. On failure *plan is null.
+// Makes a plan of what make() returns. On failure, *plan is null.
 template <class Make>
 void make_plan(cornerturn_cuda_plan** plan, Make make) {
     if (plan == nullptr) throw invalid_argument("plan is NULL");

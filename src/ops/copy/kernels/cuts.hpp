@@ -1,4 +1,4 @@
-// What the cuts of strided copies share: sizes, and what the predicted cost is made of.
+// What the cuts of strided copies share: sizes, and the terms of the predicted cost.
 #pragma once
 
 #include <algorithm>
@@ -9,67 +9,68 @@
 
 namespace cornerturn::strided {
 
-inline constexpr int kVector = 16, kSector = 32, kFetched = 64;  // bytes; the last: what is read from memory at a time
+inline constexpr int kVector = 16, kSector = 32, kFetched = 64;  // bytes; kFetched is what one read from memory fetches
 inline constexpr int kMostTable = 2048;                          // units
 inline constexpr int kWarp = 32;                                 // threads
 inline constexpr int kLongSpan = 128;                            // bytes
-inline constexpr int kWorthALine = 96;      // of a span, for 128 bytes to be fetched with each of its vectors
-inline constexpr int kVectorsOfThread = 8;  // about
-inline constexpr int kLooksForCopies = 32;  // at each entry of a table, for copies of it to be made
-// The destination's pieces between gaps, in bytes, from which on a tile writes them in vectors. Bytes that begin
-// anywhere fill few vectors where there are fewer than 64, and up to 32 threads would write the rest.
+inline constexpr int kWorthALine = 96;      // bytes of a span: in longer ones, each vector fetches 128 bytes
+inline constexpr int kVectorsOfThread = 8;  // approximately
+inline constexpr int kLooksForCopies = 32;  // at each entry of a table: with more, copies of the table pay
+// The least bytes, between gaps of the destination, for which a tile writes vectors. Pieces of bytes begin anywhere.
+// With fewer than 64, they fill few vectors, and up to 32 threads would write the rest.
 inline constexpr int kLeastOfVectors = 16, kLeastOfVectorsOfBytes = 64;
 inline constexpr int kMostShared = 80 << 10;  // bytes of a block
 
-// What the cost is made of, for a multiprocessor of an H200: fitted to what was measured there of every tile, for
-// shapes drawn at random (docs/experiments.md).
+// The terms of the cost, for a multiprocessor of an H200. They are fitted to measurements of every tile, for random
+// shapes (docs/experiments/copies.md).
 inline constexpr double kDramBytesPerUs = 34300;  // a multiprocessor's share
 inline constexpr double kCacheBytesPerUs = 81100;
-inline constexpr double kOverread = 0.897;                        // bytes that are read beside
-inline constexpr double kPart = 10.1, kGapPart = 2.44;            // of sectors that tiles share, and that gaps cut
-inline constexpr double kShortLine = 0.781, kShortSpan = 15.7;    // what short pieces lose
-inline constexpr double kInstructionsPerUs = 3340;                // of warps
-inline constexpr double kWavefrontsPerUs = 2390;                  // of shared memory
-inline constexpr double kFewConflicts = 1.6;                      // not worth looking for other places
-inline constexpr double kManyConflicts = 3, kManyForShifted = 5;  // worth moving groups of lines
+inline constexpr double kOverread = 0.897;                      // for bytes that are read but not used
+inline constexpr double kPart = 10.1, kGapPart = 2.44;          // for sectors that tiles share; for sectors cut by gaps
+inline constexpr double kShortLine = 0.781, kShortSpan = 15.7;  // loss from short pieces
+inline constexpr double kInstructionsPerUs = 3340;              // of warps
+inline constexpr double kWavefrontsPerUs = 2390;                // of shared memory
+inline constexpr double kFewConflicts = 1.6;                    // below this, other positions are not worth a search
+inline constexpr double kManyConflicts = 3, kManyForShifted = 5;  // from here on, groups of lines are worthwhile
 inline constexpr int kNoSkew = 30;
 inline constexpr double kSetup = 49.3, kSetupOfAxis = 8.32;  // instructions of a block's warp
-inline constexpr double kOfChunk = 31.9;                     // of a vector read
+inline constexpr double kOfChunk = 31.9;                     // of a vector that is read
 inline constexpr double kOfSpan = 1.22;                      // wavefronts of each 128 bytes of a span that are touched
-inline constexpr double kReused = 32.9, kOfUnits = 2.82;     // instructions of a vector written, whose places are known
-inline constexpr double kOfCopy = 19.3;                      // of one that was gathered before
-inline constexpr double kLooked = 9.28, kOfLooked = 2.61;    // whose places are looked up
-inline constexpr double kOfSingleLook = 1.23;                // more, of each, where a table has one copy
-inline constexpr double kOfGap = 58.9, kOfEnd = 465;         // of units between gaps, of the ends of a line
-inline constexpr std::int64_t kLeastOfGroup = 8;             // bytes of a vector that a group of lines has
+inline constexpr double kReused = 32.9,
+                        kOfUnits = 2.82;  // instructions of a vector that is written, if its positions are known
+inline constexpr double kOfCopy = 19.3;   // of a vector that was gathered before
+inline constexpr double kLooked = 9.28, kOfLooked = 2.61;  // of a vector whose positions are looked up
+inline constexpr double kOfSingleLook = 1.23;              // more for each position, if the table has only one copy
+inline constexpr double kOfGap = 58.9, kOfEnd = 465;       // of units between gaps; of the ends of a line
+inline constexpr std::int64_t kLeastOfGroup = 8;           // bytes of a vector that belong to a group of lines
 inline constexpr double kOfGroup = 72.2, kOfVector = 18.4,
-                        kOfShifted = 28.1;                      // of a group's word, of each of its units
+                        kOfShifted = 28.1;                      // of a group's word; of each of its units
 inline constexpr double kOfWord = 11.4, kOfAlignedWord = 5.97;  // of each of its lines
 inline constexpr double kWait = 2, kWaitOfVector = 0.441;       // microseconds of a block
-inline constexpr double kAlone = 0.43;                          // of its other times, which follow each other
-inline constexpr double kFirst = 0.256;                         // of a block's time, before memory is busy
-inline constexpr double kTail = 0.125;                          // of what the last wave leaves idle
+inline constexpr double kAlone = 0.43;   // part of a block's other times, which follow each other
+inline constexpr double kFirst = 0.256;  // part of a block's time, before memory is busy
+inline constexpr double kTail = 0.125;   // part of what the last wave leaves idle
 inline constexpr double kRunOfAxis = 28.1,
                         kRunEnd = 32.6;                          // instructions of a vector of a run, and of its ends
-inline constexpr double kOfDirect = 22.1, kOfDirectAxis = 13.9;  // instructions of a piece that is moved by itself
-inline constexpr double kOfDirectUnit = 5.62;                    // of each of its units but the first
-inline constexpr double kOfDirectBytes = 0.383;                  // of the L2's time, for bytes that a warp asks it for
-inline constexpr std::int64_t kMostStreams = 16;                 // of the source, that neighbours' runs come from
-inline constexpr double kLaunchUs = 1.21, kLaunchOfFewUs = 0.764;  // the second where a thread moves one piece
+inline constexpr double kOfDirect = 22.1, kOfDirectAxis = 13.9;  // instructions of a piece that is moved without a tile
+inline constexpr double kOfDirectUnit = 5.62;                    // of each of its units except the first
+inline constexpr double kOfDirectBytes = 0.383;   // of the L2's time, for bytes that a warp requests from it
+inline constexpr std::int64_t kMostStreams = 16;  // of the source, from which runs of neighbours come
+inline constexpr double kLaunchUs = 1.21, kLaunchOfFewUs = 0.764;  // the second if a thread moves one piece
 
-// A multiprocessor's bytes a microsecond, of memory, or of the L2 where source and destination fit in there.
+// Bytes that a multiprocessor moves in a microsecond. This is the L2's rate if source and destination fit there.
 inline double bytes_per_us(const strided_copy& c, const gpu& on) {
     return 2 * c.bytes() <= on.l2_bytes * 3 / 4 ? kCacheBytesPerUs : kDramBytesPerUs;
 }
 
-// (a^6 + b^6 + c^6)^(1/6): the largest, and some more where others are nearly as large. Without the mathematical
-// library, which programs in C would have to link.
+// (a^6 + b^6 + c^6)^(1/6): the largest, or somewhat more if others are nearly as large. It avoids the mathematical
+// library, because programs in C would have to link that.
 constexpr double norm(double a, double b, double c) {
     const double most = a > b ? (a > c ? a : c) : (b > c ? b : c);
     const auto sixth = [](double x) { return x * x * x * x * x * x; };
     const double sum = sixth(a / most) + sixth(b / most) + sixth(c / most);  // 1 to 3
     double root = 1 + (sum - 1) / 9;
-    for (int i = 0; i < 4; ++i) root -= (sixth(root) - sum) / (6 * sixth(root) / root);  // Newton's
+    for (int i = 0; i < 4; ++i) root -= (sixth(root) - sum) / (6 * sixth(root) / root);  // Newton's method
     return most * root;
 }
 static_assert(norm(1, 1, 1) > 1.20093 && norm(1, 1, 1) < 1.20095 && norm(0, 3, 0) == 3);
@@ -79,14 +80,14 @@ constexpr T up(T x, T by) {
     return x / by + (x % by != 0 ? 1 : 0);
 }
 
-// The largest power of two up to `most` that divides all of the bits.
+// The largest power of two, at most `most`, that divides all addresses whose bits are or'ed together in `bits`.
 inline std::int64_t alignment(std::uint64_t bits, std::uint64_t most) {
     return static_cast<std::int64_t>(std::uint64_t{1} << std::countr_zero(bits | most));
 }
 inline std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
 
-// The destination's pieces without gaps: the bytes of each, the axis along which the next one lies behind a gap (c.rank
-// where there is none), and the bits of all addresses where they begin.
+// The destination's pieces without gaps: the bytes of each, the axis along which the next piece follows after a gap
+// (c.rank if there is none), and the bits of all addresses at which they begin.
 struct piece_without_gaps {
     std::int64_t bytes;
     int next = 0;
@@ -99,7 +100,7 @@ struct piece_without_gaps {
     }
 };
 
-// What gaps in the destination cost: about the bytes of the sectors that are written in part because of them.
+// What gaps in the destination cost: about the bytes of the sectors that they cause to be written in part.
 inline double bytes_cut_by_gaps(const strided_copy& c) {
     const auto [line, next, begins] = piece_without_gaps(c);
     if (next == c.rank) return 0;

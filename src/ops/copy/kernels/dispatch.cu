@@ -1,4 +1,4 @@
-// From a plan to its kernel.
+// Calls a plan's kernel.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/policy.hpp"
 #if !defined(CORNERTURN_EMULATED)

@@ -1,4 +1,4 @@
-// Vectors whose units are gathered from shared memory, by a table of where each unit of a line lies.
+// Gathers the units of vectors from shared memory. A table says where each unit of a line is.
 #pragma once
 
 #include "ops/copy/kernels/bytes.hpp"
@@ -9,15 +9,16 @@ template <int kUnit>
 struct tile_of_units {
     using unit = storage_t<kUnit>;
     static constexpr int kPerVector = kVectorBytes / kUnit;
-    // Copies of the table at most, each a unit further on, so that any vector's entries begin at a group of entries of
-    // some copy. Making them pays where a table is looked at often; else there is one, whose entries are read singly.
+    // The most copies of the table. Each is shifted by one unit, so the entries of any vector begin at a group of
+    // entries in some copy. Copies pay if the table is read often. Otherwise there is one, and its entries are read
+    // singly.
     static constexpr int kMostCopies = kPerVector < 4 ? kPerVector : 4;
 
     struct entries {
         unsigned at[kPerVector];
     };
-    // Where in a copy an entry lies. Behind each vector's entries as many are left out as there are copies: the lanes
-    // of a warp read entries of vectors that follow each other, in different banks.
+    // Where an entry is in a copy. The padding behind each vector's entries is as many entries as there are copies. The
+    // lanes of a warp read entries of successive vectors, which then lie in different banks.
     static __device__ __forceinline__ unsigned place_of(unsigned entry, unsigned copies) {
         return entry + entry / kPerVector * copies;
     }

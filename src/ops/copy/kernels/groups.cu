@@ -1,6 +1,6 @@
-// Strided copies of units of 1 and 2 bytes by tiles, groups of lines at a time: see works.hpp.
+// Strided copies by tiles, for units of 1 and 2 bytes, with groups of lines at a time: see works.hpp.
 //
-// What limits: instructions, of which a word of a line takes about 10, and as many more where spans lie off alignment.
+// What limits it: instructions. A word of a line takes about 10, and as many more if spans are not aligned.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/tile.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 using strided::kMostThreads;
 using strided::kResidentThreadsOfGroups;
 
-// The 16 bytes that begin `past` bytes behind the first of two vectors.
+// The 16 bytes that begin `past` bytes into the first of two vectors.
 __device__ __forceinline__ uint4 shifted(const uint4& first, const uint4& next, unsigned past) {
     unsigned words[8] = {first.x, first.y, first.z, first.w, next.x, next.y, next.z, next.w};
     CORNERTURN_UNROLL
@@ -26,13 +26,13 @@ __device__ __forceinline__ unsigned word_of(const uint4& vector, int i) {
     return i == 0 ? vector.x : i == 1 ? vector.y : i == 2 ? vector.z : vector.w;
 }
 
-// A word of each line of a group: units from a vector of each of the word's units.
+// A word for each line of a group. Its units come from one vector each.
 template <int kUnit, bool kShifted>
 struct group_words {
     static constexpr int kUnits = 4 / kUnit, kLines = kVectorBytes / kUnit;
     unsigned of_line[kLines];
 
-    // places: of the units, in the image, but for the group's. bytes: of a vector that there are.
+    // places: positions of the units in the image, without the group's offset. bytes: how many of a vector exist.
     __device__ __forceinline__ group_words(const byte* image, const unsigned (&places)[kUnits], unsigned of_group,
                                            int bytes) {
         uint4 vectors[kUnits];
@@ -59,14 +59,14 @@ struct group_words {
     }
 };
 
-// Where a line's words go. Word 0 begins where the line does, or up to 3 bytes before: at a word of memory.
+// Where a line's words go. Word 0 begins at a word of memory: where the line begins, or up to 3 bytes before.
 struct alignas(16) line_of_words {
     byte* words;
-    int first;                   // that is whole, and this block's
-    unsigned short count, bits;  // such words; how far the line begins within word 0
+    int first;                   // the first word that is whole and this block's
+    unsigned short count, bits;  // how many such words; how many bits of word 0 are before the line
 };
 
-// A line of a group: which of its bytes are this block's.
+// A line of a group, and which of its bytes belong to this block.
 struct line_ends {
     byte* line;
     int begin, end;  // of this block's part, in bytes
@@ -90,11 +90,11 @@ struct group_writer {
     const tile_work& t;
     const tile_here& here;
     const loaded_tile<kUnit, false>& tile;
-    int lines_along;  // of the groups' axis
+    int lines_along;  // along the groups' axis
 
     __device__ __forceinline__ int count() const { return here.lines * static_cast<int>(t.by_groups.d) * kLines; }
 
-    // Calls each(place, which of the lines along the groups' axis) for the line of this number.
+    // Calls each(place, number of the line along the groups' axis) for this line.
     template <class Each>
     __device__ __forceinline__ void with_line(unsigned number, Each each) const {
         const unsigned group = number / kLines, listed = t.by_groups.quotient(group);
@@ -117,14 +117,14 @@ struct group_writer {
         }
     }
 
-    // Where in the image a unit of a line lies, but for what the line adds.
+    // Where in the image a unit of a line is, without the line's own offset.
     __device__ __forceinline__ unsigned place_of(int unit) const {
         const unsigned period = t.by_period.quotient(static_cast<unsigned>(unit));
         return tile.table[tile_of_units<kUnit>::place_of(static_cast<unsigned>(unit) - period * t.by_period.d, 1)] +
                period * static_cast<unsigned>(t.period_bytes);
     }
 
-    // What lines begin and end with, less than a word: a unit a thread.
+    // Writes the parts of words with which lines begin and end. Each thread writes one unit.
     __device__ __forceinline__ void write_ends() const {
         constexpr int kEnds = 2 * kUnits;
         CORNERTURN_UNROLL_BY(1)
@@ -145,8 +145,8 @@ struct group_writer {
     }
 };
 
-// kShifted: units that follow each other in a line do not all lie at a vector's beginning. kAligned: all lines begin at
-// a word of memory.
+// kShifted: units that follow each other in a line need not be at the beginning of a vector. kAligned: every line
+// begins at a word of memory.
 template <int kUnit, bool kShifted, bool kAligned>
 __global__ void CORNERTURN_RESIDENT(kMostThreads, kResidentThreadsOfGroups) copy_groups(tile_work t) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
@@ -168,7 +168,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, kResidentThreadsOfGroups) copy
         const unsigned word = word0 + d.lane;
         word0 += d.lanes();
         if (word >= words) break;
-        // Where this word's units lie, and the word's before.
+        // Positions of the units of the word before, and of this word.
         unsigned places[2][kUnits];
         CORNERTURN_UNROLL
         for (int k = kAligned ? kUnits : 0; k < 2 * kUnits; ++k) {

@@ -1,4 +1,4 @@
-// The kernels of strided copies, as their files hand them out.
+// The kernels of strided copies, as functions that dispatch.cu calls.
 #pragma once
 
 #include "device/device.hpp"
@@ -7,18 +7,17 @@
 
 namespace CORNERTURN_KERNELS {
 
-// `unit` is 1, 2, 4, 8 or 16 bytes. gaps: units of a line do not lie behind each other.
+// `unit` is 1, 2, 4, 8 or 16 bytes. gaps: the units of a line have gaps between them.
 void run_tiles(const strided::tile_work& work, int unit, bool gaps, const launch_shape& shape);
 
-// By groups of lines. shifted: not all that a thread reads at a time begins at a vector; aligned: all lines begin at 4
-// bytes, and none is cut at a sector. `unit` is 1 or 2.
+// By groups of lines; `unit` is 1 or 2. shifted: some reads of a thread do not begin at a vector. aligned: all lines
+// begin at a multiple of 4 bytes, and none is cut at a sector.
 void run_groups(const strided::tile_work& work, int unit, bool shifted, bool aligned, const launch_shape& shape);
 
-// `units` of a piece: 1 or 3, of 1 byte always 3, of 16 bytes 1. `each`: 1 or kPiecesOfThread, of three units always 1.
+// `units` in a piece: 1 or 3; always 3 for units of 1 byte, and 1 for 16. `each`: 1 or kPiecesOfThread; 1 for 3 units.
 void run_units(const strided::units_work& work, int unit, int units, int each, const launch_shape& shape);
 
-// `apart`: the largest power of two up to 16 that divides the distance between where a byte comes from and where it
-// goes, for all of them.
+// `apart`: the largest power of two, at most 16, that divides the distance from source to destination for every byte.
 void run_rows(const strided::rows_work& work, int unit, int apart, bool keeps_lines, const launch_shape& shape);
 
 }  // namespace CORNERTURN_KERNELS

@@ -1,4 +1,4 @@
-// An index that counts several axes, taken apart.
+// Splits an index that counts several axes.
 #pragma once
 
 #include "ops/copy/kernels/bytes.hpp"
@@ -6,11 +6,11 @@
 
 namespace CORNERTURN_KERNELS {
 
-// How far the place of this index lies from that of index 0, on both sides, in bytes.
+// The distance from index 0 to this index on both sides, in bytes.
 struct place_of_index {
     std::int64_t source = 0, destination = 0;
 
-    // Calls each(which axis, how far along it).
+    // Calls each(axis, position along it).
     template <class Each>
     __device__ __forceinline__ place_of_index(const strided::places& all, unsigned index, Each each) {
         CORNERTURN_UNROLL_BY(1)

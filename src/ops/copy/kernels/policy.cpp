@@ -13,8 +13,7 @@
 namespace cornerturn::strided {
 namespace {
 
-// Tuning: what tiles are tried. A line of 256 bytes and more is what memory takes best; shorter ones leave room for
-// longer spans.
+// Tuning: the tiles to try. Lines of 256 bytes and more suit memory best. Shorter lines leave room for longer spans.
 constexpr tile_wish kWishes[] = {
     {64, 4 << 10},   {128, 4 << 10},  {64, 8 << 10},    {128, 8 << 10},  {256, 8 << 10},
     {64, 16 << 10},  {128, 16 << 10}, {256, 16 << 10},  {512, 16 << 10}, {128, 32 << 10},
@@ -39,7 +38,7 @@ void each_choice(const strided_copy& c, const gpu& on, Each each) {
     }
 }
 
-// With the conflicts of banks: they take longer to count than all else, and only add to the cost.
+// The cost with bank conflicts. They can only add to it, and counting them takes longer than all else.
 double whole_cost(const copy_of_units& units, const choice& of, const gpu& on) {
     if (of.by != way::tiles) return of.cost;
     tile_cut tile(units, of.wish, on);
@@ -60,7 +59,7 @@ std::vector<choice> choices(const strided_copy& c, const gpu& on) {
     return all;
 }
 
-// Conflicts are counted for the cheapest until theirs are known.
+// Counts conflicts for the cheapest choice, until the cheapest one has its conflicts counted.
 choice choose(const strided_copy& c, const gpu& on) {
     std::array<choice, kMostChoices> all;
     std::array<bool, kMostChoices> known{};
@@ -98,10 +97,10 @@ plan work_out(const choice& chosen, const strided_copy& c, const gpu& on) {
 
 namespace {
 
-// What addresses matter to a plan by.
+// A plan depends on addresses only modulo this.
 constexpr std::uintptr_t kAlike = kFetched;
 
-// Whether plans differ in their addresses alone.
+// Whether the plans of two copies differ only in their addresses.
 bool are_alike(const strided_copy& a, const strided_copy& b) {
     return a.run == b.run && a.rank == b.rank && a.source % kAlike == b.source % kAlike &&
            a.destination % kAlike == b.destination % kAlike &&

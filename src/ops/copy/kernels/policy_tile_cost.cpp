@@ -1,4 +1,4 @@
-// What a tile is predicted to cost.
+// The predicted cost of a tile.
 #include <algorithm>
 #include <bit>
 
@@ -7,7 +7,7 @@
 namespace cornerturn::strided {
 namespace {
 
-// Of so many vectors of a line: the logarithm of how many are dealt out at a time (see tiles.cu).
+// The logarithm of how many of a line's vectors are dealt out at a time (see `deal` in tile.hpp).
 int deal(std::int64_t items, int most_log) {
     const int all = std::countr_zero(std::bit_ceil(static_cast<std::uint64_t>(items)));
     return std::min(most_log, items <= 8 || 4 * items >= std::int64_t{3} << all ? all : all - 1);
@@ -15,7 +15,7 @@ int deal(std::int64_t items, int most_log) {
 
 }  // namespace
 
-// Of so many items of each of `count` lines, the same one a thread: rounds of warps.
+// Rounds of warps for `items` items of each of `count` lines. A thread takes the same item of several lines.
 double tile_cut::rounds_of(std::int64_t items, std::int64_t count, int most_log) const {
     double rounds = 0;
     while (items > 0) {
@@ -36,7 +36,7 @@ tile_cut::warp_work tile_cut::work_of_lines(double along_tiles) const {
     const double ends = u.gaps || whole_lines()
                             ? 0
                             : static_cast<double>(lines) / (kSector / u.unit) * kOfEnd / (halo > 0 ? along_tiles : 1);
-    // Lines that are the same are gathered once, if they begin alike.
+    // Equal lines that begin alike are gathered only once.
     const bool same = reused && repeated() && ax(across).destination % kSector == 0 && rank_of(in_line) == 1;
     const double gathered = same ? static_cast<double>(threads() / lanes) / static_cast<double>(lines) : 1;
     return {rounds * (same ? kOfCopy + gathered * gather : gather) + ends,
@@ -53,16 +53,16 @@ tile_cut::warp_work tile_cut::work_of_groups() const {
             rounds * (loaded * (shifted ? 8 : 4) * conflicts + 2 * lines_of_group)};
 }
 
-// Predicted microseconds. What bounds the blocks of a multiprocessor: the bytes of memory, the instructions that it
-// issues, and how long a block waits, whose time the others that fit beside it fill.
+// Predicted microseconds. Three things bound a multiprocessor: the bytes of memory, the instructions that it issues,
+// and the time that a block waits. Other blocks that fit beside it fill this time.
 double tile_cut::cost(const gpu& on) const {
     const auto f = [](std::int64_t x) { return static_cast<double>(x); };
     const double useful = f(area);
     const double touched =
         f(spans) * (f(span - std::min<std::int64_t>(span_alignment, span)) / kFetched + 1) * kFetched;
-    const double read = std::min(touched, useful), over = touched - read;  // less where the source is repeated
-    // Sectors that lines share with those of other tiles: where they are not cut at sectors, and where an axis
-    // ends without a gap.
+    const double read = std::min(touched, useful), over = touched - read;  // fewer bytes if the source is repeated
+    // Sectors that lines share with lines of other tiles. There are none where lines are cut at sectors, or where an
+    // axis ends at a gap.
     const double along_tiles = along >= 0 ? f(up(ax(along).extent, step(along))) : 1;
     const double gap_parts = bytes_cut_by_gaps(u.c) * useful / f(u.c.bytes());
     const piece_without_gaps piece(u.c);

@@ -1,4 +1,4 @@
-// What the kernels of tiles are told of one that has been cut.
+// Turns a tile that has been cut into the arguments of its kernel.
 #include <bit>
 
 #include "ops/copy/kernels/tile_cut.hpp"

@@ -1,7 +1,7 @@
-// Strided copies of runs that lie behind each other on both sides, each as it lies: see works.hpp.
+// Strided copies of runs that are contiguous on both sides: see works.hpp.
 //
-// A thread writes a vector of 16 bytes of the destination; what it reads for that may lie at any distance from a vector
-// of the source. What limits: DRAM, and where runs are short and begin anywhere, the vectors that they fill in part.
+// A thread writes a vector of 16 bytes of the destination. What it reads for that may have any alignment. What limits
+// it: DRAM; and for short runs that begin anywhere, the vectors that they fill only in part.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/places.hpp"
 #include "ops/copy/kernels/words.hpp"
@@ -40,14 +40,14 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, b
         if (kUnit < kVectorBytes && (at < 0 || at + kVectorBytes > w.run)) continue;
         if (kUnit == kVectorBytes && at >= w.run) continue;
         const byte* const from = w.source + place.source + at;
-        constexpr int kAround = kApart < 4 ? 3 : 0;  // bytes that are read beside the vector
+        constexpr int kAround = kApart < 4 ? 3 : 0;  // bytes that are read on both sides of the vector
         if (kAround == 0 || (from - kAround >= w.first && from + kVectorBytes + kAround <= w.last)) {
             result.store(reinterpret_cast<uint4*>(run + at), load_vector<kApart>(from, read));
         } else {
             move_units<kUnit>(from, run + at);
         }
     }
-    // What runs begin and end with, less than a vector: a unit a thread.
+    // The ends of runs, shorter than a vector. Each thread writes one unit.
     if (kUnit == kVectorBytes || (piece > 0 && piece + 1 < w.by_pieces.d)) return;
     constexpr unsigned kPerVector = kVectorBytes / kUnit, kEnds = 2 * kPerVector;
     CORNERTURN_UNROLL_BY(1)
@@ -57,7 +57,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, b
         if (at_end ? piece + 1 < w.by_pieces.d : piece > 0) continue;
         byte* const run = w.destination + place.destination;
         const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(run) % kVectorBytes);
-        const std::int64_t whole = past > 0 ? kVectorBytes - past : 0;  // the first vector that is, if any is
+        const std::int64_t whole = past > 0 ? kVectorBytes - past : 0;  // the first whole vector, if there is one
         const std::int64_t behind = w.run - (past + w.run) % kVectorBytes;
         const std::int64_t at = (at_end ? behind : 0) + static_cast<int>(i % kPerVector) * kUnit;
         if (at >= w.run || (at_end ? behind < whole : at >= whole)) continue;

@@ -1,4 +1,4 @@
-// How a strided copy of runs is dealt out to blocks, and what that is predicted to cost: see works.hpp.
+// How runs of a strided copy are assigned to blocks, and the predicted cost: see works.hpp.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace cornerturn::strided {
 
-// Runs, cut.
+// A copy of runs, cut into blocks.
 struct rows_cut {
     const strided_copy& c;
     std::int64_t rows, vectors, pieces = 1, rows_of_block = 1;
@@ -46,7 +46,7 @@ struct rows_cut {
         const double of_run = f(pieces * vectors), whole = f(c.run) / kVector;
         const double items = f(rows) * of_run;
         const double move = apart >= 16 ? 4 : apart >= 8 ? 6 : apart >= 4 ? 10 : 24;
-        const double ends = unit < kVector ? f(rows) / unit : 0;  // warps: a unit a thread
+        const double ends = unit < kVector ? f(rows) / unit : 0;  // warps, with one unit for each thread
         const double instructions = items * (kRunOfAxis * c.rank + move) / 32 + ends * (kRunEnd + kRunOfAxis * c.rank);
         const double sectors = whole / 2 + (alignment_of_run < kSector ? 1 : 0);
         const double bytes =

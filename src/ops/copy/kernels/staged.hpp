@@ -1,4 +1,4 @@
-// Shared memory as an image of memory, from which single elements are taken in any order.
+// Shared memory as an image of memory. Single elements are taken from it in any order.
 #pragma once
 
 #include "core/divider.hpp"
@@ -6,8 +6,8 @@
 
 namespace CORNERTURN_KERNELS {
 
-// In words; behind each line of 32 banks one bank is left out, so that elements which lie a power of two apart fall
-// into different banks.
+// The image is in words. The padding behind each line of 32 banks is one bank, so elements whose distance is a power of
+// two lie in different banks.
 template <int kElement>
 struct staged {
     static constexpr int kWord = kWordBytes<kElement>, kWordsPerLine = 128 / kWord;

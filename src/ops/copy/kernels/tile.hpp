@@ -1,4 +1,4 @@
-// How a block takes a tile: which it is, the tables of where things lie, and its spans in shared memory (works.hpp).
+// How a block reads its tile: which one it is, its tables of positions, and its spans in shared memory (works.hpp).
 #pragma once
 
 #include "ops/copy/kernels/gather.hpp"
@@ -10,12 +10,12 @@ namespace CORNERTURN_KERNELS {
 using strided::tile_digit;
 using strided::tile_work;
 
-// Where a span lies in shared memory.
+// The position of a span in shared memory.
 __device__ __forceinline__ unsigned slot_of(const tile_work& t, unsigned span) {
     return (span * t.span_vectors + (span >> t.skew)) * kVectorBytes;
 }
 
-// An index of several axes, taken apart: calls step(axis, how far along it).
+// Splits an index of several axes. Calls step(axis, position along it).
 template <class Step>
 __device__ __forceinline__ void each_digit(const tile_digit* axes, int rank, unsigned index, Step step) {
     CORNERTURN_UNROLL_BY(1)
@@ -27,7 +27,7 @@ __device__ __forceinline__ void each_digit(const tile_digit* axes, int rank, uns
     if (rank > 0) step(axes[rank - 1], index);
 }
 
-// Where a line lies.
+// The position of a line.
 struct place_of_line {
     std::int64_t offset = 0;  // in the destination
     int row = 0, unused = 0;  // in its spans
@@ -40,10 +40,10 @@ struct place_of_line {
     }
 };
 
-// Items that lie behind each other, dealt out to as many lanes as a power of two: as many as there are items, but at
-// most so many, and not so many that a quarter has none. What is left takes another deal.
+// Deals out items that follow each other to a power of two of lanes: up to 2^most_log, and so few that at most a
+// quarter has no item. The rest of the items takes another deal.
 struct deal {
-    unsigned lanes_log, lane, first, at_once;  // this thread's lane; of how many times as many, which it is
+    unsigned lanes_log, lane, first, at_once;  // this thread's lane; its number among `at_once` sets of lanes
 
     __device__ __forceinline__ deal(unsigned items, unsigned most_log, unsigned thread, unsigned threads) {
         const auto up = static_cast<unsigned>(32 - __clz(static_cast<int>(items - 1)));  // 2^up >= items
@@ -56,8 +56,8 @@ struct deal {
     __device__ __forceinline__ unsigned lanes() const { return 1u << lanes_log; }
 };
 
-// How a thread goes from span to span: by steps of one axis, or by the table of where they lie; and where any may be at
-// an end of the source, by asking for each vector.
+// How a thread goes from span to span: by steps of one axis, or by a table of positions. `checked`: spans may reach
+// beyond an end of the source, so each vector is checked.
 enum class span_walk { steps, table, checked };
 
 // Reads spans into shared memory.
@@ -70,7 +70,7 @@ struct span_loader {
     unsigned thread, spans;
     int span_bytes;
 
-    // Vectors are dealt out in the order of spans, whatever their number.
+    // Vectors are dealt out in the order of spans, however many there are.
     template <span_walk kWalk>
     __device__ __forceinline__ void all() const {
         const bool by_table = kWalk == span_walk::table || (kWalk == span_walk::checked && t.span_rank > 1);
@@ -101,7 +101,7 @@ struct span_loader {
     }
 
 private:
-    // What of a vector may be read, and zeros.
+    // Reads the part of a vector that may be read, and writes zeros for the rest.
     __device__ __forceinline__ void part(const byte* from, byte* to) const {
         using unit = storage_t<kUnit>;
         CORNERTURN_UNROLL_BY(1)
@@ -112,15 +112,15 @@ private:
     }
 };
 
-// The tile of this block: where it begins, and how much of it is there.
+// This block's tile: where it begins, and how much of it is inside the tensor.
 struct tile_here {
     const byte* span0;  // of the first span
     byte* line0;        // of the first line
-    int origin = 0;     // of the tile's first unit, in its span: behind its beginning where axes run backwards
+    int origin = 0;     // position of the tile's first unit in its span: not 0 if axes run backwards
     int spans, span_bytes, lines, line_units;
-    int across;  // steps of that axis
+    int across;  // steps along that axis
     int before;  // steps of the halo
-    bool last;   // along its lines
+    bool last;   // of the tiles along its lines
 
     __device__ __forceinline__ tile_here(const tile_work& t, unsigned index) {
         unsigned cut[2] = {};
@@ -153,8 +153,8 @@ private:
     }
 };
 
-// Lines that are cut begin and end where sectors of memory do: moves the bounds of this block's part of a line there,
-// which count bytes from where the line begins.
+// Lines that are cut begin and end at sectors of memory. Moves the bounds of this block's part of a line there. The
+// bounds count bytes from the line's beginning.
 __device__ __forceinline__ void end_at_sectors(const byte* line, bool cut_before, bool last, int& begin, int& end) {
     const auto past_sector = [&](int at) {
         return static_cast<int>(
@@ -164,8 +164,8 @@ __device__ __forceinline__ void end_at_sectors(const byte* line, bool cut_before
     if (!last) end -= past_sector(end);
 }
 
-// The table of where in shared memory a line's units lie, in as many copies as there are; with gaps one, and one of
-// where they go.
+// Makes the table of a line's units in shared memory, in all its copies. With gaps, there is one copy, and one table of
+// where the units go.
 template <int kUnit, bool kGaps>
 __device__ __forceinline__ void make_table(const tile_work& t, const tile_here& here, unsigned* table) {
     using tile = tile_of_units<kUnit>;
@@ -193,7 +193,7 @@ __device__ __forceinline__ void make_table(const tile_work& t, const tile_here& 
     }
 }
 
-// The table of where lines lie, where they are of several axes.
+// Makes the table of lines, if they have several axes.
 __device__ __forceinline__ void make_line_table(const tile_work& t, const tile_here& here, place_of_line* line_table) {
     if (t.row_rank <= 1) return;
     CORNERTURN_UNROLL_BY(1)
@@ -201,7 +201,7 @@ __device__ __forceinline__ void make_line_table(const tile_work& t, const tile_h
         line_table[line] = place_of_line(t, line);
 }
 
-// The table of where spans lie. True where there is one: where they are of several axes.
+// Makes the table of spans if they have several axes. True if there is one.
 __device__ __forceinline__ bool make_span_table(const tile_work& t, const tile_here& here, std::int64_t* span_table) {
     if (t.span_rank <= 1) return false;
     CORNERTURN_UNROLL_BY(1)
@@ -213,7 +213,7 @@ __device__ __forceinline__ bool make_span_table(const tile_work& t, const tile_h
     return true;
 }
 
-// Reads the spans as they lie. Whether any vector of the tile may reach beyond the source: only then each is asked.
+// Reads the spans as they are. Each vector is checked only if some vector of the tile may reach beyond the source.
 template <int kUnit>
 __device__ __forceinline__ void load_spans(const tile_work& t, const tile_here& here, const std::int64_t* span_table,
                                            byte* image) {
@@ -234,26 +234,26 @@ __device__ __forceinline__ void load_spans(const tile_work& t, const tile_here& 
 template <int kUnit, bool kGaps>
 struct loaded_tile {
     const unsigned* table;
-    const place_of_line* places;  // of lines, where these are of several axes
+    const place_of_line* places;  // of lines, if these have several axes
     const byte* image;
 
-    // meanwhile(this): what else is to be done before any line is written.
+    // meanwhile(this) does what else must be done before any line is written.
     template <class Meanwhile>
     __device__ __forceinline__ loaded_tile(const tile_work& t, const tile_here& here, byte* shared, Meanwhile meanwhile)
         : table(reinterpret_cast<unsigned*>(shared)),
           places(reinterpret_cast<place_of_line*>(shared + t.line_table_at)),
           image(shared + t.image_at) {
         auto* const span_table = reinterpret_cast<std::int64_t*>(shared + t.span_table_at);
-        if (make_span_table(t, here, span_table)) __syncthreads();  // spans are about to be looked up
+        if (make_span_table(t, here, span_table)) __syncthreads();  // before spans are looked up
         wait_for_work_ahead();
         load_spans<kUnit>(t, here, span_table, shared + t.image_at);
         end_of_copies();
-        // Other tables are made while the spans are on their way.
+        // Make the other tables while the spans are in flight.
         make_table<kUnit, kGaps>(t, here, reinterpret_cast<unsigned*>(shared));
         make_line_table(t, here, reinterpret_cast<place_of_line*>(shared + t.line_table_at));
         meanwhile(*this);
         wait_for_copies<0>();
-        __syncthreads();  // before lines are gathered from all of them
+        __syncthreads();  // before lines are gathered from all spans
     }
     __device__ __forceinline__ place_of_line place(const tile_work& t, int line) const {
         return t.row_rank > 1 ? places[line] : place_of_line(t, static_cast<unsigned>(line));

@@ -1,4 +1,4 @@
-// How a strided copy is cut into tiles, and what that is predicted to cost: see works.hpp.
+// How a strided copy is cut into tiles, and the predicted cost: see works.hpp.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ struct axis {
     bool repeats() const { return source == 0; }
 };
 
-// A copy by units: the run is an axis, too, where it is more than one.
+// A copy in units. A run of several units becomes an axis too.
 struct copy_of_units {
     const strided_copy& c;
     int unit, rank = 0;
-    std::array<axis, kMostAxes + 1> axes;  // by the destination's stride
+    std::array<axis, kMostAxes + 1> axes;  // in the order of the destination's strides
     std::array<int, kMostAxes + 1> by_source;
-    // The destination's pieces without gaps are short: a line holds several, with the gaps between them, and is written
-    // unit by unit.
+    // True if the destination's pieces without gaps are short. A line then holds several pieces with the gaps between
+    // them, and is written unit by unit.
     bool gaps;
 
     explicit copy_of_units(const strided_copy& copy) : c(copy), unit(copy.unit()) {
@@ -46,35 +46,35 @@ struct copy_of_units {
     const axis& of_source(int i) const {
         return axes[static_cast<std::size_t>(by_source[static_cast<std::size_t>(i)])];
     }
-    // By the source's strides, what repeats its elements last.
+    // In the order of the source's strides. Axes that repeat its elements come last.
     static bool farther(const axis& a, const axis& b) {
         return a.repeats() ? !b.repeats() : !b.repeats() && a.distance > b.distance;
     }
 };
 
-// How far an axis may step beyond what a span holds, and still be a part of it: what is skipped is read.
+// How far an axis may step from a span of this length and still belong to it. What it skips is read too.
 inline std::int64_t reach_of(std::int64_t span) { return span + std::max<std::int64_t>(kSector, span / 8); }
 
-// A tile, cut.
+// A tile that is cut out of a copy.
 struct tile_cut {
     const copy_of_units& u;
     std::array<std::int64_t, kMostAxes + 1> steps;
     std::array<bool, kMostAxes + 1> in_line{}, in_span{};
     bool by_groups;  // as wished
     int along = -1, across = -1;
-    int group = -1;                         // by groups of lines: the axis along which theirs follow each other
-    bool shifted = false, aligned = false;  // of groups: see kernels.hpp
+    int group = -1;                         // with groups: the axis along which a group's lines follow each other
+    bool shifted = false, aligned = false;  // with groups: see kernels.hpp
     std::int64_t area = 0;                  // bytes
-    std::int64_t line = 0;                  // bytes, whole
-    std::int64_t span = 0;                  // bytes, of a whole tile and its halo
+    std::int64_t line = 0;                  // bytes of a whole line
+    std::int64_t span = 0;                  // bytes of a whole tile's span with its halo
     std::int64_t spans = 1, lines = 1;
     std::int64_t halo = 0, tiles = 1;
-    std::int64_t span_alignment = 1, line_alignment = 1;  // of where they begin; up to a sector
-    std::int64_t chunks = 0, table = 0;                   // vectors of a span, units
-    std::int64_t line_step = 1;                           // units of a line, without `along`
-    std::int64_t pitch = 0;                               // of spans in shared memory, in vectors
+    std::int64_t span_alignment = 1, line_alignment = 1;  // of where they begin; at most a sector
+    std::int64_t chunks = 0, table = 0;                   // vectors in a span; units
+    std::int64_t line_step = 1;                           // units in a line, without `along`
+    std::int64_t pitch = 0;                               // from span to span in shared memory, in vectors
     int skew = kNoSkew;                                   // see works.hpp
-    double conflicts = 1;  // wavefronts that a warp's load from shared memory takes, for each that it must
+    double conflicts = 1;  // wavefronts of a warp's load from shared memory, divided by the fewest possible
     bool possible = false;
 
     tile_cut(const copy_of_units& units, const tile_wish& wish, const gpu& on) : u(units), by_groups(wish.groups) {
@@ -91,22 +91,22 @@ struct tile_cut {
     bool line_has(int i) const { return in_line[static_cast<std::size_t>(i)]; }
     bool span_has(int i) const { return in_span[static_cast<std::size_t>(i)]; }
 
-    // Takes axes of the destination until a line is as long as wished, of the source until the tile is as large, and
-    // of the destination again where the source has no more.
+    // Takes axes of the destination until a line is as long as wished, then axes of the source until the tile is as
+    // large as wished. If the source has no more, it takes more of the destination.
     void cut(const tile_wish& wish) {
         area = u.unit;
         grow_lines(wish.line, wish.line);
-        std::int64_t length = u.unit, held = u.unit;  // of a span: all bytes, and those of units
+        std::int64_t length = u.unit, held = u.unit;  // of a span: all bytes, and the bytes of its units
         bool ended = false;
         for (int k = 0; k < u.rank; ++k) {
             const int i = u.by_source[static_cast<std::size_t>(k)];
             ended = ended || ends_span(i, length);
             if (ended && !ax(i).repeats()) continue;
-            // So many steps that the spans, with their gaps, take as much room as wished.
+            // Take as many steps as fit in the wished room with the spans and their gaps.
             const std::int64_t others = area / step(i), distance = std::max<std::int64_t>(ax(i).distance, 1);
             const std::int64_t wanted = std::min((wish.area * held / others - length - kVector) / distance + 1,
                                                  std::max<std::int64_t>(1, 2 * wish.area / others));
-            // One axis can be cut: rather what repeats long spans, which are then gathered once.
+            // Only one axis can be cut. Prefer one that repeats long spans, which are then gathered once.
             if (wanted < ax(i).extent && !ax(i).repeats() && length >= kLongSpan && step(i) == 1 &&
                 repeats_beside_lines())
                 ended = true;
@@ -119,7 +119,7 @@ struct tile_cut {
         }
         if (area < wish.area) grow_lines(wish.area, wish.area);
     }
-    // Whether an axis that repeats the source is in no line yet.
+    // Whether an axis that repeats the source is not in a line yet.
     bool repeats_beside_lines() const {
         for (int i = 0; i < u.rank; ++i) {
             if (ax(i).repeats() && step(i) == 1) return true;
@@ -132,7 +132,7 @@ struct tile_cut {
             if (!u.gaps && ax(i).destination != bytes) break;
             const std::int64_t others = area / step(i);
             const std::int64_t wanted = std::min(up(length, bytes), up(std::max(most_area, others), others));
-            // A line that grows beyond the spans grows the table, too.
+            // A line that grows beyond the spans also grows the table.
             const std::int64_t room = std::max<std::int64_t>(1, kMostTable / 2 * u.unit / bytes);
             const std::int64_t near = u.gaps ? std::max<std::int64_t>(1, (1 << 25) / ax(i).destination) : wanted;
             const std::int64_t to = std::max(step(i), std::min({ax(i).extent, wanted, room, near}));
@@ -142,8 +142,8 @@ struct tile_cut {
             if (to < ax(i).extent) break;
         }
     }
-    // Whether a span of so many bytes cannot go on along this axis: because it steps too far, or because lines that run
-    // down it would find all their units in the same banks.
+    // Whether a span of this length must end before this axis. Either the axis steps too far, or lines along it would
+    // have all their units in the same banks.
     bool ends_span(int i, std::int64_t length) const {
         const axis& a = ax(i);
         if (a.distance > reach_of(length)) return true;
@@ -151,7 +151,7 @@ struct tile_cut {
                a.distance / u.unit % 2 == 0;
     }
 
-    // Tiles of one axis alike, and whole sectors where that can be.
+    // Makes the tiles along an axis equally large, and of whole sectors if possible.
     void even_out() {
         area = u.unit;
         for (int i = 0; i < u.rank; ++i) {
@@ -168,8 +168,8 @@ struct tile_cut {
         }
     }
 
-    // Whether lines of the axes up to this one are long, and all begin at a sector: longer ones would cost a table's
-    // look at each vector, where those that begin alike share one.
+    // Whether lines of the axes up to this one are long and all begin at a sector. Lines that begin alike share one
+    // look-up in the table; longer lines would need one for each vector.
     bool ends_well(int last) const {
         if (line < 128) return false;
         std::uint64_t all = u.c.destination;
@@ -181,19 +181,19 @@ struct tile_cut {
         return alignment(all, kSector) == kSector;
     }
 
-    // Whether lines had better end before this axis: because their table would be too long, or because units that
-    // follow each other along it in a span are for lines of a group.
+    // Whether lines should end before this axis. Either their table would be too long, or units that follow each other
+    // along this axis in a span belong to the lines of a group.
     bool ends_line(int i) const {
         if (!span_has(i)) return false;
         if (line / u.unit + kVector / u.unit > kMostTable) return true;
         return by_groups && line >= kSector && heads_group(i);
     }
-    // Whether units follow each other along this axis in a span, enough of them for a group of lines.
+    // Whether enough units follow each other along this axis, in a span, for a group of lines.
     bool heads_group(int i) const {
         return u.unit <= 2 && !u.gaps && ax(i).source == u.unit && step(i) * u.unit >= kLeastOfGroup;
     }
 
-    // Whether lines that ended sooner could be moved by groups.
+    // Whether groups could move the lines if they ended sooner.
     bool could_be_groups() const {
         std::int64_t length = u.unit;
         for (int i = 0; i < u.rank && line_has(i); length *= step(i++)) {
@@ -202,14 +202,14 @@ struct tile_cut {
         return false;
     }
 
-    // Which axes run in lines, and which in spans. False where one runs in neither.
+    // Decides which axes are in lines and which are in spans. False if an axis is in neither.
     bool assign() {
         span = u.unit;
         bool ended = false;
         for (int k = 0; k < u.rank; ++k) {
             const int i = u.by_source[static_cast<std::size_t>(k)];
             ended = ended || ends_span(i, span) || step(i) == 1;
-            // What repeats a span takes no room in it.
+            // An axis that repeats a span takes no room in it.
             if (step(i) == 1 || (ended && !ax(i).repeats())) continue;
             in_span[static_cast<std::size_t>(i)] = true;
             span += (step(i) - 1) * ax(i).distance;
@@ -241,7 +241,7 @@ struct tile_cut {
         return *std::max_element(counted, counted + 3) <= tile_work::kMost;
     }
 
-    // Where units with gaps between them go is told in 32 bits, from the beginning of their line.
+    // Positions of units with gaps are stored in 32 bits, from the beginning of their line. Whether they fit.
     bool offsets_fit() const {
         std::int64_t reach = 0;
         for (int i = 0; i < u.rank; ++i) {
@@ -256,7 +256,7 @@ struct tile_cut {
         for (int i = 0; i < u.rank; ++i) {
             const bool cut_short = step(i) < ax(i).extent;
             if (!line_has(i)) line_bits |= bits(ax(i).destination);
-            // A span begins where its last element lies, if it runs backwards.
+            // A span that runs backwards begins at its last element.
             if (!span_has(i) || (step(i) > 1 && ax(i).source < 0)) span_bits |= bits(ax(i).source);
             if (line_has(i) && cut_short) line_bits |= bits(ax(i).destination * step(i));
             if (span_has(i) && cut_short) span_bits |= bits(ax(i).source * step(i));
@@ -274,7 +274,7 @@ struct tile_cut {
         }
         chunks = up<std::int64_t>(span + kVector - std::min<std::int64_t>(kVector, span_alignment), kVector);
         const bool repeats = along < 0 || span_has(along);
-        // Lines whose units come from a span each: the spans that a warp's lanes read at a time lie in different banks.
+        // If the units of a line come from different spans, the lanes of a warp read spans in different banks.
         pitch = u.unit == kVector ? chunks | 1 : chunks;
         skew = u.unit == kVector ? kNoSkew : std::countr_zero(static_cast<unsigned>(units_of_thread()));
         find_groups(span_bits);
@@ -282,8 +282,8 @@ struct tile_cut {
         return table <= kMostTable && shared() <= most_shared && spans * chunks < (1 << 20) && tiles <= kMostRuns;
     }
 
-    // Groups of lines, where neighbours in a span belong to different ones: unless it is wished, only where lines have
-    // their units from the same banks, for they take more instructions. span_bits: of where spans begin.
+    // Uses groups of lines if neighbours in a span belong to different lines. Groups take more instructions. So unless
+    // they are wished, lines must have their units in the same banks. span_bits: of where spans begin.
     void find_groups(std::uint64_t span_bits) {
         if (u.unit > 2 || u.gaps) return;
         int next = -1;
@@ -303,23 +303,23 @@ struct tile_cut {
         skew = std::countr_zero(static_cast<unsigned>(units_of_thread()));
         aligned = line_alignment >= 4 && halo == 0;
     }
-    // Whether the L2 fetches all of a line: spans that are shorter would have it read in vain. So would those of bytes,
-    // which often begin anywhere.
+    // Whether the L2 fetches whole lines. For shorter spans, and for bytes, which often begin anywhere, it would read
+    // much in vain.
     bool fetches_lines() const { return u.unit > 1 && span >= kWorthALine; }
-    // Whether lines that follow each other are the same, but for where they go.
+    // Whether successive lines are equal, except for where they go.
     bool repeated() const { return across >= 0 && ax(across).repeats(); }
-    // That follow each other in a line.
+    // Units that follow each other in a line and that a thread moves at once.
     int units_of_thread() const { return (group >= 0 ? 4 : kVector) / u.unit; }
-    // Lines, and their axes, of which each has a place of its own.
+    // Lines that have a position of their own in the tables; and their axes.
     std::int64_t lines_listed() const { return group >= 0 ? lines / step(group) : lines; }
     int rows_listed() const { return rank_of(in_line) - (group >= 0 ? 1 : 0); }
     std::int64_t groups_along() const { return up<std::int64_t>(step(group) * u.unit, kVector); }
 
-    // How many conflicts of banks there are: half a microsecond.
+    // Counts bank conflicts. This takes half a microsecond.
     void count_conflicts() {
         if (!u.gaps) conflicts = conflicts_at(pitch, skew);
     }
-    // Where there are many, how far apart spans had better lie: several times as long.
+    // If there are many conflicts, tries other distances between spans. This takes several times as long.
     void settle_banks(const gpu& on) {
         count_conflicts();
         if (conflicts < kFewConflicts || spans == 1 || u.gaps) return;
@@ -333,7 +333,7 @@ struct tile_cut {
         pitch = best;
     }
 
-    // Of the first warp, for the first unit of its vectors.
+    // Looks at the first warp, and at the first unit of its vectors.
     double conflicts_at(std::int64_t pitch_tried, int skew_tried) const {
         const int read = group >= 0 ? kVector : std::max(4, u.unit);        // bytes at a time
         const auto word = static_cast<unsigned>(read), banks = 128 / word;  // and as many lanes
@@ -356,7 +356,7 @@ struct tile_cut {
         }
         return most;
     }
-    // Where in shared memory a unit of a line lies, in a tile whose first span begins at a vector.
+    // Where in shared memory a unit of a line is, in a tile whose first span begins at a vector.
     std::int64_t place_of(std::int64_t at, std::int64_t row, std::int64_t pitch_tried, int skew_tried) const {
         auto unit_left = static_cast<unsigned>(at), row_left = static_cast<unsigned>(row);
         std::int64_t within = 0, of_span = 0, phase = 0, times = 1;
@@ -378,19 +378,19 @@ struct tile_cut {
         return (of_span * pitch_tried + (of_span >> skew_tried)) * kVector + (phase & (kVector - 1)) + within;
     }
 
-    // With entries left out behind each vector's.
+    // Includes the padding behind each vector's entries.
     std::int64_t table_stride() const {
         const std::int64_t of_vector = kVector / u.unit;
         return u.gaps ? table : up(table + up(table, of_vector) * copies(), std::int64_t{4}) * 4;
     }
-    // Of the table. Several are worth making where it is looked at often. With gaps there are two tables instead: where
-    // units lie, and where they go.
+    // Copies of the table. Several pay if it is read often. With gaps there are two tables instead: where units are,
+    // and where they go.
     int copies() const {
         if (u.gaps) return 2;
         if (group >= 0 || (!keeps_places() && lines * line / u.unit < kLooksForCopies * table)) return 1;
         return std::min(4, kVector / u.unit);
     }
-    // Whether threads write the same vector of several lines, whose places they look up once.
+    // Whether threads write the same vector of several lines. They then look up its positions only once.
     bool keeps_places() const { return lines > threads() >> lanes_log(); }
     int rank_of(const std::array<bool, kMostAxes + 1>& in) const {
         int count = 0;
@@ -433,13 +433,13 @@ struct tile_cut {
             std::min({all, std::max(at_once, std::bit_floor(threads_of_line)), static_cast<unsigned>(threads())}));
     }
 
-    // Predicted microseconds, with what conflicts have been counted: policy_tile_cost.cpp.
+    // Predicted microseconds, with the conflicts counted so far: policy_tile_cost.cpp.
     double cost(const gpu& on) const;
-    // What the kernels are told: policy_tile_work.cpp.
+    // The kernels' arguments: policy_tile_work.cpp.
     void fill(plan& p) const;
 
 private:
-    // What a tile's warps do to write its lines: instructions, and wavefronts of shared memory.
+    // The work of a tile's warps to write its lines: instructions, and wavefronts of shared memory.
     struct warp_work {
         double instructions, wavefronts;
     };

@@ -1,7 +1,7 @@
-// Strided copies whose two sides have only short runs in common, by tiles: see works.hpp.
+// Strided copies by tiles, if the two sides have only short runs in common: see works.hpp.
 //
-// What limits: for units of 4 bytes and more DRAM, nearly; for 1 and 2 bytes instructions (about 180 of a warp's for
-// each 512 bytes that it writes), and banks of shared memory where a line's units lie an even number of units apart in
+// What limits it: for units of 4 bytes and more, nearly DRAM. For 1 and 2 bytes, instructions: a warp takes about 180
+// for each 512 bytes that it writes. Also bank conflicts, if the units of a line are an even number of units apart in
 // spans.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/tile.hpp"
@@ -23,10 +23,10 @@ struct line_writer {
     const tile_work& t;
     const unsigned* table;
     const byte* image;
-    int begin, end;  // of a line, in bytes; halos are moved to where sectors end
+    int begin, end;  // of a line, in bytes; with halos, these move to where sectors end
     bool cut_before, last;
 
-    // Writes a vector of a line, counted from where its first one lies, or what of it there is.
+    // Writes a vector of a line, or the part of it that exists. Vectors are counted from the line's first.
     __device__ __forceinline__ void vector_of_line(unsigned vector, line_part<kUnit>& part, byte* to, int row) const {
         const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to) % kSectorBytes);
         if (past != part.known) part.find(*this, vector, to, past);
@@ -37,7 +37,7 @@ struct line_writer {
         }
         __stwb(reinterpret_cast<uint4*>(to + part.at), part.value);
     }
-    // Writes all of a line's vectors, every `lanes`-th of them.
+    // Writes every `lanes`-th vector of a line.
     __device__ __forceinline__ void vectors(byte* to, int row, unsigned lane, unsigned lanes) const {
         line_part<kUnit> part;
         part.bounds(*this, to);
@@ -53,13 +53,13 @@ struct line_writer {
                                               : tile::load_entries(table, t.table_stride, from)));
         }
     }
-    // Writes a unit of a line, if it lies in a vector that is filled in part: at its beginning, or at its end.
+    // Writes one unit of a vector that the line fills only in part, at its beginning or its end.
     __device__ __forceinline__ void unit_at_end(byte* to, int row, bool at_end, int nth) const {
         using unit = storage_t<kUnit>;
         line_part<kUnit> part;
         part.bounds(*this, to);
         const int first = part.first_at(to);
-        // The first vector that is whole begins here, and behind the last one:
+        // Where the first whole vector begins, and where the last one ends:
         const int whole = first < part.begin ? first + kVectorBytes : first;
         const int behind = part.end - static_cast<int>((static_cast<unsigned>(part.end - first)) % kVectorBytes);
         const int u = (at_end && behind >= whole ? behind : part.begin) + nth * kUnit;
@@ -70,15 +70,15 @@ struct line_writer {
     }
 };
 
-// What a thread writes of lines that begin alike within sectors: one vector of each.
+// What a thread writes of lines that begin at the same position in a sector: one vector of each line.
 template <int kUnit>
 struct line_part {
     static constexpr int kNoRow = 1 << 30;
-    unsigned known = kSectorBytes;  // where in a sector these lines begin; at first nowhere
+    unsigned known = kSectorBytes;  // this position; at first none
     int begin = 0, end = 0;         // of the line
-    int at = 0, in_line = 0;        // the vector, in the line and in the spans
+    int at = 0, in_line = 0;        // the vector's position in the line, and in the spans
     bool whole = false;
-    int row;  // of which the value is: lines that repeat each other are gathered once
+    int row;  // the row of `value`: lines that repeat each other are gathered once
     uint4 value;
     typename tile_of_units<kUnit>::entries entries;
 
@@ -104,7 +104,7 @@ struct line_part {
     }
 };
 
-// Writes lines whose units have gaps between them, unit by unit.
+// Writes lines unit by unit, if their units have gaps between them.
 template <int kUnit>
 __device__ __forceinline__ void write_units(const tile_work& t, const tile_here& here,
                                             const loaded_tile<kUnit, true>& tile) {
@@ -126,7 +126,7 @@ __device__ __forceinline__ void write_units(const tile_work& t, const tile_here&
     }
 }
 
-// Writes lines in vectors, and what they begin and end with unit by unit.
+// Writes lines in vectors, and their ends unit by unit.
 template <int kUnit>
 __device__ __forceinline__ void write_lines(const tile_work& t, const tile_here& here,
                                             const loaded_tile<kUnit, false>& tile) {
@@ -140,7 +140,7 @@ __device__ __forceinline__ void write_lines(const tile_work& t, const tile_here&
                                    here.last};
     const auto lines_at_once = static_cast<int>(blockDim.x >> t.lanes_log);
     if (lines_at_once < here.lines) {
-        // A thread has several lines, of which it writes the same vector: places are looked up once.
+        // A thread writes the same vector of several lines: it looks up the positions once.
         const auto vectors = static_cast<unsigned>(cut_before && !here.last ? t.vectors_of_cut : t.line_vectors);
         CORNERTURN_UNROLL_BY(1)
         for (unsigned vector0 = 0; vector0 < vectors;) {

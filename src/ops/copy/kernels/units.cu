@@ -1,7 +1,7 @@
-// Strided copies piece by piece, of a unit or three: see works.hpp.
+// Strided copies piece by piece; a piece is one unit or three: see works.hpp.
 //
-// What limits: sectors of the source, of which neighbours in a warp share few; then instructions, of which an axis
-// takes about 14 for each piece.
+// What limits it: sectors of the source, because neighbours in a warp share few. Then instructions: an axis takes about
+// 14 for each piece.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/places.hpp"
 
@@ -23,8 +23,8 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w)
         to[n] = nullptr;
         if (index >= w.pieces) continue;
         const place_of_index place(w.of_pieces, index);
-        // The first place is worked out while the kernel ahead ends. Who has no piece touches no memory, and need not
-        // wait.
+        // The thread computes its first position while the kernel before this one ends. A thread without a piece
+        // touches no memory and need not wait.
         if (n == 0) wait_for_work_ahead();
         CORNERTURN_UNROLL
         for (int u = 0; u < kUnits; ++u) values[n][u] = value_at<unit>(w.source + (place.source + u * kUnit));
@@ -41,7 +41,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w)
 template <int kUnit>
 void run(const units_work& w, int units, int each, const launch_shape& shape) {
     if constexpr (kUnit == 1) {
-        launch(shape, copy_units<1, 3, 1>, w);  // never one
+        launch(shape, copy_units<1, 3, 1>, w);  // one unit never occurs
     } else {
         if constexpr (kUnit < kVectorBytes) {
             if (units == 3) return launch(shape, copy_units<kUnit, 3, 1>, w);

@@ -1,4 +1,4 @@
-// How a strided copy is dealt out piece by piece, and what that is predicted to cost: see works.hpp.
+// How pieces of a strided copy are assigned to threads, and the predicted cost: see works.hpp.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace cornerturn::strided {
 
-// Pieces, one or several a thread.
+// Pieces, one or several for each thread.
 struct units_cut {
     const strided_copy& c;
-    int unit, units, piece;  // units of a piece; bytes
+    int unit, units, piece;  // units in a piece; its bytes
     std::int64_t pieces;
 
     explicit units_cut(const strided_copy& copy)
@@ -22,7 +22,7 @@ struct units_cut {
           piece(units * unit),
           pieces(copy.runs() * (copy.run / piece)) {}
 
-    // Bytes by themselves take too many instructions.
+    // Moving single bytes takes too many instructions.
     bool possible() const { return piece >= 2 && pieces <= kMostRuns; }
     int each() const {
         constexpr std::int64_t kFew = 2 << 20;
@@ -31,8 +31,8 @@ struct units_cut {
     std::int64_t blocks() const { return up<std::int64_t>(pieces, each() * kMostThreads); }
     int rank() const { return c.rank + (c.run > piece ? 1 : 0); }
 
-    // Memory is read once for runs that are near each other in the destination, and again for others. Runs may follow
-    // each other in several streams, between which the destination goes to and fro.
+    // Runs that are near each other in the destination read memory only once. Others read it again. The destination may
+    // alternate between several streams of runs.
     double cost(const gpu& on) const {
         const auto f = [](std::int64_t x) { return static_cast<double>(x); };
         std::uint64_t from = c.source;
@@ -54,7 +54,7 @@ struct units_cut {
         const double bytes = f(c.bytes()) + read + kGapPart * bytes_cut_by_gaps(c);
         const double instructions =
             f(pieces) / kWarp * (kOfDirect + kOfDirectAxis * rank() + kOfDirectUnit * (units - 1));
-        // Each of a piece's units asks the L2 again for the sectors that neighbours' units lie in.
+        // Each unit of a piece requests again the sectors that hold neighbours' units.
         const std::int64_t apart = rank() > c.rank || c.rank == 0 ? piece : std::abs(c.axes[0].source);
         const double asked = (f(c.bytes()) + f(pieces * std::clamp<std::int64_t>(apart, piece, kSector))) * units;
         const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;

@@ -1,4 +1,4 @@
-// Words at any address: how kernels move matrices whose rows are not aligned to more than an element.
+// Words at any address, to move matrices whose rows are aligned only to an element.
 #pragma once
 
 #include "ops/copy/kernels/bytes.hpp"
@@ -9,7 +9,7 @@ __device__ __forceinline__ int past_word(const void* address) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) & 3);
 }
 
-// The word that begins at an element's address. Reads up to 3 bytes before the address and 7 behind.
+// The word that begins at an element's address. It reads up to 3 bytes before the address and 7 behind.
 template <int kElement>
 __device__ __forceinline__ word_t<kElement> load_word(const byte* address, read_policy read) {
     if constexpr (kElement >= 4) {
@@ -22,7 +22,7 @@ __device__ __forceinline__ word_t<kElement> load_word(const byte* address, read_
     }
 }
 
-// The 16 bytes at an address that is a multiple of kAligned, or of nothing if that is 1.
+// The 16 bytes at an address that is a multiple of kAligned.
 template <int kAligned>
 __device__ __forceinline__ uint4 load_vector(const byte* from, read_policy read) {
     if constexpr (kAligned == 16) {
@@ -44,7 +44,7 @@ __device__ __forceinline__ uint4 load_vector(const byte* from, read_policy read)
     }
 }
 
-// The elements of a word that lie in [begin, end); 0 instead of the others.
+// The elements of a word that are in [begin, end). Others become 0.
 template <int kElement>
 __device__ __forceinline__ unsigned load_elements_within(const byte* address, const byte* begin, const byte* end) {
     unsigned word = 0;
@@ -57,7 +57,7 @@ __device__ __forceinline__ unsigned load_elements_within(const byte* address, co
     return word;
 }
 
-// As load_word, reading nothing outside of [begin, end), where the address lies.
+// Like load_word, but reads nothing outside [begin, end). The address is inside.
 template <int kElement>
 __device__ __forceinline__ word_t<kElement> load_word_within(const byte* address, const byte* begin, const byte* end,
                                                              read_policy read) {
@@ -75,7 +75,7 @@ __device__ __forceinline__ void store_word(byte* address, word_t<kElement> word)
     *reinterpret_cast<word_t<kElement>*>(address) = word;
 }
 
-// Writes elements first, first + 1, ... of a line of `count`, as far as they exist; element(i) gives the i-th of them.
+// Writes elements first, first + 1, ... of a line of `count` elements, as far as they exist. element(i) gives the i-th.
 // The first one is aligned to a word.
 template <int kElement, class F>
 __device__ __forceinline__ void store_word_within(byte* line, std::int64_t first, std::int64_t count, F element) {

@@ -1,26 +1,26 @@
-// What the kernels of strided copies are told, worked out on the host.
+// The arguments of the kernels for strided copies, which the host works out.
 //
-// `copy_rows` moves runs of bytes that lie behind each other on both sides, each as it lies.
-// `copy_tiles` moves what has only short runs in common. A tile is cut out of some axes so that it has long pieces on
-// both sides:
+// `copy_rows` moves runs of bytes that are contiguous on both sides.
+// `copy_tiles` moves copies whose sides have only short runs in common. A tile is cut out of some axes so that it has
+// long pieces on both sides:
 //
-//  - Spans are its pieces of the source: all bytes from a first to a last, with what gaps there are. A block reads each
-//    as it lies, in vectors of 16 bytes, into shared memory.
-//  - Lines are its pieces of the destination: units (the widest words that alignment allows) without gaps. A block
-//    writes each as it lies, in vectors of 16 bytes, whose units it gathers from the spans. Where gaps leave only short
-//    pieces, a line has several of these, and a block writes it unit by unit. Where in shared memory a
-//    line's next unit lies is the same for all lines: each block makes a table of it.
+//  - Spans are its pieces of the source: all bytes from a first to a last one, including gaps. A block reads each span
+//    into shared memory as it is, in vectors of 16 bytes.
+//  - Lines are its pieces of the destination. A line consists of units, the widest words that alignment allows, without
+//    gaps. A block gathers the units of a vector of 16 bytes from the spans, and writes lines in such vectors. If gaps
+//    leave only short pieces, a line has several pieces, and a block writes it unit by unit. A table says where in
+//    shared memory a line's next unit is. It is the same for all lines, and each block makes one.
 //
-// Where units are of 1 or 2 bytes and neighbours in a span belong to different lines, a thread takes a vector of them
-// at a time (`copy_groups`): a unit each for a group of 16 or 8 lines, and so writes 4 bytes of each of these. That
-// pays where single units would come from few banks of shared memory.
+// `copy_groups` is for units of 1 or 2 bytes whose neighbours in a span belong to different lines. A thread reads a
+// vector of them at a time: one unit each for a group of 16 or 8 lines. It writes 4 bytes of each of these lines. This
+// pays if single units would come from few banks of shared memory.
 //
-// So each axis of a tile runs within spans, within lines, or both: an axis that did neither would need a table for each
-// line. At most two are cut: `along`, the outermost of the lines' axes, and `across`, the outermost of the spans'.
+// So each axis of a tile is in spans, in lines, or in both. An axis in neither would need a table for each line. At
+// most two axes are cut: `along`, the outermost axis of the lines, and `across`, the outermost axis of the spans.
 //
-// `copy_units` moves units without a tile, in the destination's order: where a tile takes longer to be described than
-// to be moved. Where a run is a multiple of three units, as that of an element of 3, 6, 12 or 24 bytes, it moves three
-// at a time.
+// `copy_units` moves units without a tile, in the destination's order. It is for copies where describing a tile takes
+// longer than moving it. If a run is a multiple of three units, it moves three at a time: elements of 3, 6, 12 or 24
+// bytes are such runs.
 #pragma once
 
 #include <cstdint>
@@ -32,22 +32,22 @@ namespace cornerturn::strided {
 
 using cornerturn::divider;
 
-// Threads of a block at most, and those of a multiprocessor that tiles leave registers for.
+// The most threads of a block, and the threads of a multiprocessor for which tiles leave registers.
 inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
-// The second where more registers are needed: for units of 1 byte, and for groups of lines.
+// The same if more registers are needed: for units of 1 byte, and for groups of lines.
 inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
 
-// A thread of `copy_units` moves so many pieces, each a unit or three. It moves one where there are few pieces in all,
-// which are over sooner, or where a piece has three units.
+// Pieces that a thread of `copy_units` moves, each of one unit or three. A thread moves only one if there are few
+// pieces in all, because that ends sooner, or if a piece has three units.
 inline constexpr int kPiecesOfThread = 4;
 
-// One axis of an index that counts several of them.
+// One axis of an index that counts several axes.
 struct digit {
-    divider by;                        // its extent; of no meaning for the last axis
-    std::int64_t source, destination;  // bytes a step
+    divider by;                        // divides by its extent; not used for the last axis
+    std::int64_t source, destination;  // bytes in a step
 };
 
-// Which block, or which run, is where.
+// Positions of the blocks, or of the runs.
 struct places {
     static constexpr int kMost = kMostAxes + 3;
     int rank = 0;
@@ -62,35 +62,35 @@ struct units_work {
 };
 
 struct rows_work {
-    const unsigned char *source, *first, *last;  // from first to last: what may be read
+    const unsigned char *source, *first, *last;  // from `first` to `last` may be read
     unsigned char* destination;
     std::int64_t run;               // bytes
-    bool keeps_result;              // in the L2, where the caller lets lines be kept
+    bool keeps_result;              // in the L2, if the caller lets lines be kept
     unsigned rows, rows_of_block;   // runs
-    unsigned vectors;               // of a run, or of a piece of it: that a block moves
-    divider by_vectors, by_pieces;  // pieces of a run
+    unsigned vectors;               // in a run, or in the piece of it that a block moves
+    divider by_vectors, by_pieces;  // pieces in a run
     places runs;
 };
 
-// One axis of a tile. Digits of a line's index, of a span's, or of a line's units.
+// One axis of a tile, as a digit of a line's index, of a span's index, or of the index of a line's units.
 struct tile_digit {
     divider by;
-    int in_span, spans;                // a step: so many bytes within a span, or so many spans further on
+    int in_span, spans;                // a step moves by this many bytes within a span, or by this many spans
     std::int64_t source, destination;  // a step, in bytes
 };
 
 struct tile_work {
     const unsigned char *source, *first, *last;
     unsigned char* destination;
-    places tiles;  // the first two: along and across
-    // Of the axes that are cut: a tile moves so many steps, or those that are left. It reads `halo` steps before, so
-    // that its lines can end where sectors of memory do.
+    places tiles;  // the first two are `along` and `across`
+    // For the axes that are cut: a tile moves these steps, or those that are left. It also reads `halo` steps before,
+    // so that its lines can end at sectors of memory.
     int along_steps, across_steps, halo;
     std::int64_t along_extent, across_extent;
     std::int64_t along_source, along_destination, across_source;
     bool along_in_span;
-    // By groups: the axis along which their lines follow each other, which is in no other list; whether that is
-    // `across`, and else its steps; groups along it in a whole tile.
+    // With groups: the axis along which a group's lines follow each other; it is in no other list. Whether it is
+    // `across`, and otherwise its steps. Groups along it in a whole tile.
     bool across_in_group;
     int group_steps;
     std::int64_t group_destination;
@@ -110,20 +110,20 @@ struct tile_work {
     tile_digit rows[kMost];  // of lines
     tile_digit span[kMost];  // of spans
 
-    divider by_chunks;              // vectors that a span may touch
-    int span_vectors;               // from span to span in shared memory
-    int skew;                       // after 2^skew spans comes another vector, so that they lie in different banks
-    int table_units, table_stride;  // the second in words, from copy to copy
+    divider by_chunks;  // divides by the vectors that a span may touch
+    int span_vectors;   // from span to span in shared memory
+    int skew;           // after every 2^skew spans comes a vector of padding, which moves the next ones to other banks
+    int table_units, table_stride;  // table_stride: in words, from copy to copy
     unsigned copies;                // of the table: see gather.hpp
-    divider by_period;              // units, behind which the table repeats
-    int period_bytes;               // from one to the next, within a span; where it does not repeat: 0
-    int span_table_at, line_table_at, image_at;  // in shared memory; the first two where there are several axes
-    std::int64_t spans_below, spans_above;       // how far spans lie before the first, and behind it
+    divider by_period;              // divides by the units after which the table repeats
+    int period_bytes;               // bytes from one repetition to the next, within a span; 0 if it does not repeat
+    int span_table_at, line_table_at, image_at;  // in shared memory; the first two only if there are several axes
+    std::int64_t spans_below, spans_above;       // how far other spans reach before the first one, and behind it
     int line_vectors;                            // that a line may touch
-    int vectors_of_cut;                          // the same where it begins and ends at sectors
+    int vectors_of_cut;                          // the same, if the line begins and ends at sectors
     bool whole_lines;                            // every line begins and ends at a vector
-    unsigned lanes_log;                          // threads along a line, at most
-    // From a vector of the spans that a thread reads to its next: so many spans further, and so many bytes within.
+    unsigned lanes_log;                          // the most threads along a line
+    // From one vector of a thread to its next: this many spans further, and this many bytes within the span.
     unsigned spans_at_once;
     int bytes_at_once;
     bool fetch_lines;  // whole lines of the L2
