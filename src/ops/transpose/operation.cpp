@@ -24,7 +24,7 @@ std::vector<problem_shape> in_place(std::int64_t) {
     return all;
 }
 
-// What runs the library's kernels on the current GPU, or in the emulator.
+// How to run the library's kernels: on the current GPU, or in the emulator.
 struct library {
     gpu card;
     void (*run_tuned)(const production::tuning& tuned, const matrix_work& work, const gpu& on);
@@ -71,7 +71,7 @@ public:
                             .in_place = given.has("--in-place")};
         shape = shape.checked();
         matrix_work work = shape.work(nullptr, nullptr);
-        // Nothing is read: two addresses that are apart, off a boundary by the offsets.
+        // Nothing is read. The two addresses are far apart, and the offsets move them off a boundary.
         const auto address = [&](std::uintptr_t base, std::int64_t offset) {
             return reinterpret_cast<unsigned char*>(base + static_cast<std::uintptr_t>(offset * shape.element_size));
         };

@@ -1,4 +1,4 @@
-// Transposition, as the lab knows it.
+// The transpose, as the lab knows it.
 #pragma once
 
 #include "device/registry.hpp"
@@ -9,7 +9,7 @@ struct matrix_work;
 
 const operation& transpose_operation();
 
-// Has the library's kernels transpose the work, as a step of another kernel's.
+// Runs the library's transpose of the work, as a step of another kernel.
 void transpose_step(backend on, const matrix_work& work);
 
 }  // namespace cornerturn

@@ -1,4 +1,4 @@
-// What the file of a rung that transposes needs besides its kernel.
+// What the file of a transpose rung needs besides its kernel.
 #pragma once
 
 #include "ops/copy/movement_rung.hpp"

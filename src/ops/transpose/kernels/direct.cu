@@ -1,15 +1,15 @@
-// Small matrices, through registers alone: what limits these is how long one thread takes, not how much is moved.
+// Small matrices, through registers alone. What limits these is how long one thread takes, not how many bytes move.
 //
-// A thread takes a square block as wide as one access, transposes it in its registers and writes it: no shared memory,
-// no barrier, no path for edges, and so few instructions that hardly any wait to be fetched. A warp's blocks are some
-// across and some down, so that it reads and writes sectors (32 bytes) that are whole, or nearly.
+// A thread loads a square block as wide as one access, transposes it in registers and writes it. There is no shared
+// memory, no barrier and no code for edges. So few instructions hardly ever wait for the instruction cache. The blocks
+// of a warp lie several across and several down, so it reads and writes sectors (32 bytes) that are whole, or nearly.
 #include "ops/copy/kernels/bytes.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-// kAccess: bytes of one access. kAcross: a warp's blocks beside each other.
+// kAccess: bytes of one access. kAcross: how many blocks of a warp lie side by side.
 template <int kElement, int kAccess, int kAcross, int kThreads>
 struct direct {
     static constexpr int kSide = kAccess / kElement, kDown = 32 / kAcross;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads) transpose_direct(matrix_work work) {
     const tile_index tile = column_major::tile_of(blockIdx, gridDim);
     const std::int64_t row = tile.row * shape::kRows + (warp * shape::kDown + lane / kAcross) * kSide;
     const std::int64_t col = tile.col * shape::kCols + lane % kAcross * kSide;
-    // Threads outside leave without waiting. Some thread of every grid stays, so none ends before what is ahead of it.
+    // Threads outside return without waiting. Some thread of every grid stays, so no grid ends before the kernel ahead.
     if (row >= work.rows || col >= work.cols) return;
     const byte* const source = static_cast<const byte*>(work.source) + (row * work.source_ld + col) * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + (col * work.destination_ld + row) * kElement;

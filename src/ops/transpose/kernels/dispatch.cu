@@ -1,4 +1,4 @@
-// Finds the kernel that a tuning names.
+// Finds a tuning's kernel.
 #include "ops/copy/kernels/policy.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
@@ -25,7 +25,7 @@ run_work kernel_of(const production::tuning& t) {
         case path::strided:
         case path::nothing: break;
     }
-    return nullptr;  // those have no rows
+    return nullptr;  // these paths have no rows
 }
 
 }  // namespace

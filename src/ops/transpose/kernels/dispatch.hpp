@@ -1,4 +1,4 @@
-// From a tuning to its kernel, for host code that no kernel compiler reads, and for other operations.
+// Runs a tuning's kernel, for host code that no kernel compiler reads, and for other operations.
 #pragma once
 
 #include "core/work.hpp"
@@ -7,7 +7,7 @@
 namespace cornerturn::production {
 
 // Launches the kernel on device::current_stream() and returns at once. The caller has chosen it for this work and this
-// GPU: nothing is checked. Throws cuda_error where CUDA refuses the launch.
+// GPU, so nothing is checked. Throws cuda_error if CUDA refuses the launch.
 void run_on_gpu(const tuning& tuned, const matrix_work& work, const gpu& on);
 // The same in the emulator.
 void run_emulated(const tuning& tuned, const matrix_work& work, const gpu& on);

@@ -1,12 +1,12 @@
-// Matrices with 2 to 8 columns or rows, that have no gap on the side where these lie beside each other: the flat side.
-// What limits these is the number of instructions, so nearly all that can be known is known to the compiler.
+// Matrices with 2 to 8 columns or rows. One side, the flat side, has these few elements next to each other and no gaps.
+// What limits these is the number of instructions. So the compiler knows nearly everything in advance.
 //
-// The flat side is read or written by vectors, as it lies, through shared memory. A thread has whole groups of it
-// (few_group.hpp), transposes them in registers, and reads or writes words of each of the few lines on the other side,
-// the lanes of a warp beside each other.
+// The flat side is read or written in vectors, through shared memory. A thread has whole groups of it (few_group.hpp)
+// and transposes them in registers. On the other side it reads or writes words of each of the few lines. The lanes of a
+// warp take neighbouring words.
 //
-// Lines begin anywhere. What is written are aligned words: two that follow each other are shifted into one, and the
-// one before comes from the lane before. Reading, both words are loaded.
+// Lines begin anywhere, but words are written only at aligned addresses. So two neighbouring words are shifted into
+// one; the first of them comes from the lane before. For reads, a thread loads both words itself.
 #pragma once
 
 #include "ops/transpose/kernels/few_group.hpp"
@@ -14,10 +14,10 @@
 
 namespace CORNERTURN_KERNELS {
 
-inline constexpr int kFewThreads = production::kFewThreads, kFewBlocks = 6;  // blocks that a multiprocessor is to hold
-inline constexpr int kFewTileBytes = 16 << 10;                               // staged by a block, about
+inline constexpr int kFewThreads = production::kFewThreads, kFewBlocks = 6;  // blocks that a multiprocessor should hold
+inline constexpr int kFewTileBytes = 16 << 10;                               // that a block stages, approximately
 
-// What both directions share: how the groups of a block are dealt out.
+// What both directions share: how groups are assigned to the threads of a block.
 template <int kElement, int kCount>
 struct few_tile {
     using group = element_group<kElement, kCount>;
@@ -26,15 +26,15 @@ struct few_tile {
                                           ? kFewTileBytes / (kFewThreads * group::kBytes)
                                           : 1;
     static constexpr int kGroups = kPerThread * kFewThreads, kBytes = kGroups * group::kBytes;
-    static constexpr int kStep = 32 * group::kWord;  // bytes of a line from one group of a thread to the next
+    static constexpr int kStep = 32 * group::kWord;  // bytes of a line from a thread's group to its next
 
-    // A warp has groups that lie behind each other, and so a line's words do that its lanes move together.
+    // The groups of a warp follow each other. So do the words of a line that its lanes move together.
     static __device__ __forceinline__ unsigned first_group() {
         return threadIdx.x / 32 * (32 * kPerThread) + threadIdx.x % 32;
     }
 };
 
-// Writes a word to elements first, first + 1, ... of a line of `count`, as far as they exist.
+// Writes a word to elements first, first + 1, ... of a line of `count` elements, as far as these exist.
 template <int kElement>
 __device__ __forceinline__ void store_part_of_word(byte* line, std::int64_t first, std::int64_t count,
                                                    word_t<kElement> word) {

@@ -1,11 +1,11 @@
-// Matrices with 2 to 8 columns and no gap behind them: see few.hpp.
+// Matrices with 2 to 8 columns and no gaps between their rows: see few.hpp.
 #include "ops/transpose/kernels/few.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-// Stages kVectors vectors from an address that is aligned to them.
+// Stages kVectors vectors from an aligned address.
 template <class Layout, int kVectors>
 __device__ __forceinline__ void stage_vectors(const byte* from, read_policy read, byte* stage) {
     constexpr int kIterations = (kVectors + kFewThreads - 1) / kFewThreads,
@@ -31,7 +31,7 @@ __device__ __forceinline__ void stage_vectors(const byte* from, read_policy read
     }
 }
 
-// The same where not all of it lies in [begin, end): what does not is staged as 0.
+// The same if some bytes are outside [begin, end). These are staged as 0.
 template <int kElement, class Layout, int kVectors>
 __device__ __forceinline__ void stage_vectors_within(const byte* from, const byte* begin, const byte* end,
                                                      read_policy read, byte* stage) {
@@ -55,7 +55,7 @@ __device__ __forceinline__ void stage_vectors_within(const byte* from, const byt
     }
 }
 
-// Few columns. kAligned: the source is aligned to vectors. kShifted: not every row of the destination is to words.
+// Few columns. kAligned: the source is aligned to vectors. kShifted: some rows of the destination begin inside words.
 template <int kElement, int kCount, bool kAligned, bool kShifted>
 struct few_columns {
     using tile = few_tile<kElement, kCount>;
@@ -66,7 +66,7 @@ struct few_columns {
     static constexpr int kRows = tile::kGroups * kPerWord;
     static_assert(!kShifted || kPerWord > 1);
 
-    // Shared memory has the group before the block's first one too, if that is wanted.
+    // If words are shifted, shared memory also has the group before the block's first one.
     static constexpr int kBefore = kShifted ? (group::kBytes + kVectorBytes - 1) / kVectorBytes * kVectorBytes : 0;
     static constexpr int kVectors = (kBefore + tile::kBytes) / kVectorBytes + (kAligned ? 0 : 1);
 
@@ -74,7 +74,7 @@ struct few_columns {
         return kAligned ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address)) % kVectorBytes;
     }
 
-    // The groups of a thread. `offset` is where in shared memory the first one lies; it may be past a word.
+    // Loads the groups of a thread. `offset` is the first one's position in shared memory, which may be inside a word.
     template <int kMany>
     static __device__ __forceinline__ void load(const byte* stage, unsigned offset, group (&groups)[kMany]) {
         if constexpr (kAligned || kPerWord == 1) {
@@ -103,7 +103,7 @@ struct few_columns {
         for (int i = 0; i < kMany; ++i) groups[i].transpose_to_words();
     }
 
-    // Writes what is staged from `offset` on: rows `row` and on of the matrix.
+    // Writes the staged groups from `offset` on: rows of the matrix, beginning with `row`.
     template <bool kWhole>
     static __device__ __forceinline__ void store(const byte* stage, unsigned offset, byte* destination,
                                                  std::int64_t pitch, std::int64_t row, std::int64_t rows) {
@@ -118,7 +118,7 @@ struct few_columns {
             const int past = kShifted ? past_word(line) : 0;
             const unsigned shift = 8 * static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line));
             byte* const to = line - past;
-            [[maybe_unused]] word last{};  // of the lane before, with the group before
+            [[maybe_unused]] word last{};  // of the lane before; at first of the group before
             if constexpr (kShifted) last = before[0].get(k);
             CORNERTURN_UNROLL
             for (int i = 0; i < kPerThread; ++i) {
@@ -173,7 +173,7 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks) transp
 template <int kElement, int kCount, bool kAligned, bool kShifted>
 void start_few_columns(const matrix_work& work) {
     using few = few_columns<kElement, kCount, kAligned, kShifted>;
-    // A word that begins before a tile's end may end behind it.
+    // A word that begins before a tile's end may end after it.
     const std::int64_t rows = work.rows + (kShifted ? few::kPerWord - 1 : 0);
     for_each_grid(work, (rows + few::kRows - 1) / few::kRows, dim3(kFewThreads),
                   [](const launch_shape& shape, const matrix_work& part) {

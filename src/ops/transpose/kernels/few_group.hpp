@@ -1,6 +1,6 @@
-// Groups: what a thread moves at once of a matrix with few columns or rows. A group is as many rows (or columns) of
-// such a matrix as a word has elements, and so as many words as the matrix has columns (or rows). Transposing a group
-// is a fixed permutation of its bytes; it lies in shared memory as it does in the side of the matrix that has no gaps.
+// Groups: what a thread moves at once of a matrix with few columns or rows. A group has as many rows (or columns) of
+// the matrix as a word has elements. So it has as many words as the matrix has columns (or rows). To transpose a group
+// is a fixed permutation of its bytes. In shared memory a group lies as on the side of the matrix without gaps.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace CORNERTURN_KERNELS {
 
-// Moves bytes between words, in an order that the compiler knows: byte b of the result is byte Order::source(b). A step
+// Moves bytes between words in an order known at compile time: byte b of the result is byte Order::source(b). One step
 // (__byte_perm) takes four bytes out of two words.
 template <class Order>
 struct byte_permutation {
@@ -22,14 +22,14 @@ struct byte_permutation {
 private:
     static __host__ __device__ constexpr int from(int byte) { return Order::source(byte); }
     static __host__ __device__ constexpr int word_from(int byte) { return from(byte) / 4; }
-    static __host__ __device__ constexpr bool is_first(
-        int byte) {  // of the bytes of its word, to come from where it does
+    // Whether no earlier byte of the same word comes from the same source word.
+    static __host__ __device__ constexpr bool is_first(int byte) {
         for (int b = byte / 4 * 4; b < byte; ++b) {
             if (word_from(b) == word_from(byte)) return false;
         }
         return true;
     }
-    // How many words a word's bytes come from, and the k-th of them (the last, if there are fewer).
+    // How many words the bytes of a word come from, and the k-th of these (the last one, if there are fewer).
     static __host__ __device__ constexpr int sources(int word) {
         int count = 0;
         for (int b = 4 * word; b < 4 * word + 4; ++b) count += is_first(b) ? 1 : 0;
@@ -42,7 +42,7 @@ private:
         }
         return found;
     }
-    // What picks the byte out of two words.
+    // The nibble that selects the byte out of two words.
     static __host__ __device__ constexpr unsigned nibble(int byte, int low, int high) {
         const int at = from(byte) % 4;
         return static_cast<unsigned>(word_from(byte) == low ? at : word_from(byte) == high ? 4 + at : 0);
@@ -52,7 +52,7 @@ private:
         for (int i = 0; i < 4; ++i) all |= nibble(4 * word + i, low, high) << 4 * i;
         return all;
     }
-    // A word has its bytes from two others in position: adds those from one more.
+    // The word already has its bytes from two other words in position. This adds the bytes from one more.
     static __host__ __device__ constexpr unsigned adding(int word, int added) {
         unsigned all = 0;
         for (int i = 0; i < 4; ++i) {
@@ -62,8 +62,8 @@ private:
         return all;
     }
 
-    // Where a word's bytes come from four, its halves are made first, two halves that come from the same two words at
-    // once: the leader's is the lower one. Half h begins with byte 2 h of the result.
+    // If the bytes of a word come from four words, its halves are made first. Two halves that come from the same two
+    // words are made at once; the lower one is the leader. Half h begins with byte 2 h of the result.
     static constexpr int kHalves = 2 * kWords;
     static __host__ __device__ constexpr bool alike(int half, int other) {
         return sources(other / 2) == 4 && word_from(2 * half) == word_from(2 * other) &&
@@ -114,14 +114,14 @@ private:
     }
 };
 
-// Groups of a matrix that has kCount columns (or rows).
+// Groups of a matrix with kCount columns (or rows).
 template <int kElement, int kCount>
 struct element_group {
     static constexpr int kWord = kWordBytes<kElement>, kPerWord = kElementsPerWord<kElement>;
     static constexpr int kBytes = kCount * kWord, kRegisters = kBytes / 4;
     using word = word_t<kElement>;
 
-    // The group without gaps: element after element, those of a row (or column) of kCount beside each other.
+    // The group without gaps, row after row (or column after column), each with kCount elements.
     unsigned registers[kRegisters];
 
     struct to_words {  // word k has the elements of column k
@@ -136,14 +136,14 @@ struct element_group {
             return byte / kElement % kCount * 4 + byte / kElement / kCount * kElement + byte % kElement;
         }
     };
-    // Replaces the group by words of its columns, and back.
+    // Replace the group by the words of its columns, and the reverse.
     __device__ __forceinline__ void transpose_to_words() { transpose<to_words>(); }
     __device__ __forceinline__ void transpose_from_words() { transpose<from_words>(); }
 
     __device__ __forceinline__ word get(int k) const { return part<word>(k); }
     __device__ __forceinline__ void set(int k, word value) { set_part<word>(k, value); }
 
-    // Part k of the group, of as many bytes as T has.
+    // Part k of the group, with the size of T.
     template <class T>
     __device__ __forceinline__ T part(int k) const {
         if constexpr (sizeof(T) == 4) {
@@ -181,16 +181,16 @@ private:
     }
 };
 
-// Where groups lie in shared memory: behind each other, but that vectors are swizzled within a line of banks where the
-// groups of neighbouring lanes would begin in the same banks.
+// Positions of groups in shared memory. They follow each other. Where the groups of neighbouring lanes would begin in
+// the same banks, vectors are swizzled within a line of banks.
 template <int kGroupBytes>
 struct group_layout {
     static constexpr int kVectorsPerGroup = kGroupBytes % kVectorBytes == 0 ? kGroupBytes / kVectorBytes : 1;
     static constexpr unsigned kSwizzled = (kVectorsPerGroup & -kVectorsPerGroup) - 1;
-    // The widest access that every group is aligned to.
+    // The widest access to which every group is aligned.
     static constexpr int kAccess = kGroupBytes % 16 == 0 ? 16 : kGroupBytes & -kGroupBytes;
 
-    // Groups that are a multiple of this many bytes apart lie as far apart.
+    // Two groups whose distance is a multiple of this many bytes keep their distance in spite of the swizzle.
     static constexpr int kPeriod = 32 * kGroupBytes;
     static __device__ __forceinline__ unsigned slot(unsigned offset) {
         return kSwizzled == 0 ? offset : offset ^ (offset >> 7 & kSwizzled) << 4;

@@ -1,12 +1,12 @@
-// Matrices with 2 to 8 rows, whose transposes have no gap behind their rows: see few.hpp.
+// Matrices with 2 to 8 rows whose transposes have no gaps between their rows: see few.hpp.
 #include "ops/transpose/kernels/few.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-// Few rows. kAligned: every row of the source is aligned to words. kFlat: the destination is to vectors; else each
-// block writes whole sectors of it, and has groups that its neighbour has too.
+// Few rows. kAligned: every row of the source is aligned to words. kFlat: the destination is aligned to vectors.
+// Otherwise each block writes whole sectors of it, and loads some groups that its neighbour loads too.
 template <int kElement, int kCount, bool kAligned, bool kFlat>
 struct few_rows {
     using tile = few_tile<kElement, kCount>;
@@ -16,10 +16,10 @@ struct few_rows {
     static constexpr int kWord = group::kWord, kPerWord = group::kPerWord, kPerThread = tile::kPerThread;
     static_assert(kAligned || kPerWord > 1);
     static constexpr int kBack = kFlat ? 0 : kSectorBytes / kWord;          // groups
-    static constexpr int kMoved = tile::kGroups - kBack;                    // by a block
+    static constexpr int kMoved = tile::kGroups - kBack;                    // groups that a block moves
     static constexpr int kVectors = kMoved * group::kBytes / kVectorBytes;  // of the destination
 
-    // Stages the groups from column `col` on; not all of them exist if not kWhole.
+    // Stages the groups from column `col` on. Unless kWhole, some of them may not exist.
     template <bool kWhole>
     static __device__ __forceinline__ void load(const byte* source, std::int64_t pitch, std::int64_t col,
                                                 std::int64_t cols, read_policy read, byte* stage) {
@@ -59,8 +59,8 @@ struct few_rows {
         }
     }
 
-    // A vector's words, the first of which begins at `offset` in shared memory, maybe past a word; `iterations` of the
-    // block further on, where all lies as it does here.
+    // The words of a vector. The first begins at `offset` in shared memory, perhaps inside a word. `iterations` counts
+    // the block's iterations from `stage` on; in each of them, positions are the same as in the first.
     static __device__ __forceinline__ uint4 vector_at(const byte* stage, unsigned offset, int iterations) {
         stage += iterations * (kFewThreads * kVectorBytes);
         if constexpr (kFlat) {
@@ -83,7 +83,7 @@ struct few_rows {
         }
     }
 
-    // Writes kVectors vectors: elements `first` and on of a destination that has `total`. They lie at `offset`.
+    // Writes kVectors vectors: the elements of the destination from `first` on. It has `total`. They are at `offset`.
     template <bool kWhole>
     static __device__ __forceinline__ void store(const byte* stage, unsigned offset, byte* destination,
                                                  std::int64_t first, std::int64_t total, result_policy result) {
@@ -99,7 +99,7 @@ struct few_rows {
             if constexpr (kWhole) {
                 uint4* const address = reinterpret_cast<uint4*>(to + i * (kFewThreads * kVectorBytes));
                 if constexpr (kElement < 4) {
-                    *address = vector;  // a policy would take registers that there are not
+                    *address = vector;  // a policy would take too many registers
                 } else {
                     result.store(address, vector);
                 }
@@ -133,7 +133,7 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks)
     const std::int64_t first = col * kCount - past / kElement, total = work.cols * kCount;
     const read_policy read(work.keeps_lines);
 
-    // What is loaded beyond a row's words must be elements of it too.
+    // Words that are loaded beyond the row's own must be elements of the matrix too.
     const bool inside = (blockIdx.x > 0 || (kAligned && kFlat)) &&
                         col + few::kMoved * kPerWord + (kAligned ? 0 : 8 / kElement) <= work.cols;
     if (inside) {
@@ -150,7 +150,7 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks)
 template <int kElement, int kCount, bool kAligned, bool kFlat>
 void start_few_rows(const matrix_work& work, const gpu& on) {
     using few = few_rows<kElement, kCount, kAligned, kFlat>;
-    // What the blocks write begins up to an element less than a sector before the destination.
+    // The first sector that the blocks write begins less than a sector before the destination.
     const std::int64_t moved = std::int64_t{few::kMoved} * few::kPerWord * kCount;
     const std::int64_t total = work.rows * work.cols + (kFlat ? 0 : kSectorBytes / kElement - 1);
     for_each_grid(work, (total + moved - 1) / moved, dim3(kFewThreads),

@@ -1,5 +1,5 @@
-// Square matrices in place: a block takes two tiles that mirror each other, reads both and writes each where the other
-// was.
+// Square matrices in place. A block takes a tile and its mirror image across the diagonal. It reads both and writes
+// each to the other's position.
 #include "ops/transpose/kernels/kernels.hpp"
 #include "ops/transpose/kernels/unit_tile.hpp"
 #include "ops/transpose/kernels/vector_tile.hpp"
@@ -7,16 +7,16 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-// Pairs of tiles: one below the diagonal, or on it, and its mirror image. They come in squares, since where rows are
-// not aligned neighbours share sectors, on either side; and the squares below the diagonal in columns, those of two
-// columns in a row, so that all such rows are as long.
+// Pairs of tiles: one below the diagonal or on it, and its mirror image. They are grouped into squares, because
+// neighbours share sectors on both sides if rows are not aligned. The squares below the diagonal form columns of
+// different lengths. Two columns make a row, so that all rows have the same length.
 struct pair_order {
-    unsigned tiles, side_log;  // of the matrix, on a side, and those of a square
+    unsigned tiles, side_log;  // on a side of the matrix; the logarithm of those on a side of a square
 
     __host__ __device__ unsigned squares() const { return (tiles + (1u << side_log) - 1) >> side_log; }
     __host__ __device__ unsigned squares_in_row() const { return squares() | 1; }
     std::int64_t blocks() const { return std::int64_t{squares_in_row()} * ((squares() + 1) / 2) << 2 * side_log; }
-    // The tile below. Where it lies above, or outside, there is none.
+    // The tile below the diagonal. has() is false if it is above the diagonal or outside.
     __device__ tile_index tile_of(unsigned block) const {
         const unsigned n = squares(), square = block >> 2 * side_log;
         const unsigned y = square / squares_in_row(), x = square % squares_in_row();
@@ -37,7 +37,7 @@ void for_each_pair(const matrix_work& work, int tile, int threads, unsigned side
                   [&](const launch_shape& shape, const matrix_work& part) { start(shape, part, order); });
 }
 
-// The tile below the diagonal, rows x cols of it, and the one above; on the diagonal they are one.
+// Exchanges the tile below the diagonal, of which rows x cols exist, with the one above. On the diagonal they are one.
 template <bool kWhole, class Tile>
 __device__ __forceinline__ void exchange(byte* below, byte* above, std::int64_t ld, std::int64_t rows,
                                          std::int64_t cols, uint4* tiles, read_policy read, result_policy result) {
@@ -78,11 +78,11 @@ void run_vector(const matrix_work& work, const gpu& on) {
     });
 }
 
-// Elements of any size and alignment. Half of a block's threads have the one tile, and half the other.
+// Elements of any size and alignment. Half of a block's threads have one tile, and half have the other.
 //
-// Writes: no byte more than the tile has, since what lies beside it is another block's: words that are aligned in
-// memory, and unit by unit what they leave at both ends. A thread's columns are so far apart that their rows of the
-// destination begin alike within a word.
+// Writes: not a byte more than the tile has, because the bytes beside it belong to another block. Threads write aligned
+// words, and the rest at both ends unit by unit. The columns of a thread are so far apart that their rows of the
+// destination begin at the same position in a word.
 template <class Tiles, int kUnit>
 __device__ __forceinline__ void store_exactly(const unit_work& work, const unit_cut& cut, byte* to, int rows, int cols,
                                               const byte* tile, int thread) {
@@ -123,7 +123,7 @@ __device__ __forceinline__ void store_exactly(const unit_work& work, const unit_
     }
     if constexpr (kUnit < kWord) {
         using unit = storage_t<kUnit>;
-        // A column has kWord bytes at its ends at most, if it has whole words.
+        // A column that has whole words has at most kWord bytes at its ends.
         const int ends = bytes % kWord == 0 ? Tiles::kPerWord : 2 * Tiles::kPerWord, c = thread / ends;
         const int whole_from = -past_of(c) & (kWord - 1), at_end = thread % ends * kUnit;
         const int whole = bytes > whole_from ? (bytes - whole_from) / kWord * kWord : 0;
@@ -134,11 +134,11 @@ __device__ __forceinline__ void store_exactly(const unit_work& work, const unit_
     }
 }
 
-constexpr int kHalf = 256;  // threads, at most
+constexpr int kHalf = 256;  // at most this many threads
 template <int kUnit, int kUnits>
-using tile_of_units = unit_tile<kUnit, kUnits, (kUnit < 4)>;  // narrow ones begin anywhere in a word
+using tile_of_units = unit_tile<kUnit, kUnits, (kUnit < 4)>;  // narrow units begin anywhere in a word
 
-// What waits at a time matters more than how many wait: narrow units leave room for 64 registers.
+// The loads in flight of one thread matter more than the number of threads: narrow units leave room for 64 registers.
 template <int kUnit>
 inline constexpr int kResident = kUnit < 4 ? 1024 : 1536;  // threads
 template <int kUnit, int kUnits>
@@ -164,8 +164,8 @@ __global__ void CORNERTURN_RESIDENT(2 * kHalf, kResident<kUnit>)
                                 static_cast<int>(thread));
 }
 
-// Cuts a matrix into square tiles: of so many bytes as was measured on an H200, or of fewer where a multiprocessor has
-// less shared memory, so that it holds as many blocks, of two tiles each, as its registers do.
+// Cuts a matrix into square tiles. Their size was measured on an H200. On GPUs with less shared memory they are
+// smaller, so that a multiprocessor holds as many blocks, of two tiles each, as its registers allow.
 template <class Tiles, int kUnit>
 unit_cut square_cut(const matrix_work& work, const gpu& on) {
     constexpr int kMeasured = (kUnit == 2 ? 32 : 16) << 10, kBlocks = kResident<kUnit> / (2 * kHalf);
@@ -220,7 +220,7 @@ void run_units(const matrix_work& work, const gpu& on) {
     }
 }
 
-// Elements that are coalesced by themselves: a block exchanges tile_rows of one column for those of a row.
+// Elements that are coalesced by themselves. A block exchanges tile_rows elements of a column with those of a row.
 constexpr int kBlockThreads = production::kBlockThreads;
 
 template <int kUnit>
@@ -253,7 +253,7 @@ template <int kUnit>
 void run_blocks(const matrix_work& work, const gpu&) {
     const auto units = static_cast<unsigned>(work.element_size / kUnit);
     const unsigned tile_rows = units < 4 * kBlockThreads ? 4 * kBlockThreads / units : 1;
-    // One slab, of any matrix that memory can hold: a part of it would be no transpose in place.
+    // A single slab, for any matrix that fits in memory: a part of the matrix cannot be transposed in place.
     for_each_slab<row_major, slab_order::transposed>(
         work, {tile_rows, 1}, dim3(kBlockThreads), [&](launch_shape shape, const matrix_work& part) {
             shape.tiles = nullptr;

@@ -1,4 +1,4 @@
-// cornerturn::cuda::transpose: checks what the caller gave, chooses the kernel, launches it.
+// cornerturn::cuda::transpose: checks the arguments, chooses the kernel, launches it.
 #include <cuda_runtime.h>
 
 #include <string>
@@ -18,7 +18,7 @@ using std::to_string;
 
 std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// All that a call does once the layout is known to be right, and the device the current one.
+// The rest of a call, once the layout is known to be right and the device is the current one.
 void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destination, int on_device,
          cudaStream_t stream) {
     check_stream(stream, on_device);
@@ -56,7 +56,7 @@ void transpose(const cornerturn::detail::any_batch& source, const cornerturn::de
                std::int64_t element_size, std::int64_t element_alignment, cudaStream_t stream) {
     const transpose_layout layout = checked_layout(source.layout, destination.layout, element_size, element_alignment);
     if (is_empty(layout)) return;
-    // Arguments first: what is wrong with them is wrong without a device, too.
+    // Check the arguments first: they can be wrong even without a device.
     check_addresses(layout, source.data, destination.data);
     const int on_device = device::current_device();
     run(layout, source.data, destination.data, on_device, stream);

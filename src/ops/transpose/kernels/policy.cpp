@@ -14,10 +14,10 @@
 namespace cornerturn::production {
 namespace {
 
-// As much as Hopper's: large tiles need it, and are tuned there.
+// As much as Hopper has. Large tiles need it, and were tuned there.
 constexpr bool has_large_shared_memory(const gpu& on) { return on.shared_bytes_of_block >= 227 << 10; }
 
-// The first strip that is as wide, or the last.
+// The first strip that is wide enough, or the last one.
 constexpr strip strip_of(int element, std::int64_t side) {
     strip found{};
     for (const strip& s : kStrips) {
@@ -28,7 +28,7 @@ constexpr strip strip_of(int element, std::int64_t side) {
     return found;
 }
 
-// The widest strip that is as long, if one is.
+// The widest strip that is long enough, if there is one.
 constexpr strip strip_as_long(int element, std::int64_t length) {
     strip found{};
     for (const strip& s : kStrips) {
@@ -37,7 +37,7 @@ constexpr strip strip_as_long(int element, std::int64_t length) {
     return found;
 }
 
-// What fits the shared memory that every GPU has without asking, where there is not much of it.
+// Whether the tile fits. GPUs with little shared memory allow only the part that needs no request.
 constexpr bool fits_shared(const tuning& ragged, const gpu& on) {
     return has_large_shared_memory(on) || ragged.tile_rows * ragged.tile_cols * ragged.unit <= 40 << 10;
 }
@@ -52,7 +52,7 @@ tuning ragged_tile(int element, std::int64_t cols, const gpu& on) {
     return found;
 }
 
-// The row for a unit, of so many rows or columns where there are several.
+// The row for a unit, and for this number of rows or columns if the table has several.
 template <int kRows>
 tuning row_for(const tuning_list<kRows>& list, int unit, std::int64_t few = 0) {
     for (const tuning& t : list.rows) {
@@ -62,26 +62,27 @@ tuning row_for(const tuning_list<kRows>& list, int unit, std::int64_t few = 0) {
 }
 
 constexpr int kLow = 256;                       // rows of a matrix that may leave a tile half empty
-constexpr std::int64_t kLong = 4096;            // rows of what has up to kFew columns, and the reverse
+constexpr std::int64_t kLong = 4096;            // rows of a matrix with up to kFew columns, and the reverse
 constexpr std::int64_t kSmallBytes = 40 << 10;  // bytes of a matrix that a block may hold
 constexpr int kBlocksFrom = 128;                // bytes of an element that is coalesced by itself
-constexpr int kManyUnits = 32;                  // of an element: a tile of them in place would be small
+constexpr int kManyUnits = 32;                  // units of an element: with more, a tile in place would be small
 constexpr int kSectorBytes = 32;                // bytes
 
-// What the choice hangs on, taken apart once.
+// All that the choice depends on, worked out once.
 struct view_of_work {
     int unit;
     bool whole_elements;                   // an element is one unit
-    std::int64_t aligned_to;               // to the lowest bit that is set here every row is aligned, on both sides
-    bool vectors;                          // every row begins at a vector, on both sides
-    bool whole_source, whole_destination;  // and, of elements of 4 bytes and more, at a sector
-    bool stackable;  // vectors, and the source's rows follow each other through the batch: each vector of the
-                     // destination is some matrix's own
+    std::int64_t aligned_to;               // every row on both sides is aligned to the lowest bit that is set here
+    bool vectors;                          // every row on both sides begins at a vector
+    bool whole_source, whole_destination;  // for elements of 4 bytes and more: every row begins at a sector
+    // The rows are vectors, and the source's rows follow each other through the batch. Each vector of the destination
+    // then belongs to one matrix.
+    bool stackable;
     bool in_place;
-    bool packed_source, packed_destination;  // no gap behind the rows
-    bool packed_batch;                       // nor between the matrices, on either side
-    bool tall, wide;                         // a few long columns of a packed source, rows of a packed destination
-    std::int64_t bytes;                      // of all matrices
+    bool packed_source, packed_destination;  // no gaps between rows
+    bool packed_batch;                       // no gaps between rows or matrices, on either side
+    bool tall, wide;     // a few long columns and a packed source; a few long rows and a packed destination
+    std::int64_t bytes;  // of all matrices
 
     explicit view_of_work(const matrix_work& w) {
         const std::int64_t e = w.element_size;
@@ -114,11 +115,12 @@ struct decision {
     const char* why;
 };
 
-// Rows that are multiples of 128 KiB apart are where DRAM minds that blocks read one below the other, more or less as
-// the matrix happens to lie: after a column of tiles comes one further on then. For other distances that costs a point.
+// If the distance of rows is a multiple of 128 KiB, DRAM suffers when blocks read rows below one another. How much
+// depends on where the matrix is in memory. Then blocks work at two positions in each row. For other distances, this
+// would cost a percent.
 bool rows_collide(const matrix_work& w) { return w.source_ld * w.element_size % (128 << 10) == 0 && w.rows > 1024; }
 
-// How much of the tiles that cover the matrix is used.
+// The used fraction of the tiles that cover the matrix.
 double fill_of(const tuning& tile, const matrix_work& w) {
     const auto used = [](std::int64_t extent, int side) {
         return static_cast<double>(extent) / side / static_cast<double>((extent - 1) / side + 1);
@@ -127,12 +129,12 @@ double fill_of(const tuning& tile, const matrix_work& w) {
 }
 constexpr double kMostlyFull = 0.5;
 
-// The sizes of matrices in kTiles and kDirect are an H200's: what gives each of its multiprocessors work. On other
-// GPUs, which nobody has measured, they are as many times larger as there are multiprocessors.
+// The sizes of matrices in kTiles and kDirect give each multiprocessor of an H200 work. For other GPUs, which were not
+// measured, they are scaled by the number of multiprocessors.
 std::int64_t scaled(std::int64_t bytes, const gpu& on) { return bytes * on.multiprocessors / kH200.multiprocessors; }
 
-// Tiles of vectors for what is neither narrow nor low: the first that is mostly full, or the fullest. No choice: .by is
-// path::nothing.
+// Tiles of vectors for matrices that are neither narrow nor low: the first tile that is mostly full, or the fullest. If
+// there is none, .by is path::nothing.
 tuning square_tile(path by, const matrix_work& w, const view_of_work& v, const gpu& on) {
     tuning found{};
     double fill = 0;
@@ -151,9 +153,9 @@ tuning square_tile(path by, const matrix_work& w, const view_of_work& v, const g
 bool is_narrow(const matrix_work& w) { return w.cols <= w.rows && w.cols <= strip_of(w.element_size, w.cols).side; }
 bool is_low(const matrix_work& w) { return w.rows < w.cols && w.rows <= strip_of(w.element_size, w.rows).side; }
 
-// A batch of matrices that alone might not fill a tile. No choice: .by is path::nothing.
+// A batch of matrices that might not fill a tile by themselves. If nothing fits, .by is path::nothing.
 decision decide_batch(const matrix_work& w, const view_of_work& v, const gpu& on) {
-    // Where one block writes whole rows of the destination, it shares no sector with another.
+    // If one block writes whole rows of the destination, it shares no sector with another block.
     const strip across = strip_of(v.unit, w.cols), down = strip_as_long(v.unit, w.rows);
     const tuning tile = is_narrow(w)       ? across.tall(path::vector)
                         : is_low(w)        ? strip_of(v.unit, w.rows).low()
@@ -169,7 +171,7 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, const gpu& on
     return {};
 }
 
-// No choice: .by is path::nothing.
+// If nothing fits, .by is path::nothing.
 tuning direct_tile(const matrix_work& w, const view_of_work& v, const gpu& on) {
     const std::int64_t extents = v.aligned_to | w.rows * w.element_size | w.cols * w.element_size;
     for (const direct_tuning& d : kDirect) {
@@ -204,8 +206,8 @@ decision decide_for_matrices(const matrix_work& w, const gpu& on) {
         if (const tuning t = direct_tile(w, v, on); t.by != path::nothing)
             return {t, "a small matrix, of whole words: through registers alone"};
     }
-    // Strips hold whole rows of what is narrow: its sectors need not be aligned. But a vector that its rows fill in
-    // part is moved element by element, and they have few others.
+    // A strip holds whole rows of narrow matrices, so its sectors need not be aligned. But if rows fill their last
+    // vector only in part, its elements are moved one by one, and narrow rows have few others.
     const auto fills_vectors = [&](std::int64_t elements) {
         return v.vectors && elements * v.unit % kVectorBytes == 0;
     };
@@ -233,7 +235,7 @@ const tuning& use_of(const tuning& t) { return t; }
 const tuning& use_of(const direct_tuning& t) { return t.use; }
 const tuning& use_of(const ragged_tuning& t) { return t.use; }
 
-// Calls visit(rows) with the table that a path's kernels are made from.
+// Calls visit(rows) with the table of a path's kernels.
 template <class Visit>
 void visit_rows(path p, Visit visit) {
     switch (p) {

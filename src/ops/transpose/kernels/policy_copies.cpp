@@ -21,30 +21,31 @@ bool is_batch(const matrix_work& w) { return w.count > 1; }
 bool has_source_gaps(const matrix_work& w) { return w.source_ld != w.cols; }
 bool has_no_source_gaps(const matrix_work& w) { return !has_source_gaps(w); }
 bool has_gaps(const matrix_work& w) { return has_source_gaps(w) || w.destination_ld != w.rows; }
-// The narrower side is no multiple of a vector: the last elements of each row that is as long are moved one by one.
+// The narrower side is not a multiple of a vector. So the last elements of each long row are moved one by one.
 bool ends_within_vectors(const matrix_work& w) { return std::min(w.rows, w.cols) * w.element_size % kVectorBytes != 0; }
-// In a batch, the number of rows is no multiple of one: so are the last elements of each row of the destination.
+// In a batch, the number of rows is not a multiple of a vector. So the same is true of each row of the destination.
 bool has_odd_rows_in_batch(const matrix_work& w) { return is_batch(w) && w.rows * w.element_size % kVectorBytes != 0; }
-// Matrices of few rows leave most of a tile for tall ones empty.
+// Matrices of few rows leave most of a tall tile empty.
 bool is_batch_of_few_rows(const matrix_work& w) { return is_batch(w) && w.rows <= 200; }
 template <int kBytes>
 bool is_batch_of_less(const matrix_work& w) {
     return is_batch(w) && w.rows * w.cols * w.element_size < kBytes;
 }
-// A row of the source begins within a word, so that all of it is shifted as it is read.
+// A row of the source begins inside a word. So all of it is shifted as it is read.
 bool is_shifted(const matrix_work& w) { return starts_of_source_rows(w) % 4 != 0; }
-// Smaller work is sooner over by the simpler kernel.
+// For smaller work, the simpler kernel is faster.
 bool is_large(const matrix_work& w) { return w.rows * w.cols * w.count * w.element_size >= 32 << 20; }
 bool is_large_and_shifted(const matrix_work& w) { return is_large(w) && is_shifted(w); }
 bool is_large_and_odd(const matrix_work& w) { return is_large(w) && w.rows % 2 != 0; }
 bool has_16_kib(const matrix_work& w) { return w.rows * w.cols * w.element_size >= 16 << 10; }
-// Rows of the source that all begin at the same place in a word of four.
+// All rows of the source begin at the same position in a word of four.
 bool has_alike_rows(const matrix_work& w) {
     return has_no_source_gaps(w) && w.cols % 4 == 0 && (w.count == 1 || w.source_stride % 4 == 0);
 }
-// Of 3 bytes, path::units moves whole words where the longer rows begin at words: the destination's of a low matrix,
-// else the source's, which must end at words, too, or be long. Or where the source's rows begin alike: of 1,000 rows
-// and more, and in batches of fewer whose rows and columns are multiples of four.
+// For elements of 3 bytes, path::units moves whole words in two cases. The first: the longer rows begin at words. These
+// are the destination's rows for a low matrix, else the source's, which must also end at words or be long. The second:
+// the source's rows begin alike, and there are 1,000 rows or more, or a batch of fewer whose rows and columns are
+// multiples of four.
 bool is_of_words(const matrix_work& w) {
     if (w.element_size != 3) return false;
     const bool fours = is_batch(w) && has_alike_rows(w) && w.rows % 4 == 0 && starts_of_destination_rows(w) % 4 == 0;
@@ -61,21 +62,20 @@ bool is_batch_not_of_words(const matrix_work& w) {
 }
 bool has_3_bytes(const matrix_work& w) { return w.element_size == 3; }
 bool has_3_bytes_and_gaps(const matrix_work& w) { return has_3_bytes(w) && has_source_gaps(w); }
-// The kernel for small matrices moves words where both sides have whole ones. Where not, it is still the faster one for
-// 300 rows and more of 2 or 4 elements.
+// The kernel for small matrices moves words if both sides have whole words. Otherwise it is still faster for 300 rows
+// and more of 2 or 4 elements.
 bool has_no_words_when_small(const matrix_work& w) {
     if (w.rows >= 300 && (w.cols == 2 || w.cols == 4)) return false;
     return w.rows * w.element_size % 4 != 0 || w.cols * w.element_size % 4 != 0;
 }
 
-// The side of a matrix that a limit is about: the rows of one that has fewer rows than columns, the columns of any
-// other, the narrower of the two, or the rows.
+// The side to which a limit applies: the rows of a matrix with fewer rows than columns, the columns of any other
+// matrix, the narrower side of the two, or the rows.
 enum class side { of_low, of_tall, narrower, rows };
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
-// The matrices that the copy between tensors moves faster than the kernel that is made for them: most leave its tiles
-// half empty. All were compared on an H200; beside each limit is the experiment that it comes from
-// (docs/experiments.md).
+// Matrices that the copy between tensors moves faster than their own kernel does. Most leave the kernel's tiles half
+// empty. All were compared on an H200. The number after each limit is its experiment (docs/experiments/copies.md).
 struct copies_tuning {
     path instead_of;
     int least_unit, most_unit;

@@ -1,10 +1,11 @@
-// Tiles of any alignment, for elements of 4 bytes and more: one element an access, neighbours to neighbouring threads.
+// Tiles of any alignment, for elements of 4 bytes and more. Each access is one element, and neighbouring threads access
+// neighbouring elements.
 //
-// Writes: whole sectors of memory (32 bytes), since a sector that two blocks write in part costs twice. Each row of the
-// destination begins elsewhere within a sector, so each column of the tile ends elsewhere: a tile holds one sector's
-// rows more than it moves, and what it leaves at its end the next tile begins with.
+// Writes: whole sectors of memory (32 bytes), because a sector that two blocks write in part costs twice. The rows of
+// the destination begin at different positions in a sector, so the columns of a tile end at different rows. A tile
+// therefore holds one sector's rows more than it moves. The next tile begins with the rows that this one leaves.
 //
-// What limits is how many loads wait at a time: a thread has all of its own under way before it needs the first.
+// What limits it: the number of loads in flight. A thread issues all of its loads before it needs the first.
 #include "ops/copy/kernels/bytes.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 
@@ -17,15 +18,14 @@ struct ragged_tile {
     using element = storage_t<kElement>;
     static constexpr int kPerSector = kSectorBytes / kElement, kBack = kPerSector;
     static constexpr int kMoved = kRows - kBack;  // rows from one tile to the next
-    static constexpr int kPitch = kCols | 1;      // odd: a column has one element in each bank
+    static constexpr int kPitch = kCols | 1;      // odd, so each bank has one element of a column
     static constexpr int kBytes = kRows * kPitch * kElement;
     static constexpr int kRowsAtOnce = kThreads / kCols, kLoads = kRows / kRowsAtOnce;
     static constexpr int kColsAtOnce = kThreads / kRows, kStores = kCols / kColsAtOnce;
     static_assert(kRowsAtOnce * kCols == kThreads && kLoads * kRowsAtOnce == kRows);
     static_assert(kColsAtOnce * kRows == kThreads && kStores * kColsAtOnce == kCols);
 
-    // Reads the tile out of a rows x cols matrix: the tile's first row is `row`, and its first column `col`. kInside:
-    // all of it may be read.
+    // Reads the tile at (`row`, `col`) of a rows x cols matrix. kInside: all of it may be read.
     template <bool kInside>
     static __device__ __forceinline__ void load(const byte* matrix, std::int64_t pitch, std::int64_t row,
                                                 std::int64_t col, std::int64_t rows, std::int64_t cols,
@@ -54,8 +54,8 @@ struct ragged_tile {
         }
     }
 
-    // Writes the tile. `line` is the address of its row kBack in its first column's row of the destination. kInside:
-    // all its rows are there; else row kBack is the destination's `row` of `rows`.
+    // Writes the tile. `line` is the address of row kBack of its first column in the destination. kInside: all rows of
+    // the tile exist. Otherwise row kBack of the tile is number `row` of `rows` in the destination.
     template <bool kInside>
     static __device__ __forceinline__ void store(byte* line, std::int64_t pitch, std::int64_t row, std::int64_t rows,
                                                  std::int64_t cols, const element* tile, result_policy result) {
@@ -68,18 +68,17 @@ struct ragged_tile {
         CORNERTURN_UNROLL_BY(8)
         for (int i = 0; i < kStores; ++i) {
             if (left <= 0) return;
-            // A thread's element lies so far back that a warp writes whole sectors.
+            // A thread's element is so many rows back that a warp writes whole sectors.
             const int back = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % kSectorBytes / kElement);
             if (kInside || (row - back >= 0 && row - back < rows)) {
                 element* const to = reinterpret_cast<element*>(line + (r - kBack - back) * kElement);
                 if constexpr (kElement == 4) {
-                    *to = tile[-back * kPitch];  // a policy would take registers that there are not
+                    *to = tile[-back * kPitch];  // a policy would take too many registers
                 } else {
                     result.store(to, tile[-back * kPitch]);
                 }
             }
-            line =
-                kept_pointer(line + kColsAtOnce * pitch);  // eight addresses would take more registers than there are
+            line = kept_pointer(line + kColsAtOnce * pitch);  // eight addresses would take too many registers
             tile += kColsAtOnce;
             left -= kColsAtOnce;
         }
@@ -98,7 +97,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix
 
     const std::int64_t first_row = row - tiles::kBack;
     const read_policy read(work.keeps_lines);
-    // What lies beyond a row's end may be read: it is the next row, where no gap is between them.
+    // Bytes after a row's end may be read if they are the next row, without a gap between.
     const bool inside =
         first_row >= 0 && first_row + kRows <= work.rows &&
         (work.source_ld > work.cols ? col + kCols <= work.cols
@@ -132,7 +131,7 @@ struct ragged_rows {
     static constexpr run_work kernel() {
         constexpr production::tuning kUse = production::kRagged[kRow].use;
         if constexpr (kUse.unit < 4) {
-            return nullptr;  // ragged_bytes.cu has it
+            return nullptr;  // it is in ragged_bytes.cu
         } else {
             return &run<kUse.unit, kUse.tile_rows + kSectorBytes / kUse.unit, kUse.tile_cols, kUse.threads,
                         production::kRagged[kRow].resident>;

@@ -1,19 +1,18 @@
 // Tiles of any alignment, for elements narrower than a word.
 //
-// Reads: threads beside each other load aligned pairs of words beside each other, and get what is behind their own from
-// the next thread: words that follow each other are shifted into one. Where a row begins within a pair is the same in
-// all the rows that a thread takes from one of its groups, so it works that out once; and all that it takes is under
-// way at once. A group is as many rows as a word has elements: its words are transposed into words of columns in
-// registers, and these are staged column by column.
+// Reads: neighbouring threads load neighbouring aligned pairs of words. Each gets the words after its own from the next
+// thread, and shifts neighbouring words into one. A group is as many rows as a word has elements. In all groups of a
+// thread, row r begins at the same position in a pair, so the thread computes this once. All of its loads are in flight
+// at once. It transposes the words of a group into words of columns in registers, and stages these column by column.
 //
-// Writes: vectors of 16 bytes that are aligned in memory, and whole sectors (32 bytes), since a sector that two blocks
-// write in part costs twice. Each row of the destination begins elsewhere within a sector, so each column of the tile
-// ends elsewhere: a tile holds one sector's rows more than it moves, and what it leaves at its end the next tile begins
-// with. A thread's columns are so far apart that their rows of the destination begin alike, and what it reads from
-// shared memory are words at constant distances.
+// Writes: aligned vectors of 16 bytes, and whole sectors (32 bytes), because a sector that two blocks write in part
+// costs twice. The rows of the destination begin at different positions in a sector, so the columns of a tile end at
+// different rows. A tile therefore holds one sector's rows more than it moves. The next tile begins with the rows that
+// this one leaves. The columns of a thread are so far apart that their rows of the destination begin alike. So a thread
+// reads words at constant distances in shared memory.
 //
-// Blocks at an edge are few, but the last ones to end. They run what all the others run as far as they can:
-// instructions that are not at hand have to be fetched, from behind what is loaded.
+// Few blocks are at an edge, but they end last. As far as possible they run the code of all others: code that is not in
+// the instruction cache must be fetched, and it waits behind the loads of data.
 #include "ops/copy/kernels/words.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 
@@ -34,41 +33,42 @@ struct tile_range {
     }
 };
 
-// kColBytes: what a tile holds of a row of the destination. kLanes: threads across a row of the source. kShared: they
-// share what they load, and so lack the last pair; else they load what they need, and tiles are exactly as wide as
-// pairs are, for matrices that are.
+// kColBytes: bytes of a row of the destination in a tile. kLanes: threads across a row of the source. kShared: these
+// threads share what they load, and so cannot use the last pair. Otherwise each loads all that it needs, and tiles are
+// exactly as wide as the pairs, for matrices of that width.
 template <int kElement, int kColBytes, int kLanes, int kThreads, bool kShared>
 struct byte_tile {
     static_assert(kElement < 4);
     using element = storage_t<kElement>;
     static constexpr int kWord = 4;                              // bytes
-    static constexpr int kPerWord = kElementsPerWord<kElement>;  // and rows of a group
+    static constexpr int kPerWord = kElementsPerWord<kElement>;  // this is also the number of rows in a group
     static constexpr int kRows = kColBytes / kElement, kBack = kSectorBytes / kElement, kMoved = kRows - kBack;
     static constexpr int kGroups = kColBytes / kWord,
                          kVectors = (kColBytes - kSectorBytes) / kVectorBytes;  // of a column
-    // A thread makes a pair of words of a row out of a pair and what the next lane has, or out of three words.
+    // A thread makes a pair of words of a row: from its own pair and the next lane's, or from three words.
     static constexpr int kPair = 2 * kWord, kColsOfPair = 2 * kPerWord, kHeld = kLanes * kColsOfPair;
     static constexpr int kCols = kShared ? kHeld - kColsOfPair : kHeld, kRaw = kShared ? 2 : 3;
-    static constexpr int kReach = kShared ? kHeld : kHeld + kPerWord;  // columns that it may read
+    static constexpr int kReach = kShared ? kHeld : kHeld + kPerWord;  // columns that a tile may read
     static constexpr std::int64_t kAll = kMaxGridY;                    // columns of tiles that a grid can have
 
-    // Reading: a warp has the words of kGroupsOfWarp groups. Where one's rows are shorter than a line of memory they
-    // follow each other, for the sake of what warps read; else they are so far apart that all banks are written to.
+    // Reading: a warp has the words of kGroupsOfWarp groups. If the rows in a tile are shorter than a line of memory,
+    // these groups follow each other, so that a warp reads neighbouring rows. Otherwise they are so far apart that the
+    // warp writes to all banks.
     static constexpr int kGroupsAtOnce = kThreads / kLanes, kLoads = kGroups / kGroupsAtOnce;
     static constexpr int kGroupsOfWarp = 32 / kLanes, kApart = kLanes * kPair * kPerWord < 128 ? 1 : kLanes;
     static_assert(kGroupsAtOnce * kLanes == kThreads && kLoads * kGroupsAtOnce == kGroups);
     static_assert(kGroupsOfWarp == 1 || (kThreads / 32 % kApart == 0 && kGroupsAtOnce % (kApart * kGroupsOfWarp) == 0));
     static_assert(kGroupsAtOnce * kPerWord * kElement % kPair == 0, "a thread's rows begin alike");
 
-    // In shared memory, word g of column `in_pair` of pair `p` lies at kFromPair * p + kFromCol * in_pair + g. Neither
-    // a warp's words, each of a pair's column, nor the words of vectors of four columns that are a pair apart, however
-    // their rows of the destination begin, lie in one bank, or few do: the distance of pairs is odd.
+    // In shared memory, word g of column `in_pair` of pair `p` is at kFromPair * p + kFromCol * in_pair + g. The
+    // distance of pairs is odd. So there are few bank conflicts or none, both when a warp writes words of one column of
+    // each pair, and when it reads vectors of four columns whose pairs are neighbours, whatever their alignment in the
+    // destination.
     static constexpr int kFromPair = (kApart == 1 ? kGroups + kGroupsOfWarp : kGroups) | 1;
     static constexpr int kFromCol = kLanes * kFromPair;
     static constexpr int kBytes = kFromCol * kColsOfPair * kWord;
 
-    // Writing: eight threads beside each other have vectors of one column, and their neighbours a column of another
-    // pair.
+    // Writing: eight neighbouring threads have the vectors of one column. The next eight have a column of another pair.
     static constexpr int kColsAtOnce = kThreads / 8 < kHeld ? kThreads / 8 : kHeld;
     static constexpr int kVectorsAtOnce = kThreads / kColsAtOnce;
     static constexpr int kNeighbours = kLanes < 4 ? kLanes : 4;
@@ -77,7 +77,7 @@ struct byte_tile {
     static_assert(kColsAtOnce % (kNeighbours * kColsOfPair) == 0);
     static_assert(kStores == 1 || kColsAtOnce * kElement % kSectorBytes == 0, "a thread's columns begin alike");
 
-    // A tile of a rows x cols matrix, whose first row is `row`, and its first column `col`.
+    // The tile at (`row`, `col`) of a rows x cols matrix.
     struct tile_source {
         const byte* matrix;
         std::int64_t pitch, row, col, rows, cols;
@@ -87,11 +87,11 @@ struct byte_tile {
     // The words that a thread reads.
     struct words_of_rows {
         unsigned lane, group;
-        unsigned past[kPerWord];  // where the rows begin behind what is aligned, bytes
+        unsigned past[kPerWord];  // bytes from an aligned address to where the rows begin
         unsigned raw[kLoads][kPerWord][kRaw];
 
-        // kInside: all of the tile is there, and so are the words around; else the words that do not lie in a row
-        // wholly come as 0.
+        // kInside: all of the tile exists, and so do the words around it. Otherwise, words that are not wholly inside a
+        // row become 0.
         template <bool kInside>
         __device__ __forceinline__ void load(const tile_source& from) {
             const unsigned warp = threadIdx.x / 32, part = threadIdx.x % 32 / kLanes;
@@ -143,7 +143,7 @@ struct byte_tile {
                 for (int r = 0; r < kPerWord; ++r) {
                     unsigned low = raw[i][r][0], middle = raw[i][r][1], high = raw[i][r][kRaw - 1];
                     if constexpr (kShared) {
-                        const bool second = past[r] >= kWord;  // the pair's second word is the first that counts
+                        const bool second = past[r] >= kWord;  // the row begins in the pair's second word
                         const unsigned first = low;
                         low = second ? middle : first;
                         middle = second ? first : middle;
@@ -171,8 +171,8 @@ struct byte_tile {
         }
     };
 
-    // The first and the last elements of rows, so many as may share their word with what is no element of the row, in
-    // rounds of as many as a thread can hold besides its words.
+    // The first and the last elements of rows. They may share their words with elements outside the row, so they are
+    // loaded by themselves. There are rounds of as many as a thread can hold besides its words.
     struct ends_of_rows {
         static constexpr int kEnd = kPerWord - 1, kAll = (kRows * 2 * kEnd + kThreads - 1) / kThreads;
         static constexpr int kAtOnce = kAll < 4 ? kAll : 4, kRounds = (kAll + kAtOnce - 1) / kAtOnce;
@@ -207,11 +207,11 @@ struct byte_tile {
         }
     };
 
-    // Stages the tile; the caller's barrier is to follow.
+    // Stages the tile. The caller adds the barrier.
     static __device__ __forceinline__ void load(const tile_source& from, bool inside, unsigned* tile) {
         words_of_rows words;
         ends_of_rows ends;
-        // Where the columns lie inside, all their words are whole.
+        // If the columns are inside the matrix, all their words are whole.
         const bool with_ends = !inside && (from.col == 0 || from.cols - from.col < kReach);
         if (inside) {
             words.template load<true>(from);
@@ -230,14 +230,14 @@ struct byte_tile {
         }
     }
 
-    // Where a tile is written: `line` is the address of its row kBack in its first column's row of the destination, and
-    // that the destination's `row` of `rows`. The tile's first `cols` columns are there.
+    // Where a tile is written. `line` is the address of row kBack of its first column in the destination, and that row
+    // is number `row` of `rows` there. The first `cols` columns of the tile exist.
     struct target {
         byte* line;
         std::int64_t pitch, row, rows, cols;
     };
 
-    // Writes the vectors that the destination's rows fill.
+    // Writes the vectors that rows of the destination fill.
     static __device__ __forceinline__ void store(const target& to, const unsigned* tile, result_policy result) {
         const unsigned part = threadIdx.x / 8, ordinal = part % kColsAtOnce;
         const unsigned vector = threadIdx.x % 8 + part / kColsAtOnce * 8;
@@ -248,7 +248,7 @@ struct byte_tile {
         line += static_cast<int>(vector * kVectorBytes) - static_cast<int>(past);
         const std::int64_t row =
             to.row + static_cast<std::int64_t>(vector * (kVectorBytes / kElement)) - past / kElement;
-        // The vector's last three bytes of its first word, or more of it, lie behind the word before.
+        // The last three bytes, or more, of the vector's first word come after the word before it.
         tile += pair * kFromPair + in_pair * kFromCol + (kSectorBytes - past + 3) / kWord - 1 + vector * 4;
         int left = (to.cols < kCols ? static_cast<int>(to.cols) : kCols) - static_cast<int>(col);
         CORNERTURN_UNROLL
@@ -262,7 +262,7 @@ struct byte_tile {
                 for (int k = 0; k < 5; ++k) raw[k] = tile[t * (4 * kVectorsAtOnce) + k];
                 CORNERTURN_UNROLL
                 for (int k = 0; k < 4; ++k) words[k] = __funnelshift_l(raw[k], raw[k + 1], shift);
-                // Checked here, so that it is the store alone that waits for the check.
+                // The check is here so that only the store waits for it.
                 if (left > 0 && at >= 0 && at + kVectorBytes / kElement <= to.rows) {
                     result.store(reinterpret_cast<uint4*>(line + t * (kVectorsAtOnce * kVectorBytes)),
                                  make_uint4(words[0], words[1], words[2], words[3]));
@@ -274,8 +274,8 @@ struct byte_tile {
         }
     }
 
-    // Writes what lies in the first or in the last vector of the destination's rows, where they fill it in part: an
-    // element a thread, and columns so far apart that it lies alike in them.
+    // Writes the first and last vectors of the destination's rows, where the rows fill them only in part. Each thread
+    // writes one element of a column. Its columns are so far apart that the position is the same in all of them.
     static __device__ __forceinline__ void store_ends(const target& to, const unsigned* tile) {
         constexpr int kOfVector = kVectorBytes / kElement, kAtOnce = kThreads / kOfVector;
         constexpr int kStep = kAtOnce > kBack ? kAtOnce : kBack;
@@ -288,7 +288,7 @@ struct byte_tile {
             const int past = static_cast<int>(past_sector(line)) / kElement;
             const unsigned* const column = tile + first / kColsOfPair * kFromPair + first % kColsOfPair * kFromCol;
             const std::int64_t last = (to.rows - to.row + past) / kOfVector;
-            // Not unrolled, to be fetched soon.
+            // Not unrolled: short code is fetched sooner.
             CORNERTURN_UNROLL_BY(1)
             for (int end = 0; end < 2; ++end) {
                 const std::int64_t vector = end > 0 ? last : past / kOfVector;
@@ -310,15 +310,15 @@ struct byte_tile {
         return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address)) % kSectorBytes;
     }
 
-    // The tiles whose words around are elements of the matrix, not of a gap. Tile (i, j) holds rows i * kMoved - kBack
-    // and on.
+    // The tiles around which all words are elements of the matrix, not of a gap. Tile (i, j) holds the rows from
+    // i * kMoved - kBack on.
     static_assert(kMoved - kBack >= kColsOfPair, "so many rows, of a column or more, lie before tile (1, 0)");
     static tile_range readable(const matrix_work& work) {
         if (work.source_ld > work.cols) return {1, work.rows / kMoved, 1, (work.cols - kReach + kCols) / kCols};
         const std::int64_t rows_beyond = (kHeld + kColsOfPair + work.cols - 1) / work.cols;
         return {1, (work.rows - rows_beyond) / kMoved, 0, kAll};
     }
-    // The tiles whose rows are all there: store_ends() has nothing to write.
+    // The tiles whose rows all exist. For these, store_ends() has nothing to write.
     static tile_range writable(const matrix_work& work) { return {1, work.rows / kMoved, 0, kAll}; }
 };
 
@@ -327,7 +327,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
     transpose_ragged_bytes(matrix_work work, tile_range readable, tile_range writable, result_policy result) {
     using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     CORNERTURN_DYNAMIC_SHARED(unsigned, tile);
-    const unsigned tile_row = blockIdx.x, tile_col = blockIdx.y;  // as column_major deals them out
+    const unsigned tile_row = blockIdx.x, tile_col = blockIdx.y;  // as in column_major
     const std::int64_t row = std::int64_t{tile_row} * tiles::kMoved, matrix = blockIdx.z;
     const std::int64_t col = tile_col * static_cast<unsigned>(tiles::kCols);
     const std::int64_t from_pitch = work.source_ld * kElement, to_pitch = work.destination_ld * kElement;
@@ -361,7 +361,7 @@ struct ragged_bytes_rows {
         constexpr production::tuning kUse = production::kRagged[kRow].use;
         constexpr int kElement = kUse.unit, kCols = kUse.tile_cols, kThreads = kUse.threads;
         if constexpr (kElement >= 4) {
-            return nullptr;  // ragged.cu has it
+            return nullptr;  // it is in ragged.cu
         } else {
             constexpr bool kShared = (kCols & (kCols - 1)) != 0;
             constexpr int kColsOfPair = 2 * kElementsPerWord<kElement>,

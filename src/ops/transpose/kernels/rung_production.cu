@@ -1,4 +1,4 @@
-// Idea, contract and so on: the notes below. Here the lab meets the library's kernels; they lie in the files beside.
+// The library's kernels, as the lab sees them. They are in the files beside this one.
 #include "ops/transpose/kernels/dispatch.hpp"
 #include "ops/transpose/transpose_rung.hpp"
 #if !defined(CORNERTURN_EMULATED)

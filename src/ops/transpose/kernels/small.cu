@@ -1,8 +1,7 @@
-// Batches of small matrices that lie behind each other on both sides.
+// Batches of small matrices, packed on both sides.
 //
-// A block takes a run of whole matrices, reads it as it lies, in vectors of 16 bytes, and takes what it writes out of
-// shared memory: where rows and columns are whole words, by squares of words that are transposed in registers; else
-// element by element.
+// A block takes a run of whole matrices and reads it in vectors of 16 bytes. It writes from shared memory. If rows and
+// columns are whole words, it transposes squares of words in registers. Otherwise it goes element by element.
 #include "ops/copy/kernels/staged.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 
@@ -10,10 +9,10 @@ namespace CORNERTURN_KERNELS {
 namespace {
 
 constexpr int kThreads = production::kSmallThreads;
-constexpr int kRunBytes = 16 << 10;  // that a block moves, about, unless one matrix is larger
+constexpr int kRunBytes = 16 << 10;  // that a block moves, approximately, unless one matrix is larger
 
-// Stages the bytes [begin, end), in whole vectors; of their neighbours only those in [first, last) are read. kInside:
-// all are there. Returns where `begin` lies.
+// Stages the bytes [begin, end) in whole vectors. Of the bytes around them, only those in [first, last) are read.
+// kInside: all of these exist. Returns the position of `begin`.
 template <int kElement, bool kInside>
 __device__ __forceinline__ int load_run(const byte* begin, const byte* end, const byte* first, const byte* last,
                                         bool keeps_lines, word_t<kElement>* run) {
@@ -61,7 +60,7 @@ __device__ __forceinline__ int load_run(const byte* begin, const byte* end, cons
     return past;
 }
 
-// Where an element of the destination is taken from, for one after the other.
+// Where elements of the destination come from, one after the other.
 template <int kElement>
 struct cursor {
     const word_t<kElement>* run;
@@ -79,8 +78,8 @@ struct cursor {
     }
 };
 
-// kSquares: rows and columns are whole words, and so the matrices are aligned. A matrix has by_matrix.d elements, or
-// squares of them, and by_rows.d down a column.
+// kSquares: rows and columns are whole words, so the matrices are aligned. A matrix has by_matrix.d elements or
+// squares, and by_rows.d of these in a column.
 template <int kElement, bool kSquares>
 __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
     transpose_small(matrix_work work, int matrices, divider by_matrix, divider by_rows) {
@@ -95,14 +94,14 @@ __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
     const byte* const begin = source + first * size * kElement;
     byte* const destination = static_cast<byte*>(work.destination) + first * size * kElement;
     const byte *const end = begin + count * kElement, *const last = source + work.count * size * kElement;
-    // Vectors at both ends may reach as far as one vector.
+    // Vectors at both ends may reach up to one vector beyond the run.
     const bool inside = begin - source >= kVectorBytes && last - end >= kVectorBytes;
     const int past = inside ? load_run<kElement, true>(begin, end, source, last, work.keeps_lines, run)
                             : load_run<kElement, false>(begin, end, source, last, work.keeps_lines, run);
     __syncthreads();
     if constexpr (kSquares) {
         const auto down = static_cast<int>(by_rows.d), across = cols / kPerWord, squares = here * (across * down);
-        // Narrow elements take so many registers that more at a time is slower (docs/experiments.md).
+        // Narrow elements take so many registers that more at a time is slower (docs/experiments/transpose.md).
         [[maybe_unused]] constexpr int kAtOnce = kPerWord == 1 ? 4 : 1;
         CORNERTURN_UNROLL_BY(kAtOnce)
         for (int s = static_cast<int>(threadIdx.x); s < squares; s += kThreads) {

@@ -1,5 +1,5 @@
-// The kernels for matrices: each row of these tables instantiates one, and the policy chooses among the rows. There is
-// no other list. docs/experiments.md has what was tried.
+// The kernels for matrices. Each row of these tables instantiates one, and the policy chooses among the rows. There is
+// no other list. docs/experiments/transpose.md says what was tried.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace cornerturn::production {
 
 inline constexpr std::int64_t kMiB = 1 << 20;
 
-// Rows that need no more than their tuning.
+// Rows that need only their tuning.
 template <int kRows>
 struct tuning_list {
     tuning rows[kRows];
 };
 
-// Tiles of vectors for an element size, for matrices of so many bytes and more on an H200: see square_tile(). Small
-// ones give every multiprocessor work where the matrix is small. `large`: the tile needs a multiprocessor with as much
+// Tiles of vectors for an element size, for matrices of `from` bytes and more on an H200: see square_tile(). Small
+// tiles give every multiprocessor work if the matrix is small. `large`: the tile needs a multiprocessor with as much
 // shared memory as Hopper's.
 struct tile_tuning {
     bool large;
@@ -39,7 +39,7 @@ inline constexpr tile_tuning kTiles[] = {
     {false, 512 * kMiB, {path::vector, 16, 64, 16, 512}},
     {false, 20 * kMiB, {path::vector, 16, 32, 16, 256}},
     {false, 0, {path::vector, 16, 16, 32, 128}},
-    // Where rows collide.
+    // If rows collide.
     {true, 256 * kMiB, {path::vector_apart, 1, 256, 256, 512}},
     {true, 256 * kMiB, {path::vector_apart, 2, 128, 128, 512}},
     {false, 256 * kMiB, {path::vector_apart, 4, 64, 64, 512}},
@@ -47,7 +47,7 @@ inline constexpr tile_tuning kTiles[] = {
     {false, 256 * kMiB, {path::vector_apart, 16, 64, 16, 512}},
 };
 
-// Strips of vectors, by the width of what they hold. A tall one is as many columns wide, a low one as many rows high.
+// Strips of vectors, by `side`. A tall strip is this many columns wide, and a low one this many rows high.
 struct strip {
     int element, side, length;
 
@@ -60,7 +60,7 @@ inline constexpr strip kStrips[] = {
     {4, 16, 256},  {4, 32, 128}, {4, 64, 64},  {8, 16, 128},  {8, 32, 64},  {16, 16, 64}, {16, 32, 32},
 };
 
-// All of the vectors' kernels: tiles, then each strip's three. Square strips are there more than once.
+// All kernels for vectors: the tiles, then the three kernels of each strip. Square strips occur more than once.
 template <int kTileRows, int kStripRows>
 consteval tuning_list<kTileRows + 3 * kStripRows> vector_rows(const tile_tuning (&tiles)[kTileRows],
                                                               const strip (&strips)[kStripRows]) {
@@ -74,7 +74,7 @@ consteval tuning_list<kTileRows + 3 * kStripRows> vector_rows(const tile_tuning 
 }
 inline constexpr auto kVector = vector_rows(kTiles, kStrips);
 
-// Small matrices, up to so many bytes on an H200, moved `access` bytes at a time.
+// Small matrices of up to `up_to` bytes on an H200, moved `access` bytes at a time.
 struct direct_tuning {
     int access;
     std::int64_t up_to;
@@ -88,9 +88,9 @@ inline constexpr direct_tuning kDirect[] = {
     {16, 4 * kMiB, {path::direct, 16, 64, 4, 256}},
 };
 
-// Tiles of any alignment, by width: the first that is as wide as the matrix, or the last, which therefore may be there
-// twice. Of elements narrower than a word, tiles that are no power of two wide share words among threads. `resident`:
-// threads that a multiprocessor is to hold.
+// Tiles of any alignment, by width: the first that is as wide as the matrix, or the last. So the last may occur twice.
+// For elements narrower than a word, threads share words in tiles whose width is not a power of two. `resident`:
+// threads that a multiprocessor should hold.
 struct ragged_tuning {
     tuning use;
     int resident;
@@ -113,7 +113,7 @@ inline constexpr ragged_tuning kRagged[] = {
 
 inline constexpr int kUnitSizes[] = {1, 2, 4, 8, 16};
 
-// A few columns, or rows: a kernel for each number of them.
+// A few columns or rows: one kernel for each number of them.
 inline constexpr int kFew = 8, kFewThreads = 256;
 consteval tuning_list<5 * (kFew - 1)> few_rows_of(path by) {
     tuning_list<5 * (kFew - 1)> all{};
@@ -126,7 +126,7 @@ consteval tuning_list<5 * (kFew - 1)> few_rows_of(path by) {
 }
 inline constexpr auto kTall = few_rows_of(path::tall), kWide = few_rows_of(path::wide);
 
-// What is cut at the launch: a kernel for each unit.
+// Tiles that are cut at the launch: one kernel for each unit.
 consteval tuning_list<5> unit_rows_of(path by, int threads) {
     tuning_list<5> all{};
     int row = 0;

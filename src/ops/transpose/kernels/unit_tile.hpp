@@ -1,28 +1,29 @@
-// A tile of elements of any size, in units: what transpose_units and transpose_units_in_place are made of.
+// A tile of elements of any size, in units. transpose_units and transpose_units_in_place are made of it.
 //
-// Reads: a thread takes words, or, of elements of a few narrow units, as many rows and columns as have whole words in
-// both directions, which it transposes in registers. Rows begin anywhere, but where they begin within a word is the
-// same in all rows that are as many apart, so a thread works that out once. What was read is staged as it will be
-// written: columns, element after element. Behind the barrier nothing depends on the element.
+// Reads: a thread reads words. For elements of a few narrow units, it instead reads as many rows and columns as have
+// whole words in both directions, and transposes them in registers. Rows begin anywhere in a word. But rows at a
+// suitable distance begin at the same position in a word, so a thread computes it once. Data is staged as it will be
+// written: columns, element after element. After the barrier nothing depends on the element.
 //
-// Writes: vectors of 16 bytes that are aligned in memory, and whole sectors (32 bytes), since a sector that two blocks
-// write in part costs twice. Each row of the destination begins elsewhere within a sector, so each column of the tile
-// ends elsewhere: a tile holds one sector's rows more than it moves, and what it leaves at its end the next tile begins
-// with.
+// Writes: aligned vectors of 16 bytes, and whole sectors (32 bytes), because a sector that two blocks write in part
+// costs twice. The rows of the destination begin at different positions in a sector, so the columns of a tile end at
+// different rows. A tile therefore holds one sector's rows more than it moves. The next tile begins with the rows that
+// this one leaves.
 #pragma once
 
 #include "ops/copy/kernels/words.hpp"
 
 namespace CORNERTURN_KERNELS {
 
-// How tiles lie in a matrix and in shared memory, and how threads share them: for one element, chosen at the launch.
+// The cut for one element size, chosen at the launch: tiles in a matrix and in shared memory, and the threads' shares.
 struct unit_cut {
-    int element;                       // bytes
-    int back, moved, cols;             // rows before those that a tile moves, these, and its columns
-    int across, at_once, iterations;   // lanes side by side in a row, (groups of) rows that they read, how often
-    int from_col, from_lane;           // bytes in shared memory
-    int lanes_log, near_log;           // lanes that write one column, and those that write columns of different lanes
-    int warps_log, phases;             // warps that write different columns, and sets of them for the columns' parts
+    int element;            // bytes
+    int back, moved, cols;  // rows before those that a tile moves; the rows that it moves; its columns
+    int across, at_once,
+        iterations;           // lanes side by side in a row; rows (or groups of rows) that they read at once; how often
+    int from_col, from_lane;  // bytes in shared memory
+    int lanes_log, near_log;  // lanes that write one column; and lanes that write columns of different lanes
+    int warps_log, phases;  // warps that write different columns; and sets of such warps, for the parts of the columns
     unsigned per_across, per_element;  // reciprocals
     int threads, bytes;
 };
@@ -32,45 +33,46 @@ struct unit_work {
     const byte* source;
     byte* destination;
     std::int64_t rows, cols, from_pitch, to_pitch, from_stride, to_stride;
-    std::int64_t size;            // of the source, from its first element to its last
-    std::int64_t step;            // from one row that a thread reads to the next
-    std::int64_t reach;           // from the first byte that a thread reads to behind the last
-    std::int64_t reach_of_group;  // likewise at a time
-    std::int64_t to_step;         // from one row that a thread writes to the next
+    std::int64_t size;            // of the source, from the start of its first element to the end of its last
+    std::int64_t step;            // from one row that a thread reads to its next
+    std::int64_t reach;           // from the first byte that a thread reads to the end of its last
+    std::int64_t reach_of_group;  // the same for one group
+    std::int64_t to_step;         // from one row that a thread writes to its next
     int length;                   // of its rows
-    bool dense;                   // without gaps behind them
+    bool dense;                   // without gaps between them
     bool keeps_lines;
 };
 
 constexpr int round_up(int value, int step) { return (value + step - 1) / step * step; }
 constexpr int divided_up(int value, int by) { return (value + by - 1) / by; }
 
-// The quotient of a dividend below 2048, by a divisor below 512 of this reciprocal; the product below 2 ** 20.
+// Divides a dividend below 2048 by a divisor below 512, through the divisor's reciprocal. Their product is below 2
+// ** 20.
 inline constexpr unsigned kReciprocal = 1u << 20;
 constexpr unsigned reciprocal(unsigned divisor) { return (kReciprocal + divisor - 1) / divisor; }
 __device__ __forceinline__ unsigned divided(unsigned dividend, unsigned reciprocal) {
     return dividend * reciprocal / kReciprocal;
 }
 
-// kUnits: units of an element, where they are known, or 0. kShifted: whether narrow units begin within words.
+// kUnits: units in an element if known at compile time, else 0. kShifted: whether narrow units begin within words.
 template <int kUnit, int kUnits, bool kShifted>
 struct unit_tile {
     using word = word_t<kUnit>;
     using unit = storage_t<kUnit>;
     static constexpr int kWord = kWordBytes<kUnit>, kPerWord = kElementsPerWord<kUnit>;
-    static constexpr int kPeriod = kPerWord;  // rows that have whole words
+    static constexpr int kPeriod = kPerWord;  // rows that have whole words together
     static constexpr bool kTransposed = kUnits > 0;
-    // A group: what a thread transposes, or, where it transposes nothing, a word of one row.
+    // A group: what a thread transposes. A thread that transposes nothing has a word of one row.
     static constexpr int kRows = kTransposed ? kPerWord : 1, kWords = kTransposed ? kUnits : 1;
     static constexpr int kWidth = kWords * kWord, kRaw = kWords + (kShifted ? 1 : 0);
-    static constexpr int kResident = kRows * kWords > 12 ? 1024 : 1536;  // threads, by their registers
-    static constexpr int kWait = kUnits == 1 ? 16 : 8;  // words that a thread waits for at a time, or a group's
+    static constexpr int kResident = kRows * kWords > 12 ? 1024 : 1536;  // threads that fit, by their registers
+    static constexpr int kWait = kUnits == 1 ? 16 : 8;  // words, or words of a group, that a thread waits for at a time
     static constexpr int kAtOnce = kRows * kWords < kWait ? kWait / (kRows * kWords) : 1;
     static_assert(!kTransposed || (kUnit < 4 && kUnits % 2 == 1));
     static_assert(kAtOnce == 1 || kAtOnce == 2 || kAtOnce == 4 || kAtOnce == 8);
 
-    // Of a tile of so many rows in shared memory: columns lie an odd number of words apart, and as their words do in a
-    // row of the source.
+    // Lays out a tile of `rows` rows in shared memory. The distance of columns is an odd number of words. Modulo
+    // the banks, it is about the distance of their words in a row of the source.
     static constexpr void lay_out(unit_cut& cut, int rows) {
         if constexpr (kTransposed) {
             cut.from_lane = (rows * cut.element / 4 | 1) * 4;
@@ -105,14 +107,14 @@ struct unit_tile {
                 work.keeps_lines};
     }
 
-    // Column `c` of a tile begins `address(c)` bytes into shared memory: columns that a thread transposes lie a stride
-    // of their own apart, and those of neighbouring lanes an odd number of words, so that they begin in different
-    // banks.
+    // Column `c` of a tile begins `address(c)` bytes into shared memory. The columns that one thread transposes have
+    // their own distance. The columns of neighbouring lanes are an odd number of words apart, so they begin in
+    // different banks.
     static __device__ __forceinline__ unsigned address(const unit_cut& cut, unsigned lane, unsigned col_of_lane) {
         return lane * cut.from_lane + col_of_lane * cut.from_col;
     }
 
-    // Words of columns out of a group's words.
+    // Makes words of columns out of a group's words.
     static __device__ __forceinline__ void transpose(const word (&rows)[kRows][kWords],
                                                      word (&columns)[kRows][kWords]) {
         constexpr int kElement = kUnit * kUnits;
@@ -125,7 +127,7 @@ struct unit_tile {
             for (int r = 0; r < kRows; ++r) columns[r][0] = transposed[r];
             return;
         }
-        // `count` bytes of a row from byte `at` on: in one word, from byte `past` of it on.
+        // A word with `count` bytes of a row, beginning with byte `at`. In the word, they begin at byte `past`.
         const auto bytes_of = [&](int row, int at, int count, int& past) {
             const unsigned low = rows[row][at / 4];
             past = at % 4;
@@ -138,7 +140,7 @@ struct unit_tile {
         for (int c = 0; c < kRows; ++c) {
             CORNERTURN_UNROLL
             for (int w = 0; w < kWords; ++w) {
-                // The rest of one row's element, and the beginning of the next one's.
+                // The rest of one row's element, and the beginning of the next row's.
                 const int row = 4 * w / kElement, in_element = 4 * w % kElement;
                 const int count = kElement - in_element < 4 ? kElement - in_element : 4;
                 int past = 0, next_past = 0;
@@ -153,11 +155,11 @@ struct unit_tile {
         }
     }
 
-    // Where a thread stages its groups: words of so many columns, or a word's units one by one.
+    // Where a thread stages its groups: one position for each of its columns, or for each unit of a word.
     struct stage_slots {
         static constexpr int kSlots = kTransposed ? kRows : kPerWord;
         byte* to[kSlots];
-        bool whole;  // all of a word's units are one element's
+        bool whole;  // all units of a word belong to one element
 
         __device__ __forceinline__ stage_slots(const unit_cut& cut, unsigned lane, unsigned group, byte* tile) {
             if constexpr (kTransposed) {
@@ -175,7 +177,7 @@ struct unit_tile {
                 }
             }
         }
-        // A group's words, where they are whole columns' too.
+        // Stages the words of a group. Transposed, they must be whole words of columns too.
         __device__ __forceinline__ void stage(const word (&rows)[kRows][kWords], int down) const {
             if constexpr (kTransposed) {
                 word columns[kRows][kWords];
@@ -189,7 +191,7 @@ struct unit_tile {
                 stage_row(rows[0], down);
             }
         }
-        // One row's words, unit by unit.
+        // Stages the words of one row, unit by unit.
         __device__ __forceinline__ void stage_row(const word (&words)[kWords], int down) const {
             if (!kTransposed && (kPerWord == 1 || whole)) {
                 *reinterpret_cast<word*>(to[0] + down) = words[0];
@@ -208,10 +210,10 @@ struct unit_tile {
         }
     };
 
-    // The words of one row of groups that a thread loads.
+    // The words of one row of a thread's groups.
     struct part_of_row {
         const byte* from;  // aligned
-        unsigned past;     // bytes of its first word that are not the thread's
+        unsigned past;     // bytes of its first word that belong to another thread
 
         __device__ __forceinline__ void begin_at(const byte* address) {
             past = kShifted ? static_cast<unsigned>(past_word(address)) : 0;
@@ -236,11 +238,11 @@ struct unit_tile {
         }
     };
 
-    // What a thread reads around its words, and where the last byte lies.
+    // Bytes that a thread reads before its words; and from its first word to the end of its last read.
     static constexpr int kBefore = kShifted ? 3 : 0, kThrough = kWidth + (kShifted ? 4 : 0);
 
-    // Stages the tile whose first row is `row`, and whose first column lies `col` bytes into it; `thread` is one of
-    // those that do.
+    // Stages the tile. Its first row is `row`, and its first column begins `col` bytes into the row. `thread` is one of
+    // the threads that do this.
     static __device__ __forceinline__ void load(const unit_work& work, const unit_cut& cut, const byte* matrix,
                                                 std::int64_t row, int col, byte* tile, unsigned thread) {
         const unsigned group = divided(thread, cut.per_across), lane = thread - group * cut.across;
@@ -248,7 +250,7 @@ struct unit_tile {
         if (group >= static_cast<unsigned>(cut.at_once) || in_row >= work.length) return;
         row += group * kRows;
         stage_slots slots(cut, lane, group, tile);
-        // Whether all that is read in so many iterations, and around it, are elements of the matrix, and not a gap.
+        // Whether all reads in `reach` bytes, and around them, are elements of the matrix and not of a gap.
         std::int64_t first = row * work.from_pitch + in_row;
         const bool in_gaps = !work.dense && (in_row < kBefore || in_row + kThrough > work.length);
         const auto is_inside = [&](std::int64_t reach) {
@@ -287,7 +289,7 @@ struct unit_tile {
         }
     }
 
-    // Stages what of a group is there, and 0 for the rest.
+    // Stages the part of a group that exists, and 0 for the rest.
     static __device__ __forceinline__ void load_within(const unit_work& work, const byte* matrix, std::int64_t row,
                                                        int in_row, const stage_slots& slots, read_policy read) {
         CORNERTURN_UNROLL_BY(1)
@@ -305,7 +307,7 @@ struct unit_tile {
         }
     }
 
-    // Loads so many groups, and stages them.
+    // Loads kGroups groups and stages them.
     template <int kGroups>
     static __device__ __forceinline__ void move(part_of_row (&parts)[kRows], std::int64_t step, stage_slots& slots,
                                                 int down, read_policy read) {
@@ -331,10 +333,11 @@ struct unit_tile {
         slots.step(kGroups * down);
     }
 
-    // Reads vectors of a column, so far apart that they begin alike within words.
+    // Reads vectors of columns that are so far apart that they begin at the same position in a word.
     struct column_reader {
-        const byte* from;     // aligned
-        int past, last_word;  // what `from` is before the vector, and the word of its last byte behind `from`
+        const byte* from;  // aligned
+        int past,
+            last_word;  // bytes from `from` to the vector; and from `from` to the word with the vector's last byte
 
         __device__ __forceinline__ explicit column_reader(const byte* address) {
             past = kPerWord > 1 ? past_word(address) : 0;
@@ -354,7 +357,7 @@ struct unit_tile {
                 unsigned raw[5], words[4];
                 CORNERTURN_UNROLL
                 for (int k = 0; k < 4; ++k) raw[k] = value_at<unsigned>(from + 4 * k);
-                raw[4] = value_at<unsigned>(from + last_word);  // the fourth again, where no fifth is needed
+                raw[4] = value_at<unsigned>(from + last_word);  // the fourth word again, if no fifth is needed
                 CORNERTURN_UNROLL
                 for (int k = 0; k < 4; ++k) words[k] = __funnelshift_r(raw[k], raw[k + 1], 8 * past);
                 return make_uint4(words[0], words[1], words[2], words[3]);
@@ -372,8 +375,8 @@ struct unit_tile {
         __device__ __forceinline__ unit unit_at(int k) const { return value_at<unit>(from + past + k); }
     };
 
-    // Writes the tile: its rows from `row` on, of which the first is at `line` in its first column's row of the
-    // destination, and `cols` of its columns or all of them.
+    // Writes the tile from row `row` on: `cols` of its columns, or all of them. `line` is the address of that row of
+    // the first column in the destination.
     static __device__ __forceinline__ void store(const unit_work& work, const unit_cut& cut, byte* line,
                                                  std::int64_t row, std::int64_t cols, const byte* tile) {
         const std::int64_t rows = work.rows - row;
@@ -384,7 +387,7 @@ struct unit_tile {
         const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         const unsigned vector = (warp >> cut.warps_log << cut.lanes_log) + (lane & ((1u << cut.lanes_log) - 1));
         const int step = cut.phases << cut.lanes_log << 4;
-        // Lanes beside each other take columns of lanes beside each other.
+        // Neighbouring lanes take columns of neighbouring lanes.
         const unsigned cols_log = 5 - cut.lanes_log, near_log = cut.near_log;
         const unsigned t = ((warp & ((1u << cut.warps_log) - 1)) << cols_log) + (lane >> cut.lanes_log);
         const unsigned of_lane = t >> near_log & (kRows - 1);
@@ -416,7 +419,7 @@ struct unit_tile {
         }
     }
 
-    // What of a vector lies in [begin, end) of it.
+    // Writes the part of a vector that is in [begin, end) of it.
     static __device__ __forceinline__ void store_within(byte* to, const column_reader& reader, int begin, int end) {
         CORNERTURN_UNROLL_BY(1)
         for (int k = 0; k < kVectorBytes; k += kWord) {

@@ -1,7 +1,7 @@
-// Elements of any size, moved in units: the largest power of two that divides their size and both addresses.
+// Elements of any size, moved in units. A unit is the largest power of two that divides their size and both addresses.
 //
-// transpose_units stages tiles in shared memory, cut at the launch for the element and the matrix. Elements of 128
-// bytes and more are coalesced as they are, and transpose_blocks copies them from where they lie.
+// transpose_units stages tiles in shared memory. They are cut at the launch, for the element and the matrix. Elements
+// of 128 bytes and more are coalesced by themselves, and transpose_blocks copies them directly.
 #include "ops/transpose/kernels/kernels.hpp"
 #include "ops/transpose/kernels/unit_tile.hpp"
 
@@ -30,33 +30,34 @@ struct unit_cutter {
     static constexpr int kPeriod = Tiles::kPeriod;
     const matrix_work& work;
     const gpu& on;
-    const bool whole_sectors;  // every row of the destination begins at one
+    const bool whole_sectors;  // every row of the destination begins at a sector
     const int element = work.element_size, units = element / kUnit;
-    // A tile's columns, where there are many rows, about its bytes, and its threads at most: as measured on an H200.
-    // Where a multiprocessor has less shared memory it holds as many blocks as its registers do, of smaller tiles.
+    // Measured on an H200: a tile's most columns, if there are many rows; its bytes, approximately; and its most
+    // threads. If a multiprocessor has less shared memory, tiles are smaller, so that it still holds as many blocks as
+    // its registers allow.
     const int most_cols = !Tiles::kTransposed ? 400 / element : element == 3 && whole_sectors ? 128 : 64;
     const int most_threads = kUnit < 4 && !Tiles::kTransposed ? 384 : 256;
     const int measured_bytes = (Tiles::kTransposed ? 24 : kUnit < 4 ? 20 : 13) << 10;
     const int fitting_bytes = on.shared_bytes / (Tiles::kResident / most_threads);
     const int tile_bytes = measured_bytes < fitting_bytes ? measured_bytes : fitting_bytes;
-    // Of the matrix; no more than a tile could have.
+    // Rows of the matrix, but no more than a tile could have.
     const int rows = static_cast<int>(work.rows < tile_bytes ? work.rows : tile_bytes);
 
     int lanes_of(int cols) const { return divided_up(cols * element, Tiles::kWidth); }
 
     unit_cut cut() const {
-        const int step = Tiles::kTransposed ? 1 : kPeriod;  // of rows, or groups, that are read at once
+        const int step = Tiles::kTransposed ? 1 : kPeriod;  // rows, or groups, that are read at once
         unit_cut any{};
         any.element = element;
         any.per_element = reciprocal(static_cast<unsigned>(units));
-        // Columns: a power of two, so many that rows are long, and more where there are few of them.
+        // Columns: a power of two, so that rows are long. If there are few rows, more columns.
         any.cols = kPeriod;
         while (any.cols < work.cols && lanes_of(2 * any.cols) * step <= most_threads &&
                (2 * any.cols <= most_cols || 2 * any.cols * rows * element <= tile_bytes))
             any.cols *= 2;
         any.across = lanes_of(any.cols);
         any.per_across = reciprocal(static_cast<unsigned>(any.across));
-        // Threads: as many as move the most bytes for each that they might, in tiles that are not too large.
+        // Threads: as many as give the most useful bytes for each load and store, in tiles that are not too large.
         unit_cut best{};
         std::int64_t most = -1;
         for (int at_once = step; at_once == step || at_once * any.across <= most_threads; at_once += step) {
@@ -79,17 +80,17 @@ struct unit_cutter {
         return best;
     }
 
-    // All that follows from the number of rows that are read at once.
+    // Works out all that follows from the number of rows that are read at once.
     void finish(unit_cut& next) const {
         const int at_once = next.at_once * Tiles::kRows,
                   whole = whole_sectors ? divided_up(kSectorBytes, element & -element) : 1;
-        // As near to tile_bytes as whole iterations come.
+        // As near to tile_bytes as whole iterations allow.
         const int wanted = (tile_bytes / (next.cols * element) + at_once / 2) / at_once * at_once;
-        // Before the first row that is moved lies what the first word of a sector may need.
+        // Rows before the first one that is moved: the first word of a sector may need them.
         const int back = whole_sectors ? 0 : round_up(divided_up(kSectorBytes - kUnit, element), kPeriod);
         const int staged_most = round_up(wanted > back + whole ? wanted : back + whole, at_once);
         next.back = rows <= staged_most ? 0 : back;  // 0: one tile has all rows
-        // Tiles of about the same size, where sectors begin where tiles do.
+        // Tiles of about the same size. If rows begin at sectors, tiles do too.
         const int tiles = divided_up(rows, staged_most - next.back);
         const int moved = tiles == 1 ? rows : round_up(divided_up(rows, tiles), whole);
         next.iterations = divided_up(moved + next.back, at_once);
@@ -104,7 +105,7 @@ struct unit_cutter {
         next.warps_log = 0;
         while (cols_at_once << next.warps_log < next.cols && warps % (2 << next.warps_log) == 0) ++next.warps_log;
         next.phases = warps >> next.warps_log;
-        // A thread's columns are those at the same position in other lanes.
+        // A thread writes the columns at the same position in different lanes.
         const int lanes = (cols_at_once << next.warps_log) / Tiles::kRows;
         next.near_log = 0;
         while (next.near_log < 2 && 2 << next.near_log <= lanes && 2 << next.near_log <= next.cols / Tiles::kRows)
@@ -128,7 +129,7 @@ void run_tiles(const matrix_work& work, const gpu& on) {
     for_each_slab<column_major, slab_order::transposed>(
         work, {cut.moved, cut.cols}, dim3(cut.threads), [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = static_cast<std::size_t>(cut.bytes);
-            shape.tiles = nullptr;  // what a tile reads depends on what lies around it
+            shape.tiles = nullptr;  // what a tile reads depends on the memory around it
             launch(shape, transpose_units<kUnit, kUnits, kShifted>, tiles::in_bytes(part, cut), cut);
         });
 }

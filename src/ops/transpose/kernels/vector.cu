@@ -1,18 +1,18 @@
-// Tiles that are read and written by 16-byte vectors: for addresses and rows that are aligned to 16 bytes.
+// Tiles that are read and written in 16-byte vectors, for addresses and rows that are aligned to 16 bytes.
 //
-// Blocks are numbered down the source's columns of tiles, so that those which run together write neighbouring parts of
-// the same rows of the destination.
+// Blocks are numbered down the source's columns of tiles. Blocks that run together then write neighbouring parts of the
+// same rows of the destination.
 //
-// Strips, long and narrow tiles, are for matrices of few columns, which they hold whole, and the other way round for
-// those of few rows. A batch of low matrices whose rows follow each other is one tall matrix; each of a tile's vectors
-// is some matrix's own.
+// Strips are long, narrow tiles. A tall strip holds all columns of a narrow matrix, and a low strip all rows of a low
+// matrix. A batch of low matrices whose rows follow each other is handled as one tall matrix: each vector of a tile
+// belongs to one of the matrices.
 #include "ops/transpose/kernels/kernels.hpp"
 #include "ops/transpose/kernels/vector_tile.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-// Threads that a multiprocessor is to hold, by the vectors that each has under way, in registers.
+// Threads that a multiprocessor should hold, by the vectors that each has in flight in its registers.
 constexpr int resident(int element, int vectors) {
     if (element == 1) return vectors > 4 ? 1280 : 1024;
     return vectors > (element == 2 ? 2 : 4) ? 1536 : 2048;
@@ -22,12 +22,12 @@ inline constexpr int kResident = resident(kElement,
                                           vector_tile<kElement, kTileRows, kTileCols, kThreads>::kVectors / kThreads);
 template <>
 inline constexpr int kResident<16, 16, 32, 128> = 2048;  // all blocks of 1024 x 1024 at a time
-// Where each vector has a place of its own, that takes registers too.
+// If each vector has its own offset in the destination, this takes registers too.
 template <int kElement>
 inline constexpr int kResidentStacked = kElement == 1 ? 1024 : 1536;
 
-// Moves the tile that begins at `source`, or the rows x cols of it that are there; offset_of: as for Tile::store().
-// kEdges: there may be less than a tile.
+// Moves the tile at `source`, or the rows x cols of it that exist. offset_of: as for Tile::store(). kEdges: some tiles
+// may be cut off.
 template <class Tile, bool kEdges, class F>
 __device__ __forceinline__ void move_tile(const matrix_work& work, const byte* source, byte* destination,
                                           std::int64_t rows, std::int64_t cols, uint4* tile, result_policy result,
@@ -61,7 +61,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, (kResident<kElement, kTileRows, kT
                              [](int group) { return group * tiles::kRows; });
 }
 
-// work.rows are those of all matrices, groups_of_one groups of them to a matrix.
+// work.rows counts the rows of all matrices. Each matrix has groups_of_one groups of them.
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
 __global__ void CORNERTURN_RESIDENT(kThreads, kResidentStacked<kElement>)
     transpose_vector_stacked(matrix_work work, unsigned groups_of_one, result_policy result) {
@@ -87,8 +87,7 @@ void run(const matrix_work& work, const gpu& on) {
         work, {kTileRows, kTileCols}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
             shape.early = true;
-            // Where a thread has many vectors, the code for edges slows down the rest: that is long, and takes
-            // registers.
+            // If a thread has many vectors, the code for edges slows down the rest: it is long and takes registers.
             if constexpr (tiles::kVectors / kThreads > 4) {
                 if (part.rows % kTileRows == 0 && part.cols % kTileCols == 0)
                     return launch(shape, transpose_vector<Order, kElement, kTileRows, kTileCols, kThreads, false>, part,
@@ -114,8 +113,8 @@ void run_stacked(const matrix_work& work, const gpu& on) {
         });
 }
 
-// Columns 16 KiB apart: memory deals out addresses by the parity of some of their bits, of which this is one
-// (docs/experiments.md).
+// Columns 16 KiB apart: DRAM assigns addresses by the parity of some of their bits, and this is one of these bits
+// (docs/experiments/transpose.md).
 template <int kRowBytes>
 constexpr unsigned apart() {
     constexpr unsigned kApart = (16 << 10) / kRowBytes;

@@ -1,13 +1,13 @@
-// A tile that is read and written by 16-byte vectors: what transpose_vector, transpose_vector_stacked and
-// transpose_vector_in_place are made of.
+// A tile that is read and written in 16-byte vectors. transpose_vector, transpose_vector_stacked and
+// transpose_vector_in_place are made of it.
 //
-// In shared memory the tile's rows lie behind each other, and kRows of them, as many as a vector has elements, are a
-// group. Vector v of the tile lies at v ^ swizzle(its group), elsewhere within its line of 128 bytes: a warp writes
-// whole lines, and reads words of up to 16 groups and of neighbouring columns at a time. Writing, no two lanes want
-// different words of one bank, nor reading, but for words of 4 bytes and 16 groups, where it is two lanes.
+// In shared memory the tile's rows follow each other. A group is kRows rows, as many as a vector has elements. Vector v
+// of the tile is at v ^ swizzle(its group), within the same line of 128 bytes. A warp writes whole lines, so its writes
+// have no bank conflicts. It reads words of up to 16 groups and of neighbouring columns at a time. Reads have no
+// conflicts either, except for words of 4 bytes and 16 groups: there, two lanes want different words of one bank.
 //
-// A warp's store instruction writes 256 bytes of a row of the destination where the tile has as many: memory takes them
-// better than 128 bytes of twice as many rows, though the other 128 follow soon (docs/experiments.md).
+// A warp's store instruction writes 256 bytes of a row of the destination, if the tile has as many. This suits memory
+// better than 128 bytes of twice as many rows, even if the other 128 follow soon (docs/experiments/transpose.md).
 #pragma once
 
 #include "ops/copy/kernels/bytes.hpp"
@@ -22,7 +22,7 @@ struct vector_tile {
     static constexpr int kBytes = kVectors * kVectorBytes;
     static constexpr int kVectorsPerLine = 8;  // of banks
     static constexpr int kWord = kWordBytes<kElement>, kWordsPerRow = kTileCols * kElement / kWord;
-    static constexpr int kLanesDown = kGroups < 8 ? kGroups : 8;             // lanes that read without conflicts
+    static constexpr int kLanesDown = kGroups < 8 ? kGroups : 8;             // lanes that read without bank conflicts
     static constexpr int kGroupsDown = kGroups % 16 == 0 ? 16 : kLanesDown;  // groups that a warp reads at a time
     static constexpr int kLanesAcross = 32 / kGroupsDown;
     static constexpr int kRowsAtOnce = kThreads / kVectorsPerRow;  // that a block loads
@@ -34,11 +34,11 @@ struct vector_tile {
     static_assert(kVectorsPerRow % kVectorsPerLine == 0 || kVectorsPerLine % kVectorsPerRow == 0);
     static_assert(kVectors % kVectorsPerLine == 0, "vectors are swizzled within whole lines");
 
-    // rows x cols elements of the tile are valid, all of it if kWhole; `source` is where it begins.
+    // Loads a tile at `source`, of which rows x cols elements exist; all of it if kWhole.
     template <bool kWhole>
     static __device__ __forceinline__ void load(const byte* source, std::int64_t ld, std::int64_t rows,
                                                 std::int64_t cols, read_policy read, uint4* tile) {
-        // Constant distances: the compiler would work out each row's address anew.
+        // Steps of constant distances: otherwise the compiler would compute each row's address anew.
         const int thread = static_cast<int>(threadIdx.x);
         const int row0 = thread / kVectorsPerRow, col = thread % kVectorsPerRow * kRows;
         const byte* const from0 = source + row0 * ld * kElement + col * kElement;
@@ -61,8 +61,8 @@ struct vector_tile {
         }
     }
 
-    // Writes what load() read, transposed. `destination` is where its tile begins, and a group's vectors of elements
-    // belong offset_of(group) elements further on.
+    // Writes what load() read, transposed. `destination` is where the tile begins. The vectors of a group go
+    // offset_of(group) elements further.
     template <bool kWhole, class F>
     static __device__ __forceinline__ void store(byte* destination, std::int64_t ld, std::int64_t rows,
                                                  std::int64_t cols, const uint4* tile, result_policy result,
@@ -84,7 +84,8 @@ struct vector_tile {
             word_t<kElement> words[kRows];
             CORNERTURN_UNROLL
             for (int r = 0; r < kRows; ++r) {
-                // Row r's vector, told from row 0's by bits of its own: those above a line are a constant offset.
+                // The position of row r's vector differs from row 0's only by r's bits. Bits above a line are a
+                // constant offset.
                 constexpr int kInLine = kVectorsPerLine - 1;
                 const int in_line = r * kVectorsPerRow & kInLine, lines = r * kVectorsPerRow & ~kInLine;
                 if (kWhole || row + r < rows) {
@@ -114,7 +115,7 @@ struct vector_tile {
     }
 
 private:
-    // The groups that a warp reads at a time lie in as many parts of a line of banks.
+    // The groups that a warp reads at a time are in different parts of a line of banks.
     static __device__ __forceinline__ int swizzle(int group) {
         return group % kLanesDown * (kVectorsPerLine / kLanesDown);
     }
