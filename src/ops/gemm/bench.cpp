@@ -9,7 +9,7 @@ namespace {
 
 using shapes = std::vector<gemm_shape>;
 
-constexpr std::int64_t kMostOperands = std::int64_t{4} << 30;  // bytes, of a batch
+constexpr std::int64_t kMostOperands = std::int64_t{4} << 30;  // bytes of a batch
 
 std::int64_t operand_bytes(const gemm_shape& s) {
     return s.with_layout().spans() * static_cast<std::int64_t>(sizeof(float));
@@ -35,7 +35,7 @@ shapes oblong() {
             {.m = 131072, .n = 256, .k = 256}};
 }
 
-// The large operand as it is and transposed: B where m is small, A where n is.
+// The large operand as it is and transposed. It is B if m is small, and A if n is small.
 shapes narrow() {
     shapes all;
     for (const gemm_shape& s : {gemm_shape{.m = 1, .n = 4096, .k = 4096},
@@ -145,13 +145,13 @@ product_cell draw(random_bits& random, std::uint64_t seed) {
 
 // ---- Trials ---------------------------------------------------------------------------------------------------------
 
-// Of either sign, from 1/2 to 2.
+// Of either sign, with a magnitude from 1/2 to 2.
 float draw_factor(random_bits& random) {
     const auto size = static_cast<float>(0.5 + 1.5 * draw_uniform(random));
     return draw_up_to(random, 1) == 0 ? size : -size;
 }
 
-// Packed, of a few products, with factors; A and B lie as in the shape.
+// One or a few packed products, with factors. A and B are stored as in the shape.
 gemm_shape draw_trial(random_bits& random, const gemm_shape& of, gemm_values values) {
     constexpr std::int64_t kStep = 64, kFew = 3;
     return {.m = small_like(of.m, kStep),
@@ -180,7 +180,7 @@ std::vector<gemm_shape> product_trials(const gemm_shape& shape) {
         for (std::int64_t* offset : {&s.a_offset, &s.b_offset, &s.c_offset}) *offset = 1 + draw_up_to(random, 4);
         return s;
     };
-    // Gaps of whole vectors keep rows aligned, others do not: kernels may go different ways then.
+    // Gaps of whole vectors keep rows aligned, and others do not. Kernels may take different paths for these.
     constexpr std::int64_t kVector = 4;
     const gemm_shape aligned = with_gaps(draw_trial(random, shape, gemm_values::symmetric), 1, 3, kVector);
     const gemm_shape unaligned = off_boundaries(with_gaps(draw_trial(random, shape, gemm_values::special), 1, 7, 1));

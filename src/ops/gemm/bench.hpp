@@ -1,4 +1,4 @@
-// The products of the bench: named groups of them, and those that are drawn at random.
+// The products of the bench: named groups, and random draws.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,22 @@ struct product_cell {
     gemm_shape shape;
 };
 
-inline constexpr const char* kSquareProducts = "squares";  // the group that is told from small to large
+inline constexpr const char* kSquareProducts = "squares";  // the group that is reported from small to large
 std::vector<std::string> product_groups();
 std::vector<product_cell> product_grid(const std::vector<std::string>& groups);
 
-// m, n and k log-uniform from 1 to 16384, and of at least 2^24 operations; A and B as they are or transposed; a quarter
-// each packed, with leading dimensions 1 to 32 elements larger, 1 to 5 elements off a boundary, and in batches of 2 to
-// 1000, log-uniform, that take at most 4 GiB and 2^43 operations: sizes of a batch that takes more are drawn anew.
+// Draws m, n and k log-uniformly from 1 to 16384, with at least 2^24 operations. A and B may be transposed. A quarter
+// each is packed, has leading dimensions that are 1 to 32 elements larger, begins 1 to 5 elements off a boundary, and
+// is a batch. A batch has 2 to 1000 products, log-uniformly, at most 4 GiB and 2^43 operations; if it would have more,
+// its sizes are drawn again.
 std::vector<product_cell> product_draws(int count, std::uint64_t seed);
 
-// Products that a kernel must compute right before one of this shape counts as verified: small ones with gaps behind
-// their rows, off their boundaries, of special values, of values whose products cancel or differ by powers of two; and
-// the shape itself with other values. alpha and beta fill their mantissas. Drawn from the shape's seed.
+// Products that a kernel must compute correctly before one of this shape counts as verified. They are small ones with
+// gaps between rows, off their boundaries, of special values, and of values whose products cancel or differ by powers
+// of two; and the shape itself with other values. alpha and beta fill their mantissas. The shape's seed draws all.
 std::vector<gemm_shape> product_trials(const gemm_shape& shape);
 
-// "narrow" (m or n is at most 64), "short k" (k is); "neither" of what is neither.
+// "narrow" (m or n is at most 64) and "short k" (k is at most 64). "neither" if neither holds.
 std::vector<std::string> product_classes(const gemm_shape& shape);
 
 }  // namespace cornerturn

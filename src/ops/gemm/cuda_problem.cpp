@@ -15,7 +15,7 @@ constexpr std::int64_t kSize = sizeof(float);
 
 float* floats(const guarded_device_buffer& buffer) { return reinterpret_cast<float*>(buffer.data()); }
 
-// What an element of C must be, by the host's own sum.
+// The right value of an element of C, from a sum on the host.
 gemm_element right_at(const gemm_shape& s, coordinates at) {
     const gemm_filler of_a = s.filler().of_product(s.a_shared ? 0 : at.matrix),
                       of_b = s.filler().of_product(s.b_shared ? 0 : at.matrix);
@@ -56,7 +56,7 @@ gemm_work cuda_gemm::work() const { return shape_.work(floats(a_), floats(b_), f
 void cuda_gemm::prepare() {
     const gemm_shape& s = shape_;
     for (guarded_device_buffer* buffer : {&a_, &b_, &workspace_}) buffer->fill_guards(stream_);
-    // What lies before A and B would show in the product: NaN.
+    // NaN before A and B: a kernel that reads it gives a wrong product.
     const auto before = [&](const guarded_device_buffer& of, std::int64_t floats_there) {
         CORNERTURN_CUDA(cudaMemsetAsync(of.data(), 0xff, static_cast<std::size_t>(floats_there * kSize), stream_));
     };

@@ -1,4 +1,4 @@
-// The verifier of products on the GPU: ops/gemm/problem.hpp's host_gemm with its matrices in device memory.
+// The verifier of products on the GPU: like host_gemm of ops/gemm/problem.hpp, but its matrices are in device memory.
 #pragma once
 
 #include "device/cuda_problem.hpp"
@@ -6,22 +6,22 @@
 
 namespace cornerturn::device {
 
-// All calls are ordered after earlier work on the stream; check() waits for it.
+// All calls come after earlier work on the stream. check() waits for it.
 class cuda_gemm {
 public:
-    cuda_gemm(const gemm_shape& shape, std::int64_t workspace, cudaStream_t stream);  // of so many floats
+    cuda_gemm(const gemm_shape& shape, std::int64_t workspace, cudaStream_t stream);  // in floats
 
     const gemm_shape& shape() const { return shape_; }
     gemm_work work() const;
-    // Other values and factors in the same places; prepare() comes next. False, and nothing done, where they lie
-    // elsewhere.
+    // Switches to other values and factors in the same layout. Call prepare() next. If the layout differs, returns
+    // false and does nothing.
     bool reshape(const gemm_shape& shape);
-    // So many floats, with guards right behind them; prepare() comes next. False where there is no room.
+    // Uses `floats` floats, with guards right after them. Call prepare() next. False if there is no room.
     bool use_workspace(std::int64_t floats);
 
     void prepare();
-    void prepare_c();  // alone, for another run on the same A and B
-    // Tells the errors, too, if asked.
+    void prepare_c();  // only C, for another run on the same A and B
+    // Reports the errors too, if asked.
     verdict check(gemm_errors* errors = nullptr) const;
 
 private:

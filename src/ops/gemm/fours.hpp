@@ -5,19 +5,19 @@
 
 namespace CORNERTURN_KERNELS {
 
-// By one access; `from` is aligned to 16 bytes.
+// Loads with one access. `from` is aligned to 16 bytes.
 __device__ __forceinline__ void load_four(float* to, const float* from) {
     const float4 four = *reinterpret_cast<const float4*>(from);
     to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
 }
 
-// Four floats, `step` apart, become neighbours in shared memory, by one access; `to` is aligned to 16 bytes.
+// Four floats, `step` apart, become neighbours in shared memory, with one access. `to` is aligned to 16 bytes.
 __device__ __forceinline__ void put_four(float* to, const float* from, int step) {
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[step], from[2 * step], from[3 * step]);
 }
 
-// The first `there` of four elements of C, `step` apart, become alpha * sum + beta * what they were, which is not read
-// where beta is 0. By one access where all are there and `aligned` says that they are neighbours, and aligned.
+// The first `there` of four elements of C, `step` apart, become alpha * sum + beta * their old value. If beta is 0, the
+// old value is not read. It takes one access if all four exist and `aligned` says that they are aligned neighbours.
 __device__ __forceinline__ void store_four(float* to, const float* sum, std::int64_t there, float alpha, float beta,
                                            bool aligned, std::int64_t step = 1) {
     if (aligned && there >= 4) {
@@ -40,8 +40,8 @@ __device__ __forceinline__ void store_four(float* to, const float* sum, std::int
     }
 }
 
-// Four neighbours into shared memory, of which the first `there` are there, and zeros for the others: one copy where
-// all are, and `kAligned` says that they are aligned.
+// Copies four neighbours into shared memory. The first `there` exist; the others become zeros. It is one copy if all
+// exist and `kAligned` says that they are aligned.
 template <bool kAligned>
 __device__ __forceinline__ void copy_four_async(shared_address to, const float* from, std::int64_t there) {
     if (kAligned && there >= 4) return copy_async_if<4>(true, to, from);

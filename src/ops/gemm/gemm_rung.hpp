@@ -1,4 +1,4 @@
-// What a multiplication's rung needs besides its kernel.
+// What the file of a multiplication rung needs besides its kernel.
 #pragma once
 
 #include <type_traits>
@@ -12,10 +12,9 @@
 
 namespace CORNERTURN_KERNELS {
 
-// Covers C with tiles, one a block, and launches the kernel for the part of the work that one grid can reach: a slab of
-// C is itself a product. Nothing where C is empty; where k is 0 the kernel still has to scale C. kTransposedA: `work.a`
-// is A's transpose, k x m. What the kernel takes besides the work comes last, behind
-// the bytes of dynamic shared memory.
+// Covers C with tiles, one for each block, and launches the kernel for each slab of C that fits in one grid. A slab is
+// itself a product. Launches nothing if C is empty; if k is 0, the kernel still has to scale C. kTransposedA: `work.a`
+// is A's transpose, k x m. `more` holds the kernel's further arguments.
 template <bool kTransposedA = false, class... More>
 void launch_gemm(void (*kernel)(gemm_work, More...), const gemm_work& work, tile_extent tile, dim3 block,
                  int shared_bytes, std::type_identity_t<More>... more) {
@@ -59,28 +58,28 @@ void launch_gemm(void (*kernel)(gemm_work), const gemm_work& work, tile_extent t
     launch_gemm<kTransposedA>(kernel, work, tile, block, 0);
 }
 
-// An element of C becomes alpha * sum + beta * what it was, which is not read where beta is 0.
+// An element of C becomes alpha * sum + beta * its old value. If beta is 0, the old value is not read.
 __device__ __forceinline__ void store_product(const gemm_work& work, std::int64_t row, std::int64_t col, float sum) {
     if (row >= work.m || col >= work.n) return;
     float* const to = work.c + row * work.ldc + col;
     *to = work.beta == 0 ? work.alpha * sum : work.alpha * sum + work.beta * *to;
 }
 
-// A's transpose in the workspace: k rows so many floats apart, each aligned to 16 bytes.
+// The leading dimension of A's transpose in the workspace, whose k rows are aligned to 16 bytes.
 inline std::int64_t transposed_a_ld(std::int64_t m) { return (m + 3) / 4 * 4; }
 inline std::int64_t transposed_a_floats(const gemm_work& work) { return transposed_a_ld(work.m) * work.k; }
 
-// The same work with A's transpose, which it makes in the workspace, instead of A.
+// The same work, with A's transpose instead of A. Makes the transpose in the workspace.
 inline gemm_work transpose_a(const gemm_work& work) {
     gemm_work transposed = work;
     transposed.a = work.workspace;
     transposed.lda = transposed_a_ld(work.m);
-    if (work.n == 0 || work.alpha == 0) return transposed;  // nobody reads it
+    if (work.n == 0 || work.alpha == 0) return transposed;  // no kernel reads it
     transpose_step(kBuiltFor, {work.a, work.workspace, work.m, work.k, work.lda, transposed.lda, sizeof(float)});
     return transposed;
 }
 
-// A variant of a rung that multiplies, with note 002's GFLOP/s.
+// A variant of a multiplication rung, with the GFLOP/s that note 002 gives.
 constexpr variant<gemm_work> multiplying(const char* name, const char* origin, void (*run)(const gemm_work&),
                                          std::int64_t (*workspace)(const gemm_work&) = nullptr, double noted_gflops = 0,
                                          hardware_needs needs = {}) {

@@ -49,7 +49,7 @@ public:
         return all;
     }
     tile tile_of(const emulator::sampled_tile& t) const override {
-        return memory_.tile_at(t.operands[2], t.rows, t.cols);  // C's
+        return memory_.tile_at(t.operands[2], t.rows, t.cols);  // of C
     }
     void prepare_inputs() override { memory_.prepare_inputs(); }
     void prepare(const std::vector<tile>& tiles) override { memory_.prepare(tiles); }
@@ -98,7 +98,7 @@ public:
                      .usual_way = "workspace given"}) {}
 
     workload_pointer read(const arguments& given, std::int64_t standard) const override {
-        // What is not given is as long as what is.
+        // A missing size is like one that was given.
         std::int64_t any = standard;
         for (const char* name : {"--k", "--n", "--m"}) any = given.size(name, any);
         const gemm_shape shape{.m = given.size("--m", any),
@@ -112,7 +112,7 @@ public:
                                .c_offset = given.size("--c-offset", 0),
                                .alpha = given.number("--alpha", 1),
                                .beta = given.number("--beta", 0),
-                               // Exact unless somebody says otherwise: no error hides behind what rounding may cost.
+                               // Exact by default: no error can then hide behind rounding.
                                .values = find_values("--values", given.word("--values", "integers")),
                                .seed = static_cast<std::uint64_t>(given.size("--seed", 1))};
         checked_multiply(checked_multiply(shape.m, shape.n, "--m x --n"), shape.k, "--m x --n x --k");
@@ -158,7 +158,7 @@ public:
         shape.b_transposed = given.has("--b-transposed");
         shape = shape.with_layout();
         gemm_work work = shape.work(nullptr, nullptr, nullptr, nullptr);
-        // Nothing is read: addresses off a boundary by the offset.
+        // Nothing is read. The addresses are off a boundary by the offset.
         const std::int64_t offset = checked_multiply(given.size("--offset", 0), kFloat, "--offset x bytes");
         work.a = work.b =
             reinterpret_cast<const float*>((std::uintptr_t{1} << 40) + static_cast<std::uintptr_t>(offset));
@@ -247,7 +247,7 @@ double product_work::amount(const kernel&) const {
 
 std::int64_t product_work::gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const {
     constexpr std::int64_t kBeside = 64 << 20;
-    // What calls allocate that are given no workspace is as much again.
+    // Calls without a workspace allocate as much again.
     const std::int64_t workspaces = 2 * workspace(backend::cuda, kernels);
     return bytes() + ((with_yardstick ? shape_.span(gemm_matrix::c) : 0) + workspaces) * kFloat + kBeside;
 }
@@ -255,7 +255,7 @@ std::int64_t product_work::gpu_bytes(const std::vector<const kernel*>& kernels, 
 std::vector<std::string> product_work::shape_classes() const { return product_classes(shape_); }
 
 namespace {
-// ", ld + 1", or ", ld + 1, 0, 3" of A, B and C; nothing where all are 0.
+// ", ld + 1", or ", ld + 1, 0, 3" for A, B and C. Empty if all are 0.
 std::string of_each(const char* what, const std::array<std::int64_t, 3>& of) {
     if (of == std::array<std::int64_t, 3>{}) return {};
     if (of[0] == of[1] && of[1] == of[2]) return fmt::format(", {} {}", what, of[0]);

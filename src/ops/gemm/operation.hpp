@@ -1,4 +1,4 @@
-// Multiplication's work, as the lab hands it about.
+// Multiplication work, as the lab passes it around.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ public:
     explicit product_work(const gemm_shape& shape);
 
     const gemm_shape& shape() const { return shape_; }
-    // Floats, for what any of the kernels wants there.
+    // In floats: the most that any of these kernels needs there.
     std::int64_t workspace(backend on, const std::vector<const kernel*>& kernels) const;
 
     std::vector<std::int64_t> sizes() const override { return {shape_.m, shape_.n, shape_.k}; }
@@ -27,7 +27,7 @@ public:
     nlohmann::ordered_json layout() const override;
     std::vector<std::shared_ptr<const workload>> trials() const override;
     bool has_tiles() const override { return true; }
-    unsigned witnesses() const override { return 4; }  // a block takes as long as thousands that move a tile
+    unsigned witnesses() const override { return 4; }  // a block takes as long as thousands of blocks that move a tile
     std::int64_t gpu_bytes(const std::vector<const kernel*>& kernels, bool with_yardstick) const override;
     std::string text() const override;
     std::vector<std::string> shape_classes() const override;
@@ -39,7 +39,7 @@ private:
     gemm_shape shape_;
 };
 
-// On a GPU; for the operation's make().
+// A problem on a GPU, for the operation's make().
 std::unique_ptr<problem> make_cuda_product(const gemm_shape& shape, std::int64_t workspace, bool with_yardstick);
 
 }  // namespace cornerturn

@@ -22,7 +22,7 @@ class cuda_product final : public problem {
 public:
     cuda_product(const gemm_shape& shape, std::int64_t workspace, bool with_yardstick)
         : memory_(shape, workspace, device::current_stream()), workspace_(workspace) {
-        device::give_back_kept_memory(device::launch_device());  // that of plain calls on other shapes
+        device::give_back_kept_memory(device::launch_device());  // from plain calls on other shapes
         if (with_yardstick) beside_ = std::make_unique<device::device_memory>(shape.span(gemm_matrix::c) * kFloat);
     }
 
@@ -59,7 +59,7 @@ public:
             .explain(memory_.work(), device::compute_capability_of(device), device::multiprocessors_of(device));
     }
 
-    // In a workspace of their own, which those do not get that want more than a gigabyte.
+    // Candidates have their own workspace. Those that need more than a gigabyte get none.
     std::vector<candidate> candidates() const override {
         constexpr std::int64_t kMost = std::int64_t{1} << 28;  // floats
         const gpu on = device::gpu_of(device::launch_device());
@@ -90,7 +90,7 @@ public:
 private:
     device::cuda_gemm memory_;
     std::int64_t workspace_;
-    std::unique_ptr<device::device_memory> beside_;  // what cuBLAS computes
+    std::unique_ptr<device::device_memory> beside_;  // for what cuBLAS computes
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kSize = sizeof(float);
 constexpr std::int64_t kMostTerms = 1 << 22;  // of a sum that can still be told from a wrong one
 
-// Fills in a leading dimension and a stride left 0.
+// Fills in a leading dimension and a stride that are 0.
 void lay_out(const char* name, batch_layout batch, std::int64_t& ld, std::int64_t& stride) {
     const named_batch given{batch, name, &kInWords};
     given.check_not_negative();
@@ -35,7 +35,7 @@ void lay_out(const char* name, batch_layout batch, std::int64_t& ld, std::int64_
     whole.check_apart();
 }
 
-// Nothing, or which of several products.
+// Names the product, if there are several.
 std::string of_product(const gemm_shape& shape, std::int64_t product) {
     return shape.count == 1 ? std::string() : fmt::format(" of product {}", product);
 }
@@ -194,7 +194,7 @@ void host_gemm::fill(const guarded_buffer& buffer, gemm_matrix which) {
     const patterned_batch lies = shape_.placed(which);
     const bool transposed = shape_.is_transposed(which);
     float* const to = reinterpret_cast<float*>(buffer.data());
-    // What lies around the elements would show in the product.
+    // NaN around the elements: a kernel that reads it gives a wrong product.
     std::fill(to, to + lies.offset, kNaN);
     if (lies.empty()) return;
     const std::int64_t worth_a_thread = std::max<std::int64_t>(1, (1 << 16) / lies.cols);

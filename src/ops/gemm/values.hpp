@@ -1,4 +1,4 @@
-// What the verifier fills the matrices of a product with. Host and device code share it.
+// The values with which the verifier fills the matrices of a product. Host and device code share them.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 namespace cornerturn {
 
 enum class gemm_values {
-    integers,    // -8 to 8: products are exact, and must come out so, while sums stay below 2^24
+    integers,    // -8 to 8: products must be exact while sums stay below 2^24
     uniform,     // [0, 1)
     symmetric,   // [-1, 1)
-    normal,      // of mean 0 and variance 1: the sum of twelve uniform ones, less 6
+    normal,      // mean 0 and variance 1: the sum of twelve uniform values, less 6
     wide,        // 1 to 2 times a power of two from 2^-20 to 2^20, of either sign
-    cancelling,  // uniform; products of the second half of k cancel those of the first, but for a thousandth
-    special      // as integers, but one in a thousand is infinite, NaN, -0 or subnormal
+    cancelling,  // uniform; products of the second half of k cancel those of the first, except for a thousandth
+    special      // like integers, but one in a thousand is infinite, NaN, -0 or subnormal
 };
 
-// Here, since device code may use their values, but not call what gives them.
+// Device code may use these constants, but may not call the functions that give their values.
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity(),
                        kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -29,7 +29,7 @@ struct gemm_filler {
     std::uint64_t seed;
     std::int64_t half = 0;  // of k
 
-    // For the matrices of a batch's product: each has other values. The first has these.
+    // For the matrices of one product of a batch. Each product has other values; the first has this filler's own.
     CORNERTURN_HOST_DEVICE gemm_filler of_product(std::int64_t product) const {
         return {values, seed + static_cast<std::uint64_t>(product) * 0xd1342543de82ef95u, half};
     }
@@ -78,19 +78,19 @@ private:
     CORNERTURN_HOST_DEVICE static float symmetric(std::uint64_t bits) { return 2 * unit(bits) - 1; }
 };
 
-// What rounding each of `terms` products and sums once in single precision may cost, for each unit of their magnitude.
+// What rounding `terms` products and sums once in single precision may cost, for each unit of their magnitude.
 CORNERTURN_HOST_DEVICE inline double rounding_of(std::int64_t terms) {
     const double all = static_cast<double>(terms) * 0x1p-24;
     return all / (1 - all);
 }
 
-// An element of C as it must be, and how far from that it may be.
+// The right value of an element of C, and how far from it the element may be.
 struct gemm_element {
     double wanted, most;
     double magnitude;  // |alpha| |A| |B| + |beta C|
     bool exact;
 
-    // From the sum of the products and that of their magnitudes, in double precision.
+    // From the sum of the products and the sum of their magnitudes, in double precision.
     CORNERTURN_HOST_DEVICE gemm_element(double sum, double magnitudes, std::int64_t k, float alpha, float beta,
                                         float before, gemm_values values) {
         const double was = beta == 0 ? 0 : static_cast<double>(beta) * before;
@@ -98,7 +98,7 @@ struct gemm_element {
         const auto whole = [](float x) { return x == static_cast<float>(static_cast<int>(x)); };
         wanted = static_cast<double>(alpha) * sum + was;
         magnitude = size(alpha) * magnitudes + size(was);
-        // Exact, as long as every sum is.
+        // Exact, as long as every sum is exact.
         exact = values == gemm_values::integers && magnitude < 0x1p24 && whole(alpha) && whole(beta);
         most = exact ? 0 : magnitude * rounding_of(k + 2) + 0x1p-149;
     }

@@ -28,7 +28,7 @@ __global__ void verifier_fill_gemm_c(float* first, patterned_batch lies, gemm_fi
     });
 }
 
-// Products in double precision: a block of 16 x 16 threads has a tile of 64 x 64 of one product, out of shared memory.
+// Products in double precision. A block of 16 x 16 threads computes a tile of 64 x 64 of one product in shared memory.
 constexpr int kGemmTile = 64, kGemmDepth = 16, kGemmEach = 4, kGemmSide = kGemmTile / kGemmEach;
 
 __global__ void verifier_check_gemm(gemm_work w, patterned_batch lies, gemm_filler first_filler,
@@ -79,7 +79,7 @@ __global__ void verifier_check_gemm(gemm_work w, patterned_batch lies, gemm_fill
             all += right.magnitude * right.magnitude;
         }
     }
-    // Of numbers that are not negative, the bits are in order, too.
+    // The bits of non-negative numbers have the same order as the numbers.
     atomicMax(reinterpret_cast<unsigned long long*>(&found->largest),
               static_cast<unsigned long long>(__double_as_longlong(largest)));
     atomicAdd(&found->errors, errors);

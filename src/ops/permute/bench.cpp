@@ -15,12 +15,12 @@ struct named_shape {
 
 const std::vector<named_shape>& named_shapes() {
     static const std::vector<named_shape> all = {
-        // NCHW to NHWC, and back; with 256 channels and with 3.
+        // NCHW to NHWC and back, with 256 channels and with 3.
         {"channels", {32, 256, 56, 56}, {0, 2, 3, 1}},
         {"channels", {32, 56, 56, 256}, {0, 3, 1, 2}},
         {"channels", {64, 3, 512, 512}, {0, 2, 3, 1}},
         {"channels", {64, 512, 512, 3}, {0, 3, 1, 2}},
-        // Heads of attention: split, joined, and the keys transposed; tokens of a vision transformer.
+        // Heads of attention: split, joined, and the keys transposed; and the tokens of a vision transformer.
         {"heads", {16, 2048, 16, 64}, {0, 2, 1, 3}},
         {"heads", {16, 16, 2048, 64}, {0, 2, 1, 3}},
         {"heads", {16, 16, 2048, 64}, {0, 1, 3, 2}},
@@ -48,7 +48,7 @@ std::vector<std::string> permutation_groups() {
 
 std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes,
                                          const std::vector<std::string>& groups) {
-    constexpr std::uint64_t kSeed = 1;  // a bench takes another
+    constexpr std::uint64_t kSeed = 1;  // a bench takes another one
     const auto has = [&](const char* group) { return std::find(groups.begin(), groups.end(), group) != groups.end(); };
     std::vector<bench_cell> grid;
     for (int size : element_sizes) {
@@ -59,7 +59,7 @@ std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes,
         for (const named_shape& s : named_shapes()) {
             if (!has(s.group)) continue;
             std::vector<std::int64_t> extents = s.extents;
-            extents[0] = extents[0] * 8 / size;  // about as many bytes, whatever the element
+            extents[0] = extents[0] * 8 / size;  // about the same number of bytes for every element size
             add(s.group, extents, s.axes);
         }
         if (!has(kPublished)) continue;

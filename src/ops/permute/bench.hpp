@@ -1,4 +1,4 @@
-// The permutations of the bench: named ones, that models are made of, and odd ones; and those that are drawn at random.
+// The permutations of the bench: named ones from models, odd ones, and random draws.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ std::string permutation_text(const std::vector<std::int64_t>& extents, const std
 
 std::vector<std::string> permutation_groups();
 
-// The 57 permutations of about 200 MB that HPTT was published with: three tensors for each order of axes. (P. Springer,
-// T. Su, P. Bientinesi: HPTT: A High-Performance Tensor Transposition C++ Library. ARRAY 2017; benchmark.sh.)
+// The 57 permutations of about 200 MB that were published with HPTT: three tensors for each order of axes. (P.
+// Springer, T. Su, P. Bientinesi: HPTT: A High-Performance Tensor Transposition C++ Library. ARRAY 2017; benchmark.sh.)
 inline constexpr const char* kPublished = "published";
 struct published_order {
     std::vector<int> axes;
@@ -23,7 +23,7 @@ struct published_order {
 };
 const std::vector<published_order>& published_orders();
 
-// Element sizes outermost.
+// The outermost loop is over element sizes.
 std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes, const std::vector<std::string>& groups);
 std::vector<bench_cell> permutation_draws(int count, std::uint64_t seed, const drawn_bytes& bytes);
 

@@ -1,4 +1,4 @@
-// What the library makes of a kernel's work: in host code, which kernel files call.
+// How the library runs a kernel's work: host code that kernel files call.
 #pragma once
 
 #include "core/gpu.hpp"
@@ -9,7 +9,7 @@ namespace cornerturn {
 
 strided_copy canonical(const strided_work& work);
 
-// What the library does.
+// Does what the library would do.
 void run_library(const strided_work& work, const gpu& on, routing::run_matrices by_matrices, routing::run_plan by_plan);
 
 }  // namespace cornerturn

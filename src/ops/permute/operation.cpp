@@ -46,14 +46,14 @@ struct named_permutation {
         for (std::int64_t n : extents) {
             if (n < 0) throw invalid_argument(fmt::format("{} is {}: an extent must not be negative", kShape, shape));
         }
-        // Without an extent of 0, so that strides fit, too.
+        // Extents of 0 count as 1, so that strides fit too.
         for (std::int64_t n : extents) {
             if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(n, 1), &bytes) || bytes > kMostBytes)
                 throw invalid_argument(
                     fmt::format("{} is {}: no machine has address space for so many elements of {} {}", kShape, shape,
                                 element_size, element_size == 1 ? "byte" : "bytes"));
         }
-        // As numpy does; of the standard shape what is done most.
+        // Reverse the axes, as numpy does. For the standard shape, use the most common permutation.
         numbers otherwise(extents.size());
         std::iota(otherwise.rbegin(), otherwise.rend(), 0);
         if (!given.has(kShape)) otherwise = {0, 3, 1, 2};
@@ -65,7 +65,7 @@ struct named_permutation {
 private:
     static constexpr std::int64_t kMostBytes = std::int64_t{1} << 46;
 
-    // `of` says which shape they are of.
+    // `of` names the shape to which they belong.
     void read_axes(const numbers& list, const std::string& word, const std::string& of) {
         const auto rank = static_cast<std::int64_t>(extents.size());
         if (list.size() != extents.size())
@@ -105,7 +105,7 @@ public:
 
     workload_pointer read(const arguments& given, std::int64_t standard) const override {
         const dtype type = find_dtype(given.word("--dtype", "f32"));
-        // Of as many elements, nearly, as a matrix of the standard size.
+        // About as many elements as a matrix of the standard size.
         const numbers shape = {std::max<std::int64_t>(1, standard / 256 * (standard / 1024)), 56, 56, 64};
         named_permutation named(given, shape, type.size);
         return std::make_shared<permutation_work>(
@@ -175,14 +175,14 @@ public:
         return permutation_draws(count, seed, bytes_of(size));
     }
     bool is_usual_group(const std::string& group) const override { return group != kPublished; }
-    // How long the first axis is follows from the element's size.
+    // The first axis depends on the element size, so the row's name leaves its length out.
     std::string bench_row(const std::string& group, const std::string& text, const numbers&) const override {
         if (group == kPublished) return text;
         const std::size_t first = text.find(" x "), axes = text.find(", axes ");
         return first == std::string::npos || axes == std::string::npos ? text : "many" + text.substr(first);
     }
 
-    // Sizes are the source's extents, and as many axes.
+    // Sizes are the source's extents, then as many axes.
     std::string text_of(const numbers& sizes) const override {
         const auto rank = static_cast<std::ptrdiff_t>(sizes.size() / 2);
         return permutation_text({sizes.begin(), sizes.begin() + rank}, {sizes.begin() + rank, sizes.end()});
@@ -194,7 +194,7 @@ public:
     }
 
 private:
-    // Nothing is read: two addresses that are apart.
+    // Nothing is read. The two addresses are far apart.
     static strided_copy anywhere(const strided_shape& shape) {
         return shape.copy(reinterpret_cast<const void*>(std::uintptr_t{1} << 40),
                           reinterpret_cast<void*>(std::uintptr_t{1} << 50));
@@ -277,7 +277,7 @@ permutation_work::permutation_work(const dtype& type, numbers source_extents, st
 
 permutation_work::permutation_work(const dtype& type, const strided_shape& shape, std::uint64_t seed, bool in_bench)
     : workload(permute_operation(), type, seed), shape_(shape), is_permutation_(false), in_bench_(in_bench) {
-    const strided_pattern pattern(shape, seed);  // checks it
+    const strided_pattern pattern(shape, seed);  // this checks the shape
     std::int64_t span = pattern.destination.run;
     for (int i = 0; i < pattern.destination.rank; ++i) {
         const strided_axis& a = pattern.destination.axes[i];
@@ -371,14 +371,14 @@ nlohmann::ordered_json permutation_work::layout() const {
     return its;
 }
 
-// No options give strides.
+// There are no options for strides.
 std::string permutation_work::options() const {
     return is_permutation_ ? workload::options() : fmt::format("{} of {} bytes, seed {}", text(), type().size, seed());
 }
 
 namespace {
 
-// Row-major, with up to 7 elements behind each axis.
+// Row-major, with gaps of up to 7 elements after each axis.
 numbers strides_with_gaps(random_bits& random, const numbers& extents) {
     numbers strides(extents.size());
     std::int64_t stride = 1;
@@ -389,11 +389,11 @@ numbers strides_with_gaps(random_bits& random, const numbers& extents) {
     return strides;
 }
 
-// The same axes of a small tensor, with gaps on both sides and off its boundaries.
+// The same axes for a small tensor, with gaps on both sides and off its boundaries.
 strided_shape small_permutation(random_bits& random, numbers extents, const std::vector<int>& axes, int element_size) {
     constexpr std::int64_t kStep = 8, kMostElements = 1 << 15;
     for (std::int64_t& n : extents) n = small_like(n, kStep);
-    // Of many axes even these are many elements.
+    // With many axes, even small extents give many elements.
     std::int64_t elements = 1;
     for (std::int64_t& n : extents) {
         n = std::min(n, std::max<std::int64_t>(1, kMostElements / std::max<std::int64_t>(elements, 1)));
@@ -410,8 +410,8 @@ strided_shape small_permutation(random_bits& random, numbers extents, const std:
 
 }  // namespace
 
-// The same permutation of a small tensor; and copies drawn as a bench draws them, which may have gaps, reversed axes
-// and repeated ones.
+// The same permutation of a small tensor; and copies drawn as for a bench, which may have gaps, reversed axes and
+// repeated axes.
 std::vector<workload_pointer> permutation_work::trials() const {
     constexpr std::int64_t kLeastBytes = 1 << 16, kMostBytes = 1 << 17;
     constexpr int kDraws = 3;

@@ -1,4 +1,4 @@
-// Permutations of axes, and other copies between tensors, as the lab knows them.
+// Permutations of axes and other copies between tensors, as the lab knows them.
 #pragma once
 
 #include <memory>
@@ -15,18 +15,19 @@ namespace cornerturn {
 // A tensor without gaps whose axes are permuted, or any other copy between tensors.
 class permutation_work final : public workload {
 public:
-    // Axes as numpy.transpose has them, offsets as strided_shape has them. Throws invalid_argument.
+    // Axes are as in numpy.transpose, and offsets as in strided_shape. Throws invalid_argument.
     permutation_work(const dtype& type, std::vector<std::int64_t> source_extents, std::vector<int> axes,
                      std::uint64_t seed, bool in_bench = false, std::int64_t source_offset = 0,
                      std::int64_t destination_offset = 0);
-    // Throws invalid_argument where two axes of the destination interleave: the verifier cannot tell gaps then.
+    // Throws invalid_argument if two axes of the destination interleave: the verifier cannot find gaps then.
     permutation_work(const dtype& type, const strided_shape& shape, std::uint64_t seed, bool in_bench = true);
 
     const strided_shape& shape() const { return shape_; }
-    // What this kernel does: the shape's copy; or a plain copy, in a bench of half the bytes of all touched sectors.
+    // The work of this kernel: the shape's copy, or a plain copy. In a bench the plain copy has half the bytes of all
+    // touched sectors.
     strided_shape shape_for(const kernel& k) const;
     bool numbers_for(const kernel& k) const { return numbers_ || k.traits<strided_work>().arithmetic; }
-    // Of the 32-byte sectors that must be read, and those that must be written.
+    // Bytes of the 32-byte sectors that must be read, plus those that must be written.
     std::int64_t sector_bytes() const;
 
     std::vector<std::int64_t> sizes() const override;  // the source's extents, and the axes

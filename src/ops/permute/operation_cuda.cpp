@@ -1,4 +1,4 @@
-// Copies between tensors in a GPU's memory, verified there.
+// Copies between tensors in a GPU's memory, which are verified there.
 #if defined(CORNERTURN_WITH_CUDA)
 
 #include <algorithm>
@@ -63,7 +63,8 @@ public:
 private:
     std::int64_t moved() const { return shape().elements() * shape().element_size; }
 
-    // Where in memory tensors and their copy lie is worth a percent to memcpy: all of a ladder share them.
+    // The position of tensors and their copy in memory changes memcpy's speed by a percent. So all kernels of a ladder
+    // share them.
     std::unique_ptr<device::device_memory> copy_;
     std::int64_t copied_ = 0;  // bytes
 };

@@ -1,4 +1,4 @@
-// What the file of a rung that permutes axes needs besides its kernel: its variant, and launches over tiles.
+// What the file of a permutation rung needs besides its kernel: its variant, and launches over tiles.
 #pragma once
 
 #include "device/rung.hpp"
@@ -9,7 +9,7 @@ namespace CORNERTURN_KERNELS {
 
 inline constexpr unsigned kPowersOfTwo = 1 | 2 | 4 | 8 | 16;
 
-// Calls Rung::run<T>(work) with the storage type of so many bytes.
+// Calls Rung::run<T>(work) with the storage type of `bytes` bytes.
 template <class Rung, class Work>
 void run_with_type(int bytes, const Work& work) {
     switch (bytes) {
@@ -24,7 +24,7 @@ void run_with_type(int bytes, const Work& work) {
     }
 }
 
-// A block for each tile of the plan.
+// Launches a block for each tile of the plan.
 inline void launch_tiles(void (*kernel)(tile_plan), const tile_plan& p, int threads, int shared_bytes) {
     emulator::outer_axis outer[kMostAxes + 1];
     for (int i = 0; i < p.outer_rank; ++i) outer[i] = {p.outer_extents[i], {p.outer[i].source, p.outer[i].destination}};
@@ -46,7 +46,7 @@ inline void launch_tiles(void (*kernel)(tile_plan), const tile_plan& p, int thre
            kernel, p);
 }
 
-// For kernels whose launches name no tiles.
+// For kernels whose launches describe no tiles.
 inline void decline_what_takes_long(const strided_work& work) {
     constexpr double kMost = 1 << 28;
     double elements = 1;
@@ -55,19 +55,19 @@ inline void decline_what_takes_long(const strided_work& work) {
         decline("takes the emulator long, which runs every block of it: it can move 268435456 elements");
 }
 
-// Whole warps for so much to do at once, up to `most` threads.
+// Threads for `tasks` tasks at once: whole warps, at most `most` threads.
 constexpr int threads_for(int tasks, int most) {
     const int warps = (tasks + 31) / 32 * 32;
     return warps < 32 ? 32 : warps < most ? warps : most;
 }
 
-// Where a tile begins on both sides, and how much of it there is.
+// Where a tile begins on both sides, and how much of it is in the tensor.
 struct tile_start {
     const unsigned char* source;
     unsigned char* destination;
     std::int64_t rows, cols;
 
-    // Whether a step along a digit of the tile is one that is there.
+    // Whether this step along a digit of the tile is in the tensor.
     __device__ __forceinline__ bool has(const inner_digit& digit, unsigned step) const {
         return digit.cut < 0 || step < (digit.cut == 0 ? rows : cols);
     }
@@ -91,14 +91,15 @@ __device__ __forceinline__ tile_start start_of(const tile_plan& p, unsigned numb
     return at;
 }
 
-// A word of a tile on one side: how far it lies behind the tile's first, in bytes, its place in the tile as it is read,
-// and whether it is there.
+// A word of a tile on one side: its distance from the tile's first word, in bytes; its position in the tile as it is
+// read; and whether it is in the tensor.
 struct word_at {
     std::int64_t offset;
     int place;
     bool there;
 };
-// By its number in the order of that side, whose digits are plan.read or plan.write: dividers take it apart.
+// Finds a word by its number in the order of that side. Its digits are plan.read or plan.write. Dividers split the
+// number.
 __device__ __forceinline__ word_at find_word(const inner_digit* digits, int rank, const tile_start& at, int number) {
     word_at w{0, 0, true};
     unsigned rest = static_cast<unsigned>(number);

@@ -1,4 +1,4 @@
-// Copies between tensors in host memory, verified there.
+// Copies between tensors in host memory, which are verified there.
 #include "ops/permute/problem.hpp"
 
 #include <cstdlib>
@@ -6,7 +6,7 @@
 namespace cornerturn {
 namespace {
 
-// Axes of the destination, the largest step first: an element's index follows from its position.
+// The index of an element, from its position: takes the axes of the destination, the largest step first.
 std::string index_at(const strided_shape& shape, std::int64_t position) {
     std::vector<std::size_t> order(shape.extents.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -55,8 +55,8 @@ public:
                 {"destination", destination_.data(), destination_.size(), destination_.room(), true, false}};
     }
 
-    // A tile is known by the first byte that it writes and by how many elements it has: all elements are filled and
-    // looked at, and as many must have been written as all tiles have.
+    // A tile is known by the first byte that it writes and by its number of elements. All elements are filled and
+    // checked. The elements that were written must be as many as all tiles have.
     tile tile_of(const emulator::sampled_tile& t) const override {
         const auto at = static_cast<const unsigned char*>(t.operands[1]) - destination_.data();
         return {at, 0, t.rows * t.cols, t.depth};

@@ -15,9 +15,9 @@
 
 namespace cornerturn {
 
-// What both buffers must hold, before a copy and after it.
+// What both buffers must hold, before and after a copy.
 struct strided_pattern {
-    patterned_tensor source, destination;  // as it must be after
+    patterned_tensor source, destination;  // as it must be afterwards
 
     // `numbers`: no NaN, infinity or denormal.
     strided_pattern(const strided_shape& shape, std::uint64_t seed, bool numbers = false);
@@ -26,7 +26,7 @@ struct strided_pattern {
     patterned_tensor before(side which) const;
 };
 
-// What is wrong on that side, whose element at that position holds what `found` points to.
+// Says what is wrong on that side. The element at `position` holds the bytes at `found`.
 std::string describe_wrong_element(const strided_shape& shape, const strided_pattern& pattern, side which,
                                    std::int64_t position, const unsigned char* found);
 std::string describe_wrong_gap(const strided_shape& shape, const strided_pattern& pattern, side which,
@@ -35,11 +35,11 @@ std::string describe_wrong_gap(const strided_shape& shape, const strided_pattern
 matrix_work matrix_of(const strided_shape& shape, const void* source, void* destination);
 strided_work work_of(const strided_shape& shape, const void* source, void* destination);
 
-// Memory has a type `buffer`, which begins at a multiple of 256 bytes, and fills and checks buffers.
+// Memory has a type `buffer`, which begins at a multiple of 256 bytes. It fills and checks buffers.
 template <class Memory>
 class strided_problem : public problem {
 public:
-    // With room for any of the shapes; the first is prepared first.
+    // There is room for any of the shapes. The first one is prepared first.
     strided_problem(backend on, Memory memory, const std::vector<strided_shape>& shapes, std::uint64_t seed)
         : memory_(std::move(memory)),
           on_(on),
@@ -81,14 +81,14 @@ public:
     }
 
 protected:
-    // The verdict, or what is wrong with what nobody may change.
+    // The verdict, with the checks of all that must not change.
     verdict with_the_rest(verdict found) const {
         if (found.passed()) found.fault = wrong_in(source_, side::source);
         if (found.passed()) found.fault = memory_.check_guards(destination_, "destination");
         if (found.passed()) found.fault = memory_.check_guards(source_, "source");
         return found;
     }
-    // Empty where nothing is wrong.
+    // Empty if nothing is wrong.
     std::string told(const typename Memory::buffer& buffer, const strided_pattern& pattern, side which,
                      const wrong_positions& wrong) const {
         const patterned_tensor& tensor = pattern.of(which);
@@ -134,7 +134,7 @@ private:
     strided_shape shape_;
 };
 
-// For the operation's make(): in host memory, and on a GPU.
+// Problems in host memory and on a GPU, for the operation's make().
 std::unique_ptr<problem> make_host_permutation(backend on, const std::vector<strided_shape>& shapes,
                                                std::uint64_t seed);
 std::unique_ptr<problem> make_cuda_permutation(const std::vector<strided_shape>& shapes, std::uint64_t seed,

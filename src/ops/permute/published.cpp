@@ -1,9 +1,9 @@
-// What HPTT was published with.
+// The permutations that were published with HPTT.
 #include "ops/permute/bench.hpp"
 
 namespace cornerturn {
 
-// Axes as numpy has them: what HPTT's benchmark gives is reversed, since its first axis is the fastest.
+// Axes as in numpy. HPTT's benchmark lists them in reverse, because its first axis is the fastest.
 const std::vector<published_order>& published_orders() {
     static const std::vector<published_order> all = {
         {{1, 0}, {{7264, 7264}, {1216, 43408}, {43408, 1216}}},

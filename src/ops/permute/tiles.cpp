@@ -16,7 +16,7 @@ constexpr std::int64_t kMostTiles = 0x7fffffff, kVectorBytes = 16;
 
 using steps_of_axes = std::vector<std::int64_t>;  // of a tile
 
-// Axes by the source's stride; those that repeat it come last.
+// Axes in the order of the source's stride. Axes that repeat the source come last.
 std::vector<int> by_source(const strided_words& w) {
     std::vector<int> order;
     for (int i = 0; i < w.rank; ++i) order.push_back(i);
@@ -25,17 +25,17 @@ std::vector<int> by_source(const strided_words& w) {
     return order;
 }
 
-// Whether the words of a tile, in that order, come in whole vectors of 16 bytes, wherever the tile lies.
+// Whether the words of every tile, in that order, come in whole vectors of 16 bytes.
 bool in_vectors(const strided_words& w, const steps_of_axes& steps, const std::vector<int>& order,
                 std::int64_t strided_axis::*stride, std::uintptr_t begin) {
-    std::int64_t behind = w.unit;  // bytes that lie behind each other
+    std::int64_t behind = w.unit;  // bytes that are contiguous
     std::uint64_t others = begin;
     bool joined = true;
     for (int i : order) {
         const strided_axis& a = w.axes[i];
         const std::int64_t inside = steps[static_cast<std::size_t>(i)];
         const bool here = joined && inside > 1 && a.*stride == behind;
-        // From tile to tile, or from what lies behind each other to the next.
+        // The step from tile to tile, or from one contiguous piece to the next.
         if (!here && inside > 1) others |= static_cast<std::uint64_t>(a.*stride);
         if (a.extent > inside) others |= static_cast<std::uint64_t>(a.*stride * inside);
         if (here) behind *= inside;
@@ -98,8 +98,7 @@ tile_plan plan_of(const strided_words& w, const steps_of_axes& steps) {
     return p;
 }
 
-// Makes a tile that is small, because both sides have axes in common, large enough for a block. At most two axes stay
-// cut.
+// Enlarges a tile that is small because both sides have axes in common. At most two axes stay cut.
 void grow(const strided_words& w, steps_of_axes& steps) {
     constexpr std::int64_t kArea = 4 << 10;  // bytes
     std::int64_t area = w.unit;
@@ -165,10 +164,10 @@ tile_plan plan_of_lines(const strided_words& words, int line) {
         for (int k = 0; k < words.rank && bytes < line; ++k) {
             const int i = axis_at(k);
             const strided_axis& a = words.axes[i];
-            if (std::abs(a.*stride) > 2 * bytes && k > 0) break;  // gaps, which no longer piece closes
+            if (std::abs(a.*stride) > 2 * bytes && k > 0) break;  // gaps that no longer piece closes
             std::int64_t& steps = inside[static_cast<std::size_t>(i)];
             std::int64_t wanted = (line + bytes - 1) / bytes;
-            // So that the next tile begins with a sector, too, if that takes no more than twice the line.
+            // The next tile should begin at a sector too, if that takes at most twice the line.
             const std::int64_t whole = kSectorBytes / std::gcd(kSectorBytes, bytes);
             if (const std::int64_t up = (wanted + whole - 1) / whole * whole; up * bytes <= 2 * line) wanted = up;
             steps = std::max(steps, std::min(a.extent, wanted));

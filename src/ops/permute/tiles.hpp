@@ -1,5 +1,5 @@
-// How rungs cut a copy into tiles: in host code, which kernel files call. A tile takes the fastest axes of the
-// destination, so that a warp writes neighbours, and the fastest of the source, so that it reads neighbours.
+// How rungs cut a copy into tiles: host code that kernel files call. A tile takes the fastest axes of the destination,
+// so that a warp writes neighbours, and the fastest of the source, so that it reads neighbours.
 #pragma once
 
 #include "core/divider.hpp"
@@ -9,28 +9,28 @@
 
 namespace cornerturn {
 
-// A copy by words, the widest that alignment and the runs of both sides allow. Its axes are sorted by the destination's
-// stride, which is positive; the words of a run are an axis, too.
+// A copy in words, the widest that alignment and the runs of both sides allow. The axes are sorted by the destination's
+// stride, which is positive. The words of a run are an axis too.
 struct strided_words {
     const unsigned char* source;
     unsigned char* destination;
-    int unit;      // bytes of a word
-    int elements;  // of a word
+    int unit;      // bytes in a word
+    int elements;  // in a word
     int rank;
     strided_axis axes[kMostAxes + 1];
     std::int64_t words;
 
-    // The axis of the smallest step in the source, but for those that repeat it; -1 where there is none.
+    // The axis with the smallest step in the source, without axes that repeat it. -1 if there is none.
     int fastest_of_source() const;
 };
 strided_words words_of(const strided_work& work);
 
-// One axis within a tile. Digits of a word's number, the fastest first.
+// One axis within a tile, as a digit of a word's number. The fastest comes first.
 struct inner_digit {
     divider by;
     std::int64_t stride;  // bytes
-    int cut;              // 0, 1: along the tiling's rows or columns, so that the last tiles are not whole; -1: neither
-    int place;            // words further on in the tile, as it is read
+    int cut;              // 0, 1: along the tiling's rows or columns, so the last tiles are not whole; -1: neither
+    int place;            // words further in the tile, as it is read
 };
 
 struct tile_plan {
@@ -39,8 +39,8 @@ struct tile_plan {
     int unit, elements;
     unsigned tiles;  // 0: there is nothing to do
 
-    // The axes that tiles are cut from: steps of a tile, tiles, and bytes a step. Tiles count columns first, then rows,
-    // then the axes that are in no tile.
+    // The axes from which tiles are cut: steps in a tile, number of tiles, and bytes in a step. Tiles count columns
+    // first, then rows, then the axes that are in no tile.
     struct cut_axis {
         std::int64_t extent;
         int steps;
@@ -54,13 +54,13 @@ struct tile_plan {
     static constexpr int kMostInner = 16;
     int words, rank;
     inner_digit read[kMostInner], write[kMostInner];  // by the source's strides, and by the destination's
-    // Words of 16 bytes' worth lie behind each other, aligned, in the source, or in the destination.
+    // Whether words come in aligned, contiguous vectors of 16 bytes in the source, and in the destination.
     bool read_vectors, write_vectors;
 };
 
-// One axis of each side, so many steps. `why` is not null, and says why, where that is no way to do it.
+// One axis of each side, with `steps` steps. If this is impossible, `why` says why; otherwise it is null.
 tile_plan plan_of_two_axes(const strided_words& words, int steps, const char*& why);
-// So many axes of each side that pieces of `line` bytes lie behind each other on both, if axes allow.
+// Takes enough axes of each side for contiguous pieces of `line` bytes on both, if the axes allow it.
 tile_plan plan_of_lines(const strided_words& words, int line);
 
 }  // namespace cornerturn

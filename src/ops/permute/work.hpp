@@ -1,4 +1,4 @@
-// Kernels that copy between tensors of any strides: what they are asked to do, and what the registry knows of them.
+// The task of kernels that copy between tensors of any strides, and what the registry knows of such kernels.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace cornerturn {
 
-// Extents are the destination's, in its order of axes. Strides count elements; the source's may be of any sign, or 0.
-// Both addresses are of the element at index 0 of every axis, and multiples of the largest power of two that divides
-// element_size.
+// Extents are in the destination's order of axes. Strides count elements; the source's may have any sign, or be 0. Both
+// addresses are those of the element at index 0 of every axis. They are multiples of the largest power of two that
+// divides element_size.
 struct strided_work {
     const void* source;
     void* destination;
@@ -21,7 +21,7 @@ struct strided_work {
 
 template <>
 struct kernel_traits<strided_work> {
-    bool arithmetic = false;  // takes elements for numbers: a NaN, infinity or denormal may come back altered
+    bool arithmetic = false;  // treats elements as numbers: a NaN, infinity or denormal may come back altered
 
     static const char kType;
 };

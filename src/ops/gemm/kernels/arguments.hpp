@@ -1,4 +1,4 @@
-// What a caller of a product may get wrong. core/arguments.hpp has what transposes need, and what both share.
+// Checks the arguments of a product. core/arguments.hpp has the checks of transposes, and those that both share.
 #pragma once
 
 #include <array>
@@ -13,8 +13,7 @@
 
 namespace cornerturn {
 
-// The product that these views ask for, checked but for their addresses, with factors of 1 and 0. Throws
-// invalid_argument.
+// The product of these views, with factors of 1 and 0. All is checked except addresses. Throws invalid_argument.
 gemm_work checked_product(const detail::any_batch& a, bool a_transposed, const detail::any_batch& b, bool b_transposed,
                           const detail::any_batch& c);
 
@@ -27,16 +26,16 @@ struct product_operand {
     std::string text() const;  // "a (4 x 6 at 0x1000)"
 };
 
-// The matrices of a checked product that is not empty: C first, then A and B where they are read. Those that are not
-// read may lie anywhere.
+// The matrices of a checked product that is not empty: C first, then A and B if they are read. The addresses of those
+// that are not read do not matter.
 class product_operands {
 public:
     explicit product_operands(const gemm_work& work);
 
     std::span<const product_operand> read_or_written() const { return {all_.data(), count_}; }
-    // Throw invalid_argument. They are aligned, and C is apart from the others.
+    // Throw invalid_argument unless addresses are aligned and C is apart from A and B.
     void check_addresses() const;
-    // So many bytes of workspace are apart from all of them.
+    // Also checks that a workspace of `bytes` is apart from all of them.
     void check_workspace_apart(std::uintptr_t address, std::int64_t bytes) const;
 
 private:

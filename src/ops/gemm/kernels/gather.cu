@@ -1,12 +1,12 @@
-// C's tiles out of their parts, and operands brought into the workspace.
+// Adds up the parts of C's tiles, and copies operands into the workspace.
 #include "ops/gemm/kernels/product.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-constexpr int kThreads = 256, kMostGroups = 64, kPartsEach = 8;  // of a thread, about
+constexpr int kThreads = 256, kMostGroups = 64, kPartsEach = 8;  // of a thread, approximately
 
-// A block sums kThreads / groups fours of a tile: each group of threads some of the parts, always in the same order.
+// A block adds up kThreads / groups fours of a tile. Each group of threads takes some parts, always in the same order.
 __global__ void gemm_gather(gemm_launch w, int rows, int cols, int groups) {
     __shared__ float4 sums[kThreads];
     const int thread = static_cast<int>(threadIdx.x), lanes = kThreads / groups;
@@ -37,7 +37,7 @@ __global__ void gemm_gather(gemm_launch w, int rows, int cols, int groups) {
     for (int i = 0; i < 4; ++i) target.store((in_tile + i) / cols, (in_tile + i) % cols, four[i]);
 }
 
-// Zeros behind the columns of packed rows, up to the next four: they are read, and what comes of them is not.
+// Writes zeros after the columns of packed rows, up to a multiple of four. Their results are not used.
 __global__ void gemm_clear_ends(float* to, std::int64_t to_ld, std::int64_t rows, std::int64_t cols) {
     wait_for_work_ahead();
     for (std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows;
@@ -46,7 +46,7 @@ __global__ void gemm_clear_ends(float* to, std::int64_t to_ld, std::int64_t rows
     }
 }
 
-// blockIdx.x: parts of rows; y: rows, in steps of the grid.
+// blockIdx.x counts parts of rows, and y rows, in steps of the grid.
 __global__ void gemm_pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, std::int64_t to_ld,
                           std::int64_t rows, std::int64_t cols, std::int64_t count) {
     const std::int64_t col = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;

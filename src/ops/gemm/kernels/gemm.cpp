@@ -1,4 +1,4 @@
-// cornerturn::cuda::gemm: checks what the caller gave, chooses the kernels, launches them.
+// cornerturn::cuda::gemm: checks the arguments, chooses the kernels, launches them.
 #include "cornerturn/cuda/gemm.hpp"
 
 #include <cuda_runtime.h>
@@ -26,7 +26,7 @@ gemm_work product_of(const batch_view<const float>& a, const batch_view<const fl
     return checked_product(any(a), options.a == op::transposed, any(b), options.b == op::transposed, any(c));
 }
 
-// The caller's workspace, which holds so many bytes.
+// The caller's workspace, which must hold `bytes` bytes.
 float* checked_workspace(const gemm_options& options, const product_operands& operands, std::int64_t bytes,
                          int on_device) {
     const auto address = reinterpret_cast<std::uintptr_t>(options.workspace);
@@ -49,7 +49,7 @@ void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, flo
     work.alpha = alpha;
     work.beta = beta;
     work = production::as_computed(work);
-    // Arguments first: what is wrong with them is wrong without a device, too.
+    // Check the arguments first: they can be wrong even without a device.
     const product_operands operands(work);
     operands.check_addresses();
     const int on_device = device::current_device();

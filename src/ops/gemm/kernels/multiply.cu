@@ -1,4 +1,4 @@
-// A product, as it is tuned: operands are packed, tiles computed, parts gathered.
+// Runs a planned product: it packs operands, computes tiles and gathers parts.
 #include <utility>
 
 #include "ops/gemm/kernels/multiply.hpp"
@@ -16,7 +16,7 @@ using production::gemm_path;
 using production::gemm_paths;
 using production::gemm_plan;
 
-// An operand brought into the workspace, as rows of k: transposed where it lies along k, copied elsewhere.
+// Brings an operand into the workspace as rows of k: transposed if it is stored along k, else copied.
 void bring(gemm_operand& operand, gemm_path path, std::int64_t k, std::int64_t extent, std::int64_t all, float* to,
            std::int64_t to_ld, const gpu& on) {
     const std::int64_t count = production::packed_count(all, operand.stride);
@@ -35,7 +35,7 @@ void bring(gemm_operand& operand, gemm_path path, std::int64_t k, std::int64_t e
 #endif
 }
 
-constexpr int kReservedShared = 1 << 10;  // by CUDA, of each block
+constexpr int kReservedShared = 1 << 10;  // CUDA's share of each block
 
 template <int kRow>
 gemm_tiles_kernel kernel_of(const gemm_paths& paths, bool fours) {
@@ -67,7 +67,7 @@ void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_ker
     w.steps_over = static_cast<int>(steps % w.parts);
     const bool chunks = production::needs_chunks(row, w.k, w.whole, w.parts);
     const int shared = chunks ? kernel.with_chunks_bytes : kernel.shared_bytes;
-    // Where fewer blocks run than fit, the rest of shared memory is cache.
+    // If fewer blocks run than fit, the rest of shared memory serves as cache.
     const int resident = production::resident_on(row, chunks, paths, on),
               here = at_a_time < resident ? at_a_time : resident;
     launch({.grid = dim3(static_cast<unsigned>(blocks)),

@@ -1,6 +1,6 @@
-// Products whose C has a few columns, which take as long as A takes to come from memory. It is read once:
-// straight into registers, or, where it lies along k, by way of shared memory. (A C of a few rows is another one's
-// transpose.)
+// Products whose C has a few columns. They take as long as it takes to read A from memory. A is read once: straight
+// into registers, or through shared memory if it is stored along k. A C of a few rows is handled as the transpose of
+// such a product.
 #include <cstdint>
 
 #include "ops/gemm/fours.hpp"
@@ -11,8 +11,8 @@ namespace {
 
 using production::gemm_path;
 
-// A row of the table. Sums are added up chunk by chunk, of kChunk steps of dots, kChunk of a lane's products of
-// columns: a sum's rounding error grows with its length.
+// A row of the table. Sums are added up chunk by chunk, because a sum's rounding error grows with its length. A chunk
+// is kChunk steps of `dots`, or kChunk products of a lane of `columns`.
 template <int kRow>
 struct narrow_shape {
     static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];
@@ -47,8 +47,8 @@ __device__ __forceinline__ std::int64_t at_most(std::int64_t value, std::int64_t
     return value < most ? value : most;
 }
 
-// Adds up over a warp's lanes kCount values of each: lane l gets the sum of value l * kCount / 32. Each step halves the
-// values that a lane still has, as long as there are two.
+// Adds up kCount values over a warp's lanes. Lane l gets the sum of value l * kCount / 32. Each step halves the values
+// that a lane still has, as long as there are two.
 template <int kCount>
 __device__ __forceinline__ float sum_over_lanes(float* values, int lane) {
     constexpr unsigned kAll = 0xffffffffu;
@@ -71,16 +71,16 @@ __device__ __forceinline__ float sum_over_lanes(float* values, int lane) {
     return values[0];
 }
 
-// kLines neighbouring rows of a matrix on their way into shared memory, kSpan elements of each at a time, by a warp, 16
-// bytes a lane. They may begin anywhere: what is copied is each 16 bytes that some of the elements are among. So the
-// elements lie up to three floats behind the beginning of the row's place, of kPitch floats.
+// A warp copies kLines neighbouring rows of a matrix into shared memory, kSpan elements of each at a time, 16 bytes a
+// lane. Rows may begin anywhere. Every aligned 16 bytes that contain some of the elements are copied whole. So in
+// shared memory, a row's elements begin up to three floats into its kPitch floats.
 template <int kLines, int kSpan>
 class lines_along_k {
 public:
     static constexpr int kPitch = kSpan + 4, kFloats = kLines * kPitch;
     static_assert(kSpan % 128 == 0 && kLines <= 32);
 
-    // `further` rows follow the first. Those that are not there come out as the last one.
+    // `further` rows follow the first one. Rows beyond these are replaced by the last one.
     __device__ __forceinline__ lines_along_k(const float* first, std::int64_t ld, int further, int lane) : lane_(lane) {
         const auto row = [&](int i) { return first + (i < further ? i : further) * ld; };
         CORNERTURN_UNROLL
@@ -92,7 +92,7 @@ public:
         ends_ = row(lane % kLines) - behind_of_lane_ + kSpan;
     }
 
-    // The elements from k on, a multiple of 4; those from `end` on are zeros.
+    // Copies the elements from k on, a multiple of 4. Those from `end` on become zeros.
     __device__ __forceinline__ void copy(float* to, std::int64_t k, std::int64_t end) const {
         const bool of_lane = lane_ < kLines && behind_of_lane_ > 0;  // whether this lane copies the end of a line
         if (k > 0 && k + kPitch <= end) {
@@ -122,7 +122,8 @@ private:
     __device__ __forceinline__ static int behind(const float* row) {
         return static_cast<int>(reinterpret_cast<std::uintptr_t>(row) / sizeof(float) % 4);
     }
-    // Those of four that are in the row, which has `end` elements; the first of the four is number `at`.
+    // Copies those of four elements that are in the row, which has `end` elements. The first of the four is number
+    // `at`.
     __device__ __forceinline__ static void copy_some(float* to, const float* from, std::int64_t at, std::int64_t end) {
         if (at >= 0 && at + 4 <= end) return copy_vector_async_if(true, to, from, true);
         CORNERTURN_UNROLL_BY(1)
@@ -133,9 +134,9 @@ private:
     const float *from_[kLines], *ends_;
 };
 
-// A lies along k. A warp has kDown rows, and its lanes lie along k; where there are slices, all warps have the same
-// rows. Each warp copies its steps into shared memory, while others that it copied before are used: by itself, so that
-// no warp waits for another.
+// For an A that is stored along k. A warp has kDown rows, and its lanes lie along k. With slices, all warps have the
+// same rows. Each warp copies its own steps into shared memory while it uses earlier ones, so no warp waits for
+// another.
 template <class Shape, gemm_path kB>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(gemm_launch w) {
     constexpr int kDown = Shape::kDown, kCols = Shape::kCols, kCount = kDown * kCols, kDepth = Shape::kDepth;
@@ -235,8 +236,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(g
     }
 }
 
-// Neighbouring rows of A are neighbours in memory. A lane has kDown rows, 32 apart; a block's warps share k's steps,
-// kEach of k each.
+// For an A whose neighbouring rows are neighbours in memory. A lane has kDown rows, 32 apart. The warps of a block
+// share the steps of k, kEach of k each.
 template <class Shape, bool kBAlongK>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_columns(gemm_launch w) {
     constexpr int kDown = Shape::kDown, kCols = Shape::kCols, kDepth = Shape::kDepth, kEach = 16 / kDown;
@@ -278,7 +279,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_column
             CORNERTURN_UNROLL
             for (int i = 0; i < kEach; ++i) chunk.add(of_a[i], of_b[i]);
         }
-        if (k < stop) {  // the last of all, in part
+        if (k < stop) {  // the last step, in part
             for (std::int64_t i = k; i < stop; ++i) {
                 float of_a[kDown], of_b[kCols];
                 load(i, of_a, of_b);

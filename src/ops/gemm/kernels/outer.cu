@@ -1,4 +1,4 @@
-// Products of little k: C is written as fast as memory takes it, row by row, and A and B are read on the way.
+// Products of small k. C is written as fast as memory allows, row by row. A and B are read meanwhile.
 #include "ops/gemm/fours.hpp"
 #include "ops/gemm/kernels/product.hpp"
 
@@ -7,17 +7,17 @@ namespace {
 
 using production::gemm_path;
 
-// A row of the table. Warp i has rows i, i + kWarps and so on of a tile, whose addresses are all the same modulo kWarps
-// floats. Its columns begin that much further left, so that a lane stores its kAcross neighbours at a time, wherever C
-// lies.
+// A row of the table. Warp i has the rows i, i + kWarps and so on of a tile. Their addresses are all the same modulo
+// kWarps floats. The warp's columns begin that much further left, so that a lane can store its kAcross neighbours at
+// once, wherever C begins.
 template <int kRow>
 struct outer_shape {
     static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];
     static constexpr int kRows = kOf.rows, kCols = kOf.cols, kDepth = kOf.depth(), kAcross = kOf.across;
     static constexpr int kWarps = kOf.warps_down, kThreads = kOf.threads(), kResident = kOf.resident;
     static_assert(kAcross * 32 == kCols && kWarps % kAcross == 0 && kDepth % 4 == 0 && kOf.down * kWarps == kRows);
-    // How A and B lie in shared memory. Of B, kWarps columns more than the tile's; a lane's neighbours are kApart
-    // floats apart, so that its own are neighbours of the next lane's: no bank is asked twice.
+    // Layout of A and B in shared memory. B has kWarps columns more than the tile. A lane's neighbours are kApart
+    // floats apart, next to those of the next lane, so there are no bank conflicts.
     static constexpr int kPitchOfA = kDepth + 4, kWide = kCols + kWarps;
     static constexpr int kApart = kWide / kAcross + 1, kPitchOfB = kAcross * kApart;
     __device__ __forceinline__ static int in_a(int row, int k) { return row * kPitchOfA + k; }
@@ -26,8 +26,8 @@ struct outer_shape {
     }
 };
 
-// A thread's elements of kExtent rows of C (A) or columns of C (B) of an operand, and all its k: zeros for what is not
-// there.
+// The elements of an operand that a thread loads: its share of kExtent rows of C (for A) or columns of C (for B), with
+// all of their k. Elements outside are zeros.
 template <int kExtent, int kDepth, int kThreads, bool kAlongK>
 class outer_operand {
 public:
@@ -73,7 +73,7 @@ __device__ __forceinline__ void store_neighbours(float* to, const float* sums, f
     }
 }
 
-// A lane's columns of B stay in registers, and rows of A come from shared memory, the same for all lanes.
+// A lane keeps its columns of B in registers. Rows of A come from shared memory and are the same for all lanes.
 template <class Shape, bool kAAlongK, bool kBAlongK>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_outer(gemm_launch w) {
     constexpr int kRows = Shape::kRows, kDepth = Shape::kDepth, kWarps = Shape::kWarps, kAcross = Shape::kAcross;

@@ -11,18 +11,18 @@
 namespace cornerturn::production {
 namespace {
 
-// Fitted along with the costs of the kernels (tunings.hpp).
-constexpr double kFirstUs = 4.08;                             // until the first block computes, and from the last's end
-constexpr double kPackUs = 2.77, kPackedFloats = 344365;      // to begin to pack an operand; in a microsecond
-constexpr double kGatherUs = 2.93, kGatheredFloats = 386030;  // of parts, which have to be written, too
-constexpr double kAllocateUs = 3;                             // to get a workspace, and give it back
-constexpr double kLastWave = 0.654;  // what a last wave costs that is not full, as a share of a full one
-constexpr std::int64_t kFew = 4;     // columns, or rows, that have kernels of their own where k is so long
+// Fitted together with the costs of the kernels (tunings.hpp).
+constexpr double kFirstUs = 4.08;  // until the first block computes, and after the end of the last
+constexpr double kPackUs = 2.77, kPackedFloats = 344365;      // to begin to pack an operand; floats in a microsecond
+constexpr double kGatherUs = 2.93, kGatheredFloats = 386030;  // of parts, which must also be written
+constexpr double kAllocateUs = 3;                             // to get a workspace and give it back
+constexpr double kLastWave = 0.654;  // the cost of a last wave that is not full, as a share of a full one
+constexpr std::int64_t kFew = 4;     // columns or rows that have kernels of their own if k is long enough
 constexpr std::int64_t kLongK = 64;
 constexpr double kNever = 1e30;
 constexpr int kSchedulers = 4;          // of a multiprocessor, which share its warps
 constexpr int kCacheAlongK = 32 << 10;  // bytes that the L1 keeps for copies along k, beside two blocks or more
-constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; of a part, eight of k each
+constexpr std::int64_t kMostParts = 512, kLeastSteps = 8;  // of a tile; in a part, of eight k each
 
 // Parts that a multiprocessor gets, one after the other.
 constexpr std::int64_t kRounds[] = {1, 2, 3, 4, 6, 8, 12, 24};
@@ -42,13 +42,13 @@ gemm_path path_of(const float* data, std::int64_t extent, std::int64_t k, bool a
     return aligned ? gemm_path::vectors : gemm_path::words;
 }
 
-// So many blocks of so many steps, which take so many times as long as they might.
+// The time of `blocks` blocks with `steps` steps each. `slower` is a factor on each step.
 double blocks_us(const gemm_kernel& kernel, std::int64_t blocks, double steps, int resident, const gpu& on,
                  double slower, double block_us) {
     if (blocks == 0) return 0;
     const double waves = static_cast<double>(blocks) / (on.multiprocessors * resident);
     const std::int64_t at_a_time = waves <= 1 ? ratio_up(blocks, on.multiprocessors) : resident;
-    // Warps stay with one of the schedulers: three blocks of two warps take as long as four.
+    // Each warp stays with one scheduler: three blocks of two warps take as long as four.
     const std::int64_t fill = std::max(1, kSchedulers * 32 / kernel.threads());
     const double alone = kernel.costs.alone_us,
                  all = static_cast<double>(ratio_up(at_a_time, fill) * fill) * kernel.costs.step_us;
@@ -57,7 +57,7 @@ double blocks_us(const gemm_kernel& kernel, std::int64_t blocks, double steps, i
            (steps * step + block_us + static_cast<double>(at_a_time) * kernel.costs.each_us);
 }
 
-// What must come from memory and go there, at the least.
+// The fewest bytes that must be moved from and to memory.
 double memory_bytes(const gemm_work& w) {
     const auto m = static_cast<double>(w.m), n = static_cast<double>(w.n), k = static_cast<double>(w.k);
     const auto count = static_cast<double>(w.count);
@@ -81,7 +81,7 @@ gemm_paths paths_of(const gemm_work& w) {
 }
 
 int resident_on(const gemm_kernel& kernel, bool chunks, const gemm_paths& paths, const gpu& on) {
-    const int shared = kernel.shared_bytes(chunks) + (1 << 10);  // a kilobyte of each block is CUDA's
+    const int shared = kernel.shared_bytes(chunks) + (1 << 10);  // CUDA takes a kilobyte of each block
     const int all = std::min(resident_by_registers(kernel, paths), on.shared_bytes / shared);
     return paths.some_along_k() ? std::min(all, std::max(2, (on.shared_bytes - kCacheAlongK) / shared)) : all;
 }
@@ -102,7 +102,7 @@ const gemm_kernel& gemm_tuning::row() const { return kGemmKernels[kernel]; }
 gemm_work as_computed(const gemm_work& work) {
     gemm_work result = work;
     if (work.alpha == 0) result.k = 0;
-    // alpha may be anything; with -0, beta C keeps its sign where it is 0.
+    // alpha may be anything. With -0, beta C keeps its sign if it is 0.
     if (result.k == 0) result.alpha = work.beta == 0 ? 0.0f : -0.0f;
     const bool empty = work.m == 0 || work.n == 0 || work.count == 0;
     if (result.k > kMostK && !empty) throw unsupported("k is " + std::to_string(work.k) + ": products take up to 2^33");
@@ -123,8 +123,8 @@ gemm_work transposed(const gemm_work& work) {
 std::int64_t whole_tiles(const gemm_kernel& kernel, std::int64_t tiles, int parts, const gpu& on) {
     if (parts == 1) return tiles;
     if (kernel.way != gemm_way::tiles) return 0;
-    // Whole tiles that do not fill all places, beside parts of others, take longer than is predicted
-    // (docs/experiments.md, 121): then all tiles are split.
+    // Whole tiles that leave room for parts of others take longer than predicted (docs/experiments/products.md, 121).
+    // So if they do not fill all places, all tiles are split.
     const std::int64_t rounds = tiles / on.multiprocessors;
     return rounds >= resident_on(kernel, false, {}, on) ? rounds * on.multiprocessors : 0;
 }
@@ -135,7 +135,7 @@ bool one_launch(const gemm_work& w, const gemm_kernel& kernel, std::int64_t tile
     return w.m <= kMostTilesAlong * kernel.rows && w.n <= kMostTilesAlong * kernel.cols && tiles <= kMostTiles;
 }
 
-// Whether the kernel takes an A that lies so.
+// Whether the kernel takes an A that is stored in this way.
 bool takes(const gemm_kernel& kernel, gemm_path a) {
     switch (kernel.way) {
         case gemm_way::tiles: return true;
@@ -146,7 +146,7 @@ bool takes(const gemm_kernel& kernel, gemm_path a) {
     return false;
 }
 
-// What each way of computing the product takes, or its transpose.
+// What each way of computing the product, or its transpose, takes.
 class chooser {
 public:
     chooser(const gemm_work& work, bool of_transposes, const gpu& on, bool workspace_given)
@@ -158,8 +158,8 @@ public:
           odd_(of_transposes || !stores_fours(work)),
           bytes_(memory_bytes(w_)) {}
 
-    // Calls f(tuning) with the best number of parts for each kernel and packing that takes the work; where `all`, with
-    // some other numbers of parts, too. What cannot take less than `most()` us is left out.
+    // Calls f(tuning) with the best number of parts for each kernel and packing that takes the work. If `all`, also
+    // with some other numbers of parts. Leaves out tunings that take at least `most()` us.
     template <class F, class Most>
     void for_each(bool may_split, bool all, Most most, F f) const {
         for (int row = 0; row < kGemmKernelCount; ++row) {
@@ -167,14 +167,14 @@ public:
             if (transposed_ && kernel.rows == kernel.cols) continue;  // the same either way
             const int resident = resident_on(kernel, false, {}, on_);
             if (resident == 0) continue;
-            // Large tiles are no better than small ones where they cannot hide each other's waiting.
+            // Large tiles are no better than small ones if too few fit to hide each other's latency.
             if (kernel.rows * kernel.cols > 64 * 64 && resident < kernel.resident) continue;
             // Tiles would be mostly padding.
             if (kernel.way == gemm_way::tiles && std::min(w_.m, w_.n) <= kFew && w_.k >= kLongK) continue;
-            // A is read once for so many columns.
+            // These kernels read A once, for a limited number of columns.
             const bool narrow = kernel.way == gemm_way::dots || kernel.way == gemm_way::columns;
             if (narrow && w_.n > kernel.cols) continue;
-            // What little k there is lies in registers; C's rows are written whole.
+            // This kernel keeps its small k in registers, and writes the rows of C whole.
             const bool outer = kernel.way == gemm_way::outer;
             if (outer && (transposed_ || !kernel.takes(w_.k))) continue;
             const std::int64_t tiles = tiles_of(w_, kernel);
@@ -198,7 +198,7 @@ public:
     }
 
 private:
-    // What is narrower than a vector would be mostly padding.
+    // An operand narrower than a vector would be mostly padding.
     bool can_pack(gemm_path path, std::int64_t extent) const {
         return path != gemm_path::vectors && w_.k > 0 && extent >= 4;
     }
@@ -226,10 +226,10 @@ private:
         const std::int64_t most = std::min(kMostParts, steps * kernel.depth() / (8 * kLeastSteps));
         if (may_split && left > 0 && most > 1 && one_launch(w_, kernel, tiles)) {
             const double more = before + kGatherUs + (given_ || tuned.pack_a || tuned.pack_b ? 0 : kAllocateUs);
-            // `odd` is of C alone: parts lie aligned in the workspace.
+            // `odd` concerns only C: parts are aligned in the workspace.
             const double block_us = tiles > left ? stored_us : costs.block_us;
             std::int64_t tried = 1;
-            // As many parts as fill so many rounds of all multiprocessors: fewer would be no quicker.
+            // Try as many parts as fill whole rounds of all multiprocessors. Fewer would not be faster.
             for (std::int64_t round : kRounds) {
                 const std::int64_t parts = std::min({round * on_.multiprocessors / left, most, steps});
                 if (parts <= tried) continue;
@@ -259,7 +259,7 @@ private:
     double bytes_;
 };
 
-// Of those that are allowed; its `us` is kNever where none is.
+// The best tuning that is allowed. Its `us` is kNever if none is.
 template <class Allowed>
 gemm_tuning best_of(const gemm_work& work, const gpu& on, bool workspace_given, bool may_split, Allowed allowed) {
     gemm_tuning best = choose_without_workspace();
@@ -310,7 +310,7 @@ gemm_workspace workspace_of(const gemm_work& w, const gemm_tuning& tuned, const 
 
 }  // namespace
 
-// A choice takes some microseconds: each thread remembers its last ones.
+// A choice takes some microseconds, so each thread remembers its latest ones.
 gemm_tuning choose(const gemm_work& work, const gpu& on, bool workspace_given) {
     struct known_choice {
         choice_key key;
@@ -358,7 +358,7 @@ gemm_tuning choose_without_workspace() {
 
 int parts_of(const gemm_work& w, const gemm_tuning& tuned) {
     if (!one_launch(w, tuned.row(), tiles_of(w, tuned.row()))) return 1;
-    return static_cast<int>(std::min<std::int64_t>(tuned.parts, steps_of(w, tuned.row())));  // each has a step
+    return static_cast<int>(std::min<std::int64_t>(tuned.parts, steps_of(w, tuned.row())));  // each part has a step
 }
 
 std::int64_t most_workspace(const gemm_work& work, const gpu& on) {
@@ -434,7 +434,7 @@ std::string explain(const gemm_work& work, const gpu& on, bool workspace_given) 
                 " parts along k, for " + to_string(on.multiprocessors) + " multiprocessors";
     const std::int64_t bytes = plan.space.floats * static_cast<std::int64_t>(sizeof(float));
     text += "; workspace " + to_string(bytes) + " bytes; estimated at " + microseconds(tuned.us);
-    // Why: what the nearest alternatives would take.
+    // Explain the choice by what its nearest alternatives would take.
     const auto otherwise = [&](const std::string& how, bool may_split, auto allowed) {
         const gemm_tuning other = best_of(work, on, workspace_given, may_split, allowed);
         if (other.us < kNever) text += ", " + how + " " + microseconds(other.us);

@@ -1,4 +1,4 @@
-// How a product is computed: tuning as data.
+// How a product is computed. The tuning is data.
 #pragma once
 
 #include <cstdint>
@@ -11,48 +11,48 @@
 
 namespace cornerturn::production {
 
-// How an operand lies, where what is a row of A or a column of B is read along k.
+// How an operand is stored and read. Along k means that a row of A, or a column of B, is contiguous.
 enum class gemm_path {
-    vectors,        // rows of k, 16 bytes at a time: they are aligned, and so many that vectors fill them
+    vectors,        // rows of k, 16 bytes at a time: aligned, and long enough to fill vectors
     words,          // rows of k, a float at a time
     along_k,        // columns of k, a float at a time
-    fours_along_k,  // columns of k, 16 bytes at a time: they are aligned, and k is a multiple of 4
+    fours_along_k,  // columns of k, 16 bytes at a time: aligned, and k is a multiple of 4
 };
 constexpr bool lies_along_k(gemm_path path) { return path == gemm_path::along_k || path == gemm_path::fours_along_k; }
 struct gemm_paths {
     gemm_path a, b;
 
     constexpr bool some_along_k() const { return lies_along_k(a) || lies_along_k(b); }
-    // Where what is packed lies in vectors.
+    // The paths after packing: what is packed comes in vectors.
     constexpr gemm_paths packed(bool pack_a, bool pack_b) const {
         return {pack_a ? gemm_path::vectors : a, pack_b ? gemm_path::vectors : b};
     }
     friend bool operator==(const gemm_paths&, const gemm_paths&) = default;
 };
-// As the operands lie.
+// The paths for the operands as they are stored.
 gemm_paths paths_of(const gemm_work& work);
 
-// How far C's rows may begin behind a multiple of 8 floats: 0 where none does, a multiple of 4 where all are stored 16
-// bytes at a time.
+// The offset of C's rows from a multiple of 8 floats, combined over all rows. 0 if all rows begin at such a multiple. A
+// multiple of 4 if all can be stored 16 bytes at a time.
 int c_off(const float* c, std::int64_t ldc, std::int64_t c_stride);
 bool stores_fours(const gemm_work& work);
 
-// What one launch can count: tiles along C's rows and columns, and all of them. Of k, a block can count so much.
+// Limits of one launch: tiles along C's rows and columns, and all tiles; and of k in a block.
 constexpr std::int64_t kMostTilesAlong = 1 << 15, kMostTiles = 1 << 30, kMostK = std::int64_t{1} << 33;
 
-// The work as it is computed: where alpha is 0, without A and B, which may then hold anything, as in BLAS. What follows
-// takes work that has been through this. Throws unsupported where k is above kMostK.
+// The work as it is computed. If alpha is 0, it has no A and B, which may then hold anything, as in BLAS. The functions
+// below take such work. Throws unsupported if k is above kMostK.
 gemm_work as_computed(const gemm_work& work);
 
-// The product of the transposes, in the other order: its C is the transpose of C.
+// The product of the transposes, in the other order. Its C is the transpose of C.
 gemm_work transposed(const gemm_work& work);
 
 struct gemm_tuning {
     int kernel;           // a row of kGemmKernels
-    bool transposed;      // what the kernel computes is the transpose of C; A and B change places
-    bool pack_a, pack_b;  // first brought into the workspace, as rows of k that are aligned
+    bool transposed;      // the kernel computes the transpose of C; A and B are exchanged
+    bool pack_a, pack_b;  // copied into the workspace first, as aligned rows of k
     int parts;            // along k. Tiles that fill whole rounds of the GPU stay whole; the others, or all, are split
-    double us;            // what that may take
+    double us;            // predicted microseconds
 
     const gemm_kernel& row() const;
     friend bool operator==(const gemm_tuning&, const gemm_tuning&) = default;
@@ -60,48 +60,48 @@ struct gemm_tuning {
 // "tiny, sliced, of the transpose, A packed, 4 parts"
 std::string name_of(const gemm_tuning& tuned);
 
-// Blocks whose registers a multiprocessor holds. Four steps of both operands take more of them.
+// Blocks whose registers fit in a multiprocessor. Four steps of both operands take more registers.
 constexpr int resident_by_registers(const gemm_kernel& kernel, const gemm_paths& paths) {
     const bool fours = paths.a == gemm_path::fours_along_k && paths.b == gemm_path::fours_along_k;
     return fours && kernel.takes_fours_along_k() && kernel.resident > 2 ? kernel.resident * 3 / 4 : kernel.resident;
 }
-// Blocks that a multiprocessor holds at a time, where sums are so long that they are added up in chunks or not, and
-// operands come so. What lies along k is read a piece of each line of the cache at a time: fewer blocks run, though
-// two, so that the L1 keeps these lines until the rest is read. For `dots`, it keeps B.
+// Blocks that a multiprocessor holds at a time. It depends on the operands' paths, and on whether sums are so long that
+// they are added up in chunks. An operand along k is read one piece of each cache line at a time. Fewer blocks then
+// run, but at least two, so that the L1 keeps these lines until the rest is read. For `dots`, it keeps B.
 int resident_on(const gemm_kernel& kernel, bool chunks, const gemm_paths& paths, const gpu& on);
-// Whether tiles' sums are so long, where that many are whole and each of the others is in so many parts.
+// Whether sums need chunks, if `whole` tiles are whole and each of the others is split into `parts` parts.
 bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts);
-// Of `tiles` tiles, those that a block each computes, where the others are computed in so many parts.
+// How many of `tiles` tiles are computed whole, by one block each. The others are split into `parts` parts.
 std::int64_t whole_tiles(const gemm_kernel& kernel, std::int64_t tiles, int parts, const gpu& on);
-// How many tiles C has, all products' together.
+// How many tiles C has, for all products together.
 std::int64_t tiles_of(const gemm_work& work, const gemm_kernel& kernel);
 
-// The quickest, by sizes and by how the operands lie. Memory that the library has to get for it takes time, too.
+// The fastest tuning, by sizes and by how the operands are stored. It counts the time to allocate a workspace.
 gemm_tuning choose(const gemm_work& work, const gpu& on, bool workspace_given);
-// All that choose() has to choose from, each with its best number of parts and some others.
+// All tunings that choose() can choose from, each with its best number of parts and some others.
 std::vector<gemm_tuning> candidates(const gemm_work& work, const gpu& on);
-// One that needs no workspace, and takes operands that lie in any way.
+// A tuning that needs no workspace and takes operands in any layout.
 gemm_tuning choose_without_workspace();
-// So many parts as `tuned` says, or 1 where a launch cannot count all tiles. The work is as the kernel computes it.
+// The parts that `tuned` says, or 1 if a launch cannot count all tiles. The work is as the kernel computes it.
 int parts_of(const gemm_work& work, const gemm_tuning& tuned);
-// Matrices of a batch that are packed: a stride of 0 means one for all.
+// How many matrices of a batch are packed. A stride of 0 means one matrix for all.
 constexpr std::int64_t packed_count(std::int64_t count, std::int64_t stride) { return stride == 0 ? 1 : count; }
-// How the workspace is laid out, in floats.
+// The layout of the workspace, in floats.
 struct gemm_workspace {
-    std::int64_t a = 0, b = 0, partial = 0, floats = 0;  // where each begins, and how many there are
+    std::int64_t a = 0, b = 0, partial = 0, floats = 0;  // where each begins, and the size of all
     std::int64_t a_ld = 0, b_ld = 0;                     // of packed operands
 };
 
 // All that is decided about a product before it is launched.
 struct gemm_plan {
-    gemm_work work;  // as the kernel computes it: of the transposes, where it is tuned so
-    gemm_paths lie;  // its operands
+    gemm_work work;  // as the kernel computes it: perhaps with transposes
+    gemm_paths lie;  // of its operands
     gemm_tuning tuned;
     gemm_workspace space;
 };
-gemm_plan plan_of(const gemm_work& work, const gpu& on, bool workspace_given);  // the quickest
+gemm_plan plan_of(const gemm_work& work, const gpu& on, bool workspace_given);  // the fastest
 gemm_plan plan_of(const gemm_work& work, const gemm_tuning& tuned, const gpu& on);
-// The most workspace that plans can take for such sizes, wherever the operands lie; in floats.
+// The most workspace, in floats, that plans can take for such sizes, wherever the operands are.
 std::int64_t most_workspace(const gemm_work& work, const gpu& on);
 std::string explain(const gemm_work& work, const gpu& on, bool workspace_given);
 

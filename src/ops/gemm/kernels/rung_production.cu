@@ -1,4 +1,4 @@
-// Idea, contract and so on: the notes below. Here the lab meets the library's kernels; they lie in the files beside.
+// The library's kernels, as the lab sees them. They are in the files beside this one.
 #include "device/rung.hpp"
 #include "ops/gemm/kernels/product.hpp"
 #if !defined(CORNERTURN_EMULATED)
@@ -27,7 +27,7 @@ constexpr rung_notes kNotes = {
 
 gpu this_gpu() {
 #if defined(CORNERTURN_EMULATED)
-    return kH200;  // the emulator stands for the GPU that the kernels are tuned for
+    return kH200;  // the emulator stands for the GPU for which the kernels were tuned
 #else
     return device::gpu_of(device::current_device());
 #endif
@@ -54,7 +54,7 @@ std::string explain(const gemm_work& work, int compute_capability, int multiproc
 }
 
 #if !defined(CORNERTURN_EMULATED)
-// The library's call, as its users write it: its workspace comes from the library's pool.
+// The library's call as its users write it. Its workspace comes from the library's pool.
 void call_plainly(const gemm_work& w) {
     const auto operand = [&](auto* data, bool transposed, std::int64_t rows, std::int64_t cols, std::int64_t ld,
                              std::int64_t stride) {

@@ -1,4 +1,4 @@
-// A tile of C by a block: the kernel of the production multiplication.
+// The main kernel of the library's multiplication: each block computes a tile of C.
 #pragma once
 
 #include "ops/gemm/fours.hpp"
@@ -8,10 +8,10 @@ namespace CORNERTURN_KERNELS {
 
 using production::gemm_path;
 
-// A row of the table, as a kernel is instantiated from it. A block's warps lie kWarpsDown x kWarpsAcross over the tile,
-// once for each slice of a stage's k; a warp's lanes lie kLanesDown x kLanesAcross; each has kDown x kAcross of C, in
-// fours, so that lanes that are neighbours load neighbouring 16 bytes. Sums of more than kChunk stages, or kPartChunk
-// in parts, are added up in shared memory, chunk by chunk: a sum's rounding error grows with its length.
+// A row of the table, from which a kernel is instantiated. A block's warps cover the tile kWarpsDown x kWarpsAcross,
+// once for each slice of a stage's k. A warp's lanes lie kLanesDown x kLanesAcross. Each lane has kDown x kAcross of C,
+// in fours: neighbouring lanes load neighbouring 16 bytes. Sums of more than kChunk stages, or kPartChunk in parts, are
+// added up in shared memory, chunk by chunk, because a sum's rounding error grows with its length.
 template <int kRow>
 struct gemm_tile_shape {
     static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];
@@ -23,8 +23,8 @@ struct gemm_tile_shape {
     static constexpr int kThreads = kOf.threads(), kChunk = kOf.chunk, kPartChunk = kOf.part_chunk;
     static constexpr int kSliceDepth = kDepth / kSlices, kFours = kDown * kAcross / 4;
 
-    // How a warp's 32 lanes lie: neighbouring lanes, or every second one's neighbours, load the same 16 bytes of A, or
-    // of B. Such loads take half the wavefronts.
+    // Arranges a warp's 32 lanes so that adjacent lanes, or lanes two apart, load the same 16 bytes of A or of B. Such
+    // loads take half the wavefronts.
     __device__ __forceinline__ static int down_of(int lane) { return kLanesDown == 8 ? eighth(lane) : fourth(lane); }
     __device__ __forceinline__ static int across_of(int lane) { return kLanesDown == 8 ? fourth(lane) : eighth(lane); }
 
@@ -36,32 +36,32 @@ private:
     __device__ __forceinline__ static int fourth(int lane) { return (lane >> 1 & 1) | (lane >> 3 & 2); }
 };
 
-// One operand's way into shared memory, where its kExtent rows of C (A) or columns of C (B) are neighbours: kDepth rows
-// of them, kPitch apart. Where it comes 16 bytes along k at a time, k's elements are neighbours instead, kDepth of
-// them, and 16 bytes lie unused behind each fourth row of C: neighbouring lanes, which have four rows each, then load
-// from different banks. The first stage is padded with zeros along k, so that the loop need not ask. Lanes beyond C's
-// edge read other rows or columns, whose results are not stored. They must not all read one element: that takes 32
-// times as long.
+// Brings one operand into shared memory, as kDepth rows of k, kPitch apart. In a row, the operand's kExtent rows of C
+// (A) or columns of C (B) are neighbours. If it is copied 16 bytes along k at a time, kDepth elements along k are
+// neighbours instead. Then 16 bytes of padding come after every fourth row of C: neighbouring lanes, which have four
+// rows each, load from different banks. The first stage is padded with zeros along k, so the loop needs no test. Lanes
+// beyond C's edge read other rows or columns, and their results are not stored. They must not all read one element:
+// that takes 32 times as long.
 template <gemm_path kPath, int kExtent, int kDepth, int kThreads>
 class gemm_loader {
 public:
     static constexpr bool kAlongK = lies_along_k(kPath);
-    static constexpr bool kLiesAlongK = kPath == gemm_path::fours_along_k;  // in shared memory, too
+    static constexpr bool kLiesAlongK = kPath == gemm_path::fours_along_k;  // in shared memory too
     static constexpr int kPitch = kExtent + (kAlongK ? 4 : 0);  // a column's floats then go to different banks
     static constexpr int kFloats = kLiesAlongK ? kExtent * (kDepth + 1) : kPitch * kDepth;
     static constexpr int kWidth = kPath == gemm_path::vectors ? 4 : 1, kOfK = kLiesAlongK ? 4 : 1;  // of a copy
     static constexpr int kAlong = kLiesAlongK ? kDepth / 4 : kAlongK ? 8 : 1;  // neighbouring threads
     static constexpr int kUnits = kExtent / kWidth, kAtOnce = kThreads / kAlong < kUnits ? kThreads / kAlong : kUnits;
     static constexpr int kRowsAtOnce = kThreads / kAtOnce * kOfK, kPointers = kUnits / kAtOnce;
-    static constexpr bool kSomeIdle = kRowsAtOnce > kDepth;                             // threads, which load nothing
+    static constexpr bool kSomeIdle = kRowsAtOnce > kDepth;                             // threads that load nothing
     static constexpr int kCopies = kPointers * (kSomeIdle ? 1 : kDepth / kRowsAtOnce);  // of a thread
 
-    // Where an element lies in a stage.
+    // The position of an element in a stage.
     __device__ __forceinline__ static constexpr int at(int k, int x) {
         return kLiesAlongK ? x * kDepth + x / 4 * 4 + k : k * kPitch + x;
     }
 
-    // Begins with k's row `first_row`, which may lie before the matrix, and C's row or column `first`.
+    // Begins with row `first_row` of k, which may be before the matrix, and with C's row or column `first`.
     __device__ __forceinline__ gemm_loader(const gemm_operand& operand, int product, std::int64_t first,
                                            std::int64_t first_row) {
         const int thread = static_cast<int>(threadIdx.x), last = operand.extent - kWidth;
@@ -79,9 +79,9 @@ public:
         }
     }
 
-    // The next kDepth rows, the first `absent` of which are not there.
+    // Loads the next kDepth rows. The first `absent` of them do not exist.
     __device__ __forceinline__ void load_first(shared_address to, int absent) { load<true>(to, absent, true, 0, 1); }
-    // The next kDepth rows, if they are wanted: share after share, the last of which steps on.
+    // Loads the next kDepth rows if they are wanted, share by share. The last share moves on to the next stage.
     __device__ __forceinline__ void load(shared_address to, bool wanted, int share, int shares) {
         load<false>(to, 0, wanted, share, shares);
     }
@@ -114,12 +114,12 @@ private:
     int row_, to_;
 };
 
-// What a thread has of an operand in registers: kCount of its rows or columns, in fours that are 4 * kLanes apart, for
-// a step and the next; or, where k's elements are neighbours in shared memory, for four steps and the next four.
+// A thread's part of an operand in registers, for this step and the next: kCount rows or columns, in fours that are
+// 4 * kLanes apart. If elements along k are neighbours in shared memory, it is for four steps and the next four.
 template <class Loader, int kCount, int kLanes, int kSteps>
 class gemm_registers {
 public:
-    // Of step `step` in the stage that `from` is a place in.
+    // Loads step `step` of a stage. `from` is a position in the stage.
     __device__ __forceinline__ void fetch(const float* from, int step) {
         if (step % kSpan != 0) return;
         CORNERTURN_UNROLL
@@ -141,24 +141,24 @@ struct gemm_stages {
     using a_loader = gemm_loader<kA, Tile::kRows, Tile::kDepth, Tile::kThreads>;
     using b_loader = gemm_loader<kB, Tile::kCols, Tile::kDepth, Tile::kThreads>;
     static constexpr int kFloats = a_loader::kFloats + b_loader::kFloats, kAll = kFloats * Tile::kStages;
-    static constexpr int kSums = Tile::kRows * Tile::kCols * Tile::kSlices;  // of all threads, behind the stages
-    // Slices' sums lie over the stages and the chunks' sums, in rows that do not collide.
+    static constexpr int kSums = Tile::kRows * Tile::kCols * Tile::kSlices;  // of all threads, after the stages
+    // Slices' sums overwrite the stages and the chunks' sums. Their rows are padded against bank conflicts.
     static constexpr int kSumsPitch = Tile::kCols + 4, kOfSlices = Tile::kRows * kSumsPitch * Tile::kSlices;
-    // Dynamic shared memory, where sums are added up in chunks or not.
+    // Dynamic shared memory, with or without chunks of sums.
     static constexpr int shared(bool chunks) {
         const int in_loop = kAll + (chunks ? kSums : 0);
         return Tile::kSlices > 1 && kOfSlices > in_loop ? kOfSlices : in_loop;
     }
 };
 
-// Stores kLines rows of a tile, of kLength elements each, that lie in shared memory for kSlices slices: neighbouring
-// lanes store neighbours, and warps take turns.
+// Stores kLines rows of a tile, of kLength elements each, from the shared memory of kSlices slices. Neighbouring lanes
+// store neighbours, and warps alternate.
 template <int kLength, int kLines, int kSlices>
 struct gemm_lines {
     static constexpr int kAcross = kLength < 32 ? kLength : 32, kLinesAtOnce = 32 / kAcross;
 
-    // From one row, element and slice to the next in `from`. The first row and element are at (row, col) of the target,
-    // whose columns are neighbours.
+    // from_row, from_element, from_slice: distances in `from`. The first row and element go to (row, col) of the
+    // target, whose columns are neighbours.
     __device__ __forceinline__ static void store(const float* from, int from_row, int from_element, int from_slice,
                                                  const gemm_target& target, int row, int col, int thread, int warps) {
         const int lane = thread % kAcross, first = thread / kAcross, step = warps * kLinesAtOnce;
@@ -205,19 +205,19 @@ private:
 template <class Tile, gemm_path kA, gemm_path kB>
 constexpr int kGemmResident = production::resident_by_registers(Tile::kOf, production::gemm_paths{kA, kB});
 
-// While the multiply-adds of a step run, the next step's operands come from shared memory into registers, and those of
-// some stages on from memory into shared memory.
+// While the multiply-adds of a step run, the next step's operands move from shared memory into registers. Operands of
+// later stages move from memory into shared memory.
 template <class Tile, gemm_path kA, gemm_path kB, bool kStoresFours>
 __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) gemm_tiles(gemm_launch w) {
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
     constexpr int kSteps = Tile::kSliceDepth;
-    // Copies are issued among the multiply-adds of half of the steps: what these load from shared memory would else
-    // wait behind all of them. Not so in tiles of few sums, which are done so soon that copies cannot wait, nor where
-    // there are few copies, which made large tiles slower (docs/experiments.md, 139).
+    // Copies are issued among the multiply-adds of half of the steps. Issued all at once, they would delay the loads of
+    // these steps from shared memory. Two cases issue them at once. Tiles of few sums end so soon that copies cannot
+    // wait. With few copies, spreading them made large tiles slower (docs/experiments/products.md, 139).
     constexpr bool kAllAtOnce = kDown * kAcross <= 32 || stages::a_loader::kCopies + stages::b_loader::kCopies <= 4;
     constexpr int kShares = kAllAtOnce ? 1 : kSteps / 2;
-    // B's registers are loaded before A's where that makes nvcc put them into other banks.
+    // B's registers are loaded before A's if nvcc then puts them into different register banks.
     constexpr bool kBFirst = kDown == 16 && (kA == gemm_path::vectors || kB == gemm_path::vectors);
     CORNERTURN_DYNAMIC_SHARED(float, shared);
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32,
@@ -268,7 +268,7 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
     gemm_registers<typename stages::a_loader, kDown, Tile::kLanesDown, kSteps> of_a;
     gemm_registers<typename stages::b_loader, kAcross, Tile::kLanesAcross, kSteps> of_b;
     const float* used = shared;
-    constexpr int kBehind = stages::a_loader::kFloats;  // B lies behind A
+    constexpr int kBehind = stages::a_loader::kFloats;  // B comes after A
     const int in_a = stages::a_loader::at(slice * kSteps, row0);
     const int in_b = stages::b_loader::at(slice * kSteps, col0) + kBehind;
     const auto fetch = [&](int step) {
@@ -289,9 +289,9 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
                 used += stages::kFloats;
                 if (used == shared + stages::kAll) used = shared;
             }
-            // The last of all fetches what nobody uses. To ask costs more; the emulator would call it a mistake.
+            // The last fetch of all is unused. A test would cost more, but the emulator would report it as an error.
             if (!kEmulated || step < kSteps - 1 || left > 1) fetch((step + 1) % kSteps);
-            // By a branch around all of them, or by a predicate on each.
+            // Either a branch around all copies, or a predicate on each.
             const bool wanted = left >= kStages;
             if (step < kShares && (!kAllAtOnce || wanted)) {
                 a.load(filled, kAllAtOnce || wanted, step, kShares);
@@ -302,8 +302,8 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
                 filled = filled + stages::kFloats;
                 if (filled == end) filled = begin;
             }
-            // To and fro, so that each multiply-add shares an operand with the one before, which then need not be
-            // read again; along the shorter side.
+            // Go across and back, along the shorter side: each multiply-add shares an operand with the one before,
+            // which need not be read again.
             constexpr bool kRowByRow = kDown > kAcross;
             constexpr int kOuter = kRowByRow ? kDown : kAcross, kInner = kRowByRow ? kAcross : kDown;
             CORNERTURN_UNROLL
@@ -344,8 +344,8 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
             store(row0 + i / 4 * Tile::kLanesDown * 4 + i % 4, col0 + j * Tile::kLanesAcross, &sums[i][j]);
         }
     } else if constexpr (Tile::kSlices == 1) {
-        // Elsewhere four of each thread's rows of C, or columns of a transposed C, go through shared memory, where the
-        // stages were, so that neighbouring lanes store neighbours.
+        // Otherwise the sums go through shared memory, where the stages were: four of each thread's rows of C, or
+        // columns of a transposed C, at a time. Neighbouring lanes then store neighbours.
         constexpr int kWide = Tile::kLanesAcross * kAcross, kHigh = Tile::kLanesDown * kDown;
         constexpr int kInRows = kWide * Tile::kLanesDown * 4, kInCols = kHigh * Tile::kLanesAcross * 4;
         constexpr int kOfWarp = kInRows > kInCols ? kInRows : kInCols;
@@ -386,8 +386,8 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
             }
         }
     } else {
-        // Each slice's sums lie row by row over the stages and the chunks' sums. They are added up in order, and
-        // neighbouring threads store neighbours.
+        // The sums of each slice overwrite the stages and the chunks' sums, row by row. They are added up in order.
+        // Neighbouring threads store neighbours.
         constexpr int kPitch = stages::kSumsPitch, kOfSlice = Tile::kRows * kPitch, kAllWarps = Tile::kThreads / 32;
         __syncthreads();
         CORNERTURN_UNROLL
@@ -421,7 +421,7 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
     }
 }
 
-// The kernel of a row of the table, for operands that lie so.
+// The kernel of a row of the table for these paths.
 template <int kRow, gemm_path kA, gemm_path kB>
 gemm_tiles_kernel find_gemm_tiles(bool fours) {
     using tile = gemm_tile_shape<kRow>;

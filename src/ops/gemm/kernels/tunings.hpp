@@ -1,5 +1,5 @@
-// The kernels for products: each row of this table instantiates one, and the policy chooses among the rows. There is no
-// other list. docs/experiments.md has what was tried.
+// The kernels for products. Each row of this table instantiates one, and the policy chooses among the rows. There is no
+// other list. docs/experiments/products.md says what was tried.
 #pragma once
 
 #include <cstdint>
@@ -7,62 +7,63 @@
 namespace cornerturn::production {
 
 enum class gemm_way {
-    tiles,    // A and B come through shared memory, a thread has a part of a tile in registers
-    dots,     // a warp computes a few rows: its lanes lie along k, as A must
-    columns,  // a lane has four rows, and adds up along k: neighbouring rows of A are neighbours in memory
+    tiles,    // A and B come through shared memory; a thread has a part of a tile in registers
+    dots,     // a warp computes a few rows; its lanes lie along k, and so must A
+    columns,  // a lane has four rows and adds up along k; neighbouring rows of A are neighbours in memory
     outer,    // up to `deep` of k: a lane has columns of B in registers, and writes C row by row
 };
 
-// How long a launch takes, fitted to 280,000 timings of 5,100 products on an H200 (docs/experiments.md). Other
-// GPUs get the same: it is the proportions that decide. Where a multiprocessor has b blocks of s steps at a time, they
-// take
+// How long a launch takes, fitted to 280,000 timings of 5,100 products on an H200 (docs/experiments/products.md). Other
+// GPUs use the same costs, because only the proportions decide. If a multiprocessor has b blocks of s steps at a time,
+// they take
 //     s * slower * sqrt(alone^2 + (b * step)^2) + block + b * each
-// and so does each wave of such blocks; `slower` is the product of the factors for A and for B (policy.cpp: blocks_us).
+// So does each further wave of such blocks. `slower` is the product of the factors for A and for B (policy.cpp:
+// blocks_us).
 struct gemm_costs {
     double step_us, alone_us, block_us, each_us;
-    double memory_tb_s;  // A, B and C, once each, take as long as at this rate, besides: high where steps hide it
-    double of_a[3];      // factors on steps where A comes otherwise than in vectors, in the order of gemm_path
-    double of_b[3];      // and for B
-    double odd;  // factor on block_us where C is not aligned to 16 bytes, or is the transpose of what is computed
+    double memory_tb_s;  // the rate for A, B and C, once each, in addition; high if steps hide this time
+    double of_a[3];      // factors on steps for an A that does not come in vectors, in the order of gemm_path
+    double of_b[3];      // the same for B
+    double odd;          // factor on block_us if C is not aligned to 16 bytes, or is the transpose of what is computed
 };
 
-// A block has rows x cols of C, and in a step `depth` of k. Of `outer`, a block's warps lie below each other, a warp
-// computes `down` rows, one after the other, and a lane `across` neighbouring columns of each; stages and chunks mean
-// nothing.
+// A block has rows x cols of C, and `depth` of k in a step. For `outer`, a block's warps lie below each other. A warp
+// computes `down` rows, one after the other, and a lane computes `across` neighbouring columns of each. Stages and
+// chunks are not used there.
 struct gemm_kernel {
     const char* name;
     gemm_way way;
     int rows, cols;
-    int slices;  // of a step's k, each by warps of its own
-    // tiles, dots: of k, that a slice has in a step; steps in shared memory. outer: the most k
+    int slices;  // of a step's k, each with warps of its own
+    // tiles, dots: a slice's k in a step; steps in shared memory. outer: the most k.
     int deep, stages;
     int warps_down, warps_across;  // tiles: the warps of a slice
-    int down, across;              // of C, that a thread has, or a warp of `dots`
-    int resident;                  // blocks that a multiprocessor holds, as far as registers go
-    // Steps that are summed at a time, in whole tiles and in parts: powers of two. columns: products of a lane's.
+    int down, across;              // of C, for a thread, or for a warp of `dots`
+    int resident;                  // blocks whose registers fit in a multiprocessor
+    // Steps that are summed at a time, in whole tiles and in parts: powers of two. columns: products of a lane.
     int chunk, part_chunk;
     gemm_costs costs;
 
     constexpr int threads() const { return slices * warps_down * warps_across * 32; }
-    // columns: as many as make 16 loads.
+    // columns: enough for 16 loads.
     constexpr int depth() const { return slices * (way == gemm_way::columns ? 16 / down : deep); }
-    // Tiles: whether k's neighbours are copied 16 bytes at a time, where they are aligned. With 64 sums a thread that
-    // gains nothing, and with 128 there are no registers to load so: they come a float at a time (docs/experiments.md,
-    // 132).
+    // Tiles: whether neighbours along k are copied 16 bytes at a time, if they are aligned. With 64 sums in a thread
+    // this gains nothing. With 128 there are no registers for it. Both copy a float at a time
+    // (docs/experiments/products.md, 132).
     constexpr bool takes_fours_along_k() const { return way == gemm_way::tiles && down * across <= 32; }
     constexpr bool takes(std::int64_t k) const { return way != gemm_way::outer || k <= deep; }
-    // outer: tiles begin up to so many columns to the left of a multiple of `cols`, where stores are aligned. `c_off`
-    // is 0 where all rows of C are aligned to 8 floats (policy.hpp).
+    // outer: tiles begin up to this many columns to the left of a multiple of `cols`, where stores are aligned. `c_off`
+    // is 0 if all rows of C are aligned to 8 floats (policy.hpp).
     constexpr int left(int c_off) const {
         return way == gemm_way::outer && c_off % warps_down != 0 ? warps_down - 1 : 0;
     }
-    // Of shared memory, at most: tiles' stages and sums of chunks, or their slices' sums over both; outer's A and B;
-    // what each warp of dots has of A's rows.
+    // The most shared memory. tiles: stages and sums of chunks, or the slices' sums over both. outer: A and B. dots:
+    // A's rows for each warp.
     constexpr int shared_bytes(bool chunks) const {
         if (way == gemm_way::outer) return 4 * (rows * (deep + 4) + deep * (cols + warps_down + across));
         if (way == gemm_way::dots) return 4 * threads() / 32 * stages * down * (deep + 4);
         if (way == gemm_way::columns) return 0;
-        // With four floats unused for each of k, or four for each four rows of C where k's elements are neighbours.
+        // With padding of four floats for each of k; or, if elements along k are neighbours, for every four rows of C.
         const auto in_stage = [&](int extent) {
             return extent * depth() + (takes_fours_along_k() && extent > 4 * depth() ? extent : 4 * depth());
         };
@@ -117,7 +118,7 @@ inline constexpr gemm_kernel kGemmKernels[] = {
 // clang-format on
 inline constexpr int kGemmKernelCount = sizeof kGemmKernels / sizeof kGemmKernels[0];
 
-// What takes operands of any kind, without a workspace.
+// The row that takes operands of any kind, without a workspace.
 inline constexpr int kAnyOperands = 2;
 
 }  // namespace cornerturn::production

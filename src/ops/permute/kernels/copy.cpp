@@ -1,4 +1,4 @@
-// cornerturn::cuda::copy and permute: check what the caller gave, choose a kernel, launch it.
+// cornerturn::cuda::copy and permute: check the arguments, choose a kernel, launch it.
 #include "cornerturn/cuda/copy.hpp"
 
 #include <cuda_runtime.h>
@@ -20,8 +20,7 @@ using std::to_string;
 
 std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// The copy between tensors whose extents and strides are known to be right, and which are not empty, with its addresses
-// checked.
+// The copy between tensors that are not empty and whose extents and strides are right. Checks its addresses.
 strided_copy checked_copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
                           std::int64_t element_alignment, const char* source_name = "source") {
     const strided_copy c = canonical(source, destination, element_size);
@@ -29,7 +28,7 @@ strided_copy checked_copy(const any_tensor& source, const any_tensor& destinatio
     return c;
 }
 
-// With the device the current one, which is the stream's and can reach both sides.
+// The current device must be `device`. The stream belongs to it, and it can reach both sides.
 void launch(const strided_copy& c, int device, cudaStream_t stream) {
     if (is_same(c)) return;
     const device::stream_scope launches_go_to(stream, device);
@@ -41,7 +40,7 @@ void launch(const strided_copy& c, int device, cudaStream_t stream) {
     routing::run(c, device::gpu_of(device), by_matrices, strided::run_on_gpu);
 }
 
-// All else that a call does, with the device the current one.
+// The rest of a call, with the device current.
 void run(const strided_copy& c, const any_tensor& source, const any_tensor& destination, int device,
          cudaStream_t stream) {
     device::check_stream(stream, device);
@@ -50,7 +49,7 @@ void run(const strided_copy& c, const any_tensor& source, const any_tensor& dest
     launch(c, device, stream);
 }
 
-// Arguments first: what is wrong with them is wrong without a device, too.
+// Checks the arguments first: they can be wrong even without a device.
 void check_and_run(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
                    std::int64_t element_alignment, cudaStream_t stream, const char* source_name) {
     check_tensors(source, destination, element_size, element_alignment, source_name);

@@ -1,5 +1,5 @@
-// Which kernels move a copy between tensors: the transposes', where it is a batch of matrices that they move faster, or
-// those of strided copies.
+// Which kernels do a copy between tensors. The transposes' kernels do it if it is a batch of matrices and they are
+// faster. Otherwise the kernels of strided copies do it.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@
 
 namespace cornerturn::routing {
 
-// The copy as transposes of matrices whose elements are its runs, if it can be told so, and if the transposes' own
-// kernels are the faster ones.
+// The copy as transposes of matrices whose elements are its runs: if that is possible, and if the transposes' kernels
+// are faster.
 std::optional<matrix_work> matrices_for(const strided_copy& c, const gpu& on);
 
-// How the kernels of each are launched.
+// Functions that launch the kernels of each.
 using run_matrices = void (*)(const production::tuning&, const matrix_work&, const gpu&);
 using run_plan = void (*)(const strided::plan&);
 
-// Launches whatever the copy takes.
+// Does all launches of the copy.
 void run(const strided_copy& c, const gpu& on, run_matrices by_matrices, run_plan by_plan);
 
-// In a line: which kernels, how the copy is cut, and what that is predicted to cost.
+// One line: the kernels, how the copy is cut, and the predicted cost.
 std::string explain(const strided_copy& c, const gpu& on);
 
 }  // namespace cornerturn::routing

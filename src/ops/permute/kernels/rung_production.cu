@@ -1,5 +1,5 @@
-// Idea, contract and so on: the notes below. Here the lab meets the library's kernels: they lie in ops/copy/kernels,
-// and of matrices in ops/transpose/kernels.
+// The library's kernels, as the lab sees them. They are in ops/copy/kernels, and those for matrices in
+// ops/transpose/kernels.
 #include "ops/permute/engine.hpp"
 #include "ops/permute/permute_rung.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
@@ -27,7 +27,8 @@ constexpr rung_notes kNotes = {
 void run_production(const strided_work& work) {
     decline_what_takes_long(work);
 #if defined(CORNERTURN_EMULATED)
-    run_library(work, gpu{}, production::run_emulated, strided::run_emulated);  // the GPU that kernels are tuned for
+    run_library(work, gpu{}, production::run_emulated,
+                strided::run_emulated);  // the GPU for which the kernels were tuned
 #else
     run_library(work, device::gpu_of(device::current_device()), production::run_on_gpu, strided::run_on_gpu);
 #endif
