@@ -1,4 +1,4 @@
-// cornerturn::copy and permute: check what the caller gave, and share the work out.
+// cornerturn::copy and permute: check the arguments and share out the work.
 #include "cornerturn/copy.hpp"
 
 #include "core/arguments.hpp"
@@ -9,7 +9,7 @@
 namespace cornerturn::detail {
 namespace {
 
-// The copy that is left to do, checked; without elements where there is none.
+// The copy that must be done, with its checks. It has no elements if there is nothing to do.
 strided_copy checked_copy(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
                           std::int64_t element_alignment, const char* source_name) {
     check_tensors(source, destination, element_size, element_alignment, source_name);

@@ -4,11 +4,12 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kTileBytes = 128, kTileElements = 16;  // of a row of a tile, the larger of both, about
-constexpr std::int64_t kMostTileBytes = 2 * kKiB;             // of it, for the latter
-constexpr std::int64_t kBlockTiles = 4;                       // on a side, at most
-constexpr std::int64_t kMostTaskBytes = 1 * kMiB;             // instead of kTaskBytes, where there is much to do
-constexpr std::int64_t kTasksPerThread = 16;                  // before tasks grow
+constexpr std::int64_t kTileBytes = 128,
+                       kTileElements = 16;         // of a row of a tile, approximately; the larger of the two
+constexpr std::int64_t kMostTileBytes = 2 * kKiB;  // limit on kTileElements
+constexpr std::int64_t kBlockTiles = 4;            // on a side, at most
+constexpr std::int64_t kMostTaskBytes = 1 * kMiB;  // instead of kTaskBytes, if there is much work
+constexpr std::int64_t kTasksPerThread = 16;       // from which on tasks grow
 
 void swap_elements(const job& j) {
     share_out(j, j.count * j.rows, [&](std::int64_t i) {
@@ -20,7 +21,7 @@ void swap_elements(const job& j) {
     });
 }
 
-// Mostly a line, which takes no call.
+// Rows are usually a line, which is copied without a call.
 void copy_row(const byte* from, byte* to, std::int64_t bytes) {
     if (bytes == kLineBytes) {
         copy(from, to, kLineBytes);
@@ -29,7 +30,7 @@ void copy_row(const byte* from, byte* to, std::int64_t bytes) {
     }
 }
 
-// A small matrix.
+// Transposes a small matrix.
 void transpose_and_copy(const job& j, std::int64_t matrix) {
     const std::ptrdiff_t pitch = j.rows * j.size;
     byte *const there = j.destination_at(matrix, 0, 0), *const transposed = scratch(j.rows * pitch);
@@ -43,8 +44,8 @@ struct position {
     std::int64_t row, col;
 };
 
-// Position i of those on the diagonal and above of side x side, row by row: rows that are as long together as the first
-// are put one behind the other.
+// Position i on or above the diagonal of side x side, row by row. Two rows that together are as long as the first row,
+// or longer by one, are joined into one.
 position upper_position(std::int64_t i, std::int64_t side) {
     const std::int64_t length = side | 1, row = i / length, along = i % length;
     if (along < side - row) return {row, row + along};
@@ -56,10 +57,10 @@ std::int64_t tile_row_bytes(std::int64_t size) {
     return std::max(kTileBytes, std::min(kTileElements * size, kMostTileBytes));
 }
 
-// Matrices in blocks of tiles of squares. A square and its mirror image are swapped at a time, and all
-// along a row or two of the tiles that come next are fetched: whatever comes in bursts, memory answers late. A block's
-// tiles are taken one of its diagonals after the other, so that few follow another along a column, where rows that are
-// a power of two apart compete for the same sets of the caches and banks of memory.
+// Swaps tiles of squares, in blocks of tiles. Each step swaps a square and its mirror image. It also fetches a row or
+// two of the next tiles, because memory is slow to answer bursts. A block's tiles are taken one diagonal after the
+// other. So few follow each other along a column, where rows whose distance is a power of two compete for the same
+// cache sets and memory banks.
 class square_swaps {
 public:
     explicit square_swaps(const job& j)
@@ -72,7 +73,7 @@ public:
 
     bool is_one_tile() const { return j_.rows <= side_; }
 
-    // Of which each swaps a pair of tiles, or has nothing to do: along the diagonal, and at the end of rows of blocks.
+    // Each step swaps a pair of tiles, or does nothing: along the diagonal, and at the end of rows of blocks.
     std::int64_t steps() const { return j_.count * steps_of_matrix(); }
 
     void run(std::int64_t step) const {
@@ -81,7 +82,7 @@ public:
         tile next = at(++step);
         while (!next.is_there && step < steps()) next = at(++step);
         rows_ahead ahead[] = {rows_of(next, next.row, next.col), rows_of(next, next.col, next.row)};
-        // So many rows of both with every so many squares.
+        // Fetch this many rows of both tiles, spread over the squares.
         const std::int64_t all = squares_ * squares_, rows = 2 * divide_up(side_, all);
         const std::int64_t at_a_time = std::max<std::int64_t>(1, all / side_);
         for (std::int64_t i = 0; i < all; ++i) {
@@ -101,7 +102,7 @@ private:
         bool is_there;
     };
 
-    // Of a tile that comes next, those that are yet to be fetched: none, if it is not there.
+    // The rows of the next tile that are not fetched yet. None if there is no next tile.
     struct rows_ahead {
         const byte* first;
         std::int64_t rows, bytes;
@@ -124,7 +125,7 @@ private:
                 std::min(side_, j_.rows - col) * j_.size};
     }
 
-    // A row.
+    // Fetches a row.
     [[gnu::always_inline]] void fetch(rows_ahead& a) const {
         if (a.rows == 0) return;
         fetch_tile(a.first, j_.source_pitch, 1, a.bytes);
@@ -132,8 +133,8 @@ private:
         --a.rows;
     }
 
-    // Swaps a square and the one that is mirrored, which goes straight to where it belongs; one on the diagonal is
-    // both. So many rows are fetched, by turns of the one and the other of `ahead`.
+    // Swaps a square with its mirror image. The mirror image goes straight to its destination. On the diagonal the two
+    // are the same. Meanwhile fetches `fetched` rows, alternately of the first and the second of `ahead`.
     void swap(std::int64_t matrix, std::int64_t row, std::int64_t col, rows_ahead (&ahead)[2],
               std::int64_t fetched) const {
         const std::int64_t rows = std::min(square_, j_.rows - row), cols = std::min(square_, j_.rows - col);
@@ -150,8 +151,9 @@ private:
     }
 
     const job& j_;
-    std::int64_t square_, squares_, side_;  // elements on a side of a square; squares on a side of a tile; elements
-    std::int64_t blocks_, tiles_;           // blocks on a side of the matrix; tiles on a side of a block
+    std::int64_t square_, squares_,
+        side_;  // elements on a side of a square; squares on a side of a tile; elements on a side of a tile
+    std::int64_t blocks_, tiles_;  // blocks on a side of the matrix; tiles on a side of a block
 };
 
 }  // namespace

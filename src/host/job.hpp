@@ -1,4 +1,4 @@
-// What a host transpose is to do, and how any of its ways shares it out among threads.
+// The work of a host transpose, and how it is shared out among threads.
 #pragma once
 
 #include <tbb/parallel_for.h>
@@ -16,13 +16,12 @@
 
 namespace cornerturn::host {
 
-// Sizes here and where they are used: docs/experiments.md has what was tried.
+// For the sizes here and elsewhere, docs/experiments/host.md says what was tried.
 inline constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
-inline constexpr std::int64_t kTaskBytes = 256 * kKiB;   // at least: moved by a thread before it takes what comes next
-inline constexpr std::int64_t kLargeElement = 4 * kKiB;  // in itself as good as a row: moved directly
+inline constexpr std::int64_t kTaskBytes = 256 * kKiB;   // the least that a thread moves before it takes the next task
+inline constexpr std::int64_t kLargeElement = 4 * kKiB;  // as good as a row by itself: moved directly
 
-inline constexpr std::int64_t kStreamFrom =
-    8 * kMiB;  // of the destination: what is smaller had better stay in the caches
+inline constexpr std::int64_t kStreamFrom = 8 * kMiB;  // of the destination: less should stay in the caches
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -30,8 +29,8 @@ inline void copy(const byte* from, byte* to, std::int64_t bytes) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
-// The lines that so many rows lie in. Always inlined: a call of what does nothing else has no effect to the compiler,
-// which drops it.
+// Fetches the lines of these rows. Always inlined: to the compiler, a call that does nothing else has no effect, so it
+// would drop the call.
 [[gnu::always_inline]] inline void fetch_tile(const byte* from, std::ptrdiff_t pitch, std::int64_t rows,
                                               std::int64_t row_bytes) {
     for (std::int64_t row = 0; row < rows; ++row, from += pitch) {
@@ -40,7 +39,7 @@ inline void copy(const byte* from, byte* to, std::int64_t bytes) {
     }
 }
 
-// The same, to be written.
+// The same for lines that will be written.
 [[gnu::always_inline]] inline void own_tile(const byte* to, std::ptrdiff_t pitch, std::int64_t rows,
                                             std::int64_t row_bytes) {
     for (std::int64_t row = 0; row < rows; ++row, to += pitch) {
@@ -49,7 +48,7 @@ inline void copy(const byte* from, byte* to, std::int64_t bytes) {
     }
 }
 
-// Memory that a thread keeps from one call to the next. Aligned to a line.
+// Memory that a thread keeps from one call to the next, aligned to a line.
 inline byte* scratch(std::int64_t bytes) {
     struct free_aligned {
         void operator()(byte* p) const { ::operator delete(p, std::align_val_t(kLineBytes)); }
@@ -69,10 +68,10 @@ inline byte* scratch(std::int64_t bytes) {
 struct job {
     const byte* source;
     byte* destination;
-    std::int64_t rows, cols, size, count;              // of elements; bytes; matrices
+    std::int64_t rows, cols, size, count;              // in elements; bytes; matrices
     std::ptrdiff_t source_pitch, destination_pitch;    // from one row to the next
     std::ptrdiff_t source_stride, destination_stride;  // from one matrix to the next
-    std::int64_t threads;                              // that share it out; with one, oneTBB is not asked for any
+    std::int64_t threads;                              // that share it out; with one, oneTBB is not used
     kernels use;
 
     job(const matrix_work& w, std::int64_t threads)
@@ -100,37 +99,38 @@ struct job {
     bool in_place() const { return source == destination; }
     // Rows and columns of a square of lines.
     std::int64_t side() const { return kLineBytes / size; }
-    // Of the source, before the first whose elements begin a line in each row of the destination, if one does.
+    // Rows of the source before the first one whose elements begin a line in each row of the destination, if there is
+    // one.
     std::int64_t rows_before_lines() const { return to_next_line(destination) / size; }
-    // Rows of the destination are made of whole lines but for their ends, and elements divide a line.
+    // Whether rows of the destination are made of whole lines except for their ends, and elements divide a line.
     bool in_lines() const {
         return use.transpose_lines != nullptr && in_line(destination) % size == 0 &&
                destination_pitch % kLineBytes == 0 && (count == 1 || destination_stride % kLineBytes == 0) &&
                (rows - rows_before_lines()) * size >= kLineBytes && cols * size >= kLineBytes;
     }
-    // Nothing lies between the source's elements.
+    // Whether the source has no gaps.
     bool packed_source() const {
         return (source_pitch == cols * size || rows == 1) && (count == 1 || source_stride == matrix_bytes());
     }
-    // Nor the destination's.
+    // Whether the destination has no gaps.
     bool packed_destination() const {
         return (destination_pitch == rows * size || cols == 1) && (count == 1 || destination_stride == matrix_bytes());
     }
 };
 
-// Calls body(number) for so many workers at a time, each of which takes what is left to do until nothing is.
+// Calls body(number) for each worker. Each worker takes the next task until none is left.
 template <class Body>
 void on_threads(std::int64_t workers, Body body) {
     if (workers == 1) return body(std::int64_t{0});
     try {
         tbb::parallel_for(std::int64_t{0}, workers, body, tbb::simple_partitioner());
     } catch (const std::runtime_error&) {
-        body(std::int64_t{0});  // oneTBB's, where the system gives it no thread
+        body(std::int64_t{0});  // from oneTBB, if the system gives it no thread
     }
 }
 
-// Calls body(i) for i in [0, count), which is all of so many bytes; in turn, so that what is done at the same time lies
-// close together.
+// Calls body(i) for i in [0, count), in order, so that tasks that run at the same time are close together in memory.
+// `bytes` is the size of all tasks.
 template <class Body>
 void share_out(std::int64_t bytes, std::int64_t threads, std::int64_t count, Body body,
                std::int64_t task_bytes = kTaskBytes, bool streams = true) {

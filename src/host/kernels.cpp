@@ -1,13 +1,13 @@
-// Compiled once for each set of instructions: Highway includes this file again and again.
-// Vectors whose length the compiler does not know cannot stand in arrays. All sets of instructions take a build for
-// sanitizers minutes: it has those of 16 and of 32 bytes that differ most.
+// Compiled once for each instruction set: Highway includes this file several times. Vectors whose length the compiler
+// does not know cannot be in arrays. With all instruction sets, a build for sanitizers takes minutes, so it has only
+// those with 16 and 32 bytes that differ most.
 #if defined(CORNERTURN_FEW_TARGETS)
 #define CORNERTURN_LEFT_OUT (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL)
 #else
 #define CORNERTURN_LEFT_OUT 0
 #endif
 #define HWY_DISABLED_TARGETS (CORNERTURN_LEFT_OUT | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#define HWY_WANT_AVX3_DL 1  // which picks each byte from either of two vectors
+#define HWY_WANT_AVX3_DL 1  // it picks each byte from either of two vectors
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "host/kernels.cpp"
 #include "host/kernels.hpp"
@@ -28,7 +28,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cornerturn::host::HWY_NAMESPACE {
 namespace {
 
-// ---- Element by element: any size, and what is too small for vectors ------------------------------------------------
+// ---- Element by element: any size, and pieces too small for vectors -------------------------------------------------
 
 // copy(to, from) copies an element.
 template <class Copy>
@@ -99,7 +99,7 @@ constexpr transpose_joined_function transpose_joined = nullptr;
 
 // ---- In vectors: squares-inl.hpp, packed-inl.hpp --------------------------------------------------------------------
 
-// The same for all columns, kRows of them or more: the last ones may be transposed twice.
+// The same for all columns. There are kRows or more of them; the last ones may be transposed twice.
 template <int kSize, class D>
 HWY_INLINE void transpose_rows(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                std::int64_t cols) {
@@ -182,11 +182,12 @@ void transpose_tile(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::
                               cols - done_cols, size);
 }
 
-// Into the second-level cache: the nearest has other uses for its lines, and for what waits on memory.
+// Fetches into the second-level cache. The nearest cache has other uses for its lines, and for its pending misses.
 HWY_INLINE void fetch(const byte* line) { __builtin_prefetch(line, 0, 2); }
 
-// The square's share of what comes next, a line with each column that is transposed, so that memory is asked all along.
-// What lies side by side in a row comes soon after each other: memory gives more at a time than a line.
+// Fetches the square's share of the next squares: a line with each column that is transposed, so that memory always has
+// requests. Lines that are neighbours in a row are fetched in succession: memory then delivers more than a line at a
+// time.
 template <int kSize>
 HWY_INLINE void fetch_with(int column, const square& s, std::ptrdiff_t from_pitch) {
     constexpr int kLines = lines_of_fetch(kLineBytes / kSize);
@@ -205,7 +206,7 @@ void transpose_lines(const square* squares, int count, std::ptrdiff_t from_pitch
     }
 }
 
-// A line or less, and nothing beside it: others may be writing there.
+// Copies a line or less, and writes nothing beside it: other threads may write there.
 HWY_INLINE void copy_part(const byte* from, byte* to, std::ptrdiff_t bytes) {
     const auto both_ends = [&](auto size) {
         byte first[size], last[size];
@@ -247,7 +248,7 @@ void transpose_run(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdif
     constexpr int kSide = kLineBytes / kSize;
     constexpr std::ptrdiff_t kSquareBytes = kSide * kLineBytes;
     const widest<lane_t<kSize>> d;
-    int column = 0, its_square = 0;  // of what is streamed; of what is fetched a row and a line in it
+    int column = 0, its_square = 0;  // of the streamed tile; and row and square of the next line to fetch
     for (int i = 0; i < run.squares; ++i) {
         if (run.from != nullptr) {
             transpose_square<kSize>(d, run.from + i * kLineBytes, from_pitch, [&](int its_column, int part, auto v) {
@@ -271,7 +272,7 @@ void transpose_run(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdif
 template <int kSize>
 void transpose_copied(const copied_squares& squares, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     constexpr int kSide = kLineBytes / kSize, kPieceBytes = kCopiedSquares * kLineBytes;
-    constexpr int kAhead = 8;  // rows: they fit one set of the second-level cache, and one of the nearest
+    constexpr int kAhead = 8;  // rows that fit one set of the second-level cache, and one of the nearest
     const widest<lane_t<kSize>> d;
     for (int i = 0; i < kCopiedSquares; ++i) {
         transpose_square<kSize>(d, squares.copied + i * kLineBytes, kPieceBytes, [&](int column, int part, auto v) {
@@ -290,7 +291,7 @@ void transpose_copied(const copied_squares& squares, std::ptrdiff_t from_pitch, 
     }
 }
 
-// One piece of stream_joined(): `to` is where it begins.
+// Streams one piece of stream_joined(). `to` is where it begins.
 HWY_INLINE void stream_piece(const byte* piece, byte* to, byte* waiting, std::int64_t lines) {
     const widest<std::uint8_t> d;
     constexpr int kBytes = bytes_of(widest<std::uint8_t>());
@@ -317,7 +318,7 @@ void stream_joined(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::p
 }
 
 #if HWY_TARGET == HWY_AVX3_DL
-// The last `within` bytes of what lies before, and as much of what comes as completes a line.
+// A line: the last `within` bytes of `before`, then the first bytes of `now`.
 HWY_INLINE hn::Vec<widest<std::uint8_t>> line_of(hn::Vec<widest<std::uint8_t>> before,
                                                  hn::Vec<widest<std::uint8_t>> now, std::ptrdiff_t within) {
     const widest<std::uint8_t> d;
@@ -325,7 +326,7 @@ HWY_INLINE hn::Vec<widest<std::uint8_t>> line_of(hn::Vec<widest<std::uint8_t>> b
     return {_mm512_permutex2var_epi8(before.raw, hn::Add(hn::Iota(d, 0), first).raw, now.raw)};
 }
 
-// Neither first nor last: straight from the registers.
+// For squares that are neither the first nor the last: straight from the registers.
 template <int kSize>
 void transpose_joined_within(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     const widest<lane_t<kSize>> d;
@@ -343,7 +344,7 @@ void transpose_joined_within(const square* squares, int count, std::ptrdiff_t fr
 }
 #endif
 
-// One square is streamed while the next is transposed.
+// Streams one square while the next one is transposed.
 template <int kSize>
 void transpose_joined(const square* squares, int count, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch) {
     constexpr int kSide = kLineBytes / kSize;
@@ -353,7 +354,7 @@ void transpose_joined(const square* squares, int count, std::ptrdiff_t from_pitc
     if (!squares[0].begins && !squares[count - 1].ends)
         return transpose_joined_within<kSize>(squares, count, from_pitch, to_pitch);
 #endif
-    // What lies before a piece, or behind it, is loaded with it.
+    // There is room before and after each piece, because loads of a piece also read there.
     alignas(kLineBytes) byte tiles[2][(kSide + 2) * kLineBytes];
     for (int i = 0; i <= count; ++i) {
         if (i < count) {
@@ -394,10 +395,10 @@ constexpr listed_function streams() {
         return stream_elements<kSize>;
     }
 }
-// Elements that divide a line and a block evenly.
+// Elements whose size divides a line and a block.
 template <int kSize>
 kernels in_squares() {
-    constexpr transpose_copied_function none = nullptr;  // 16 rows and less fit the caches, however far apart they are
+    constexpr transpose_copied_function none = nullptr;  // up to 16 rows fit the caches at any distance
     return {transpose_tile<kSize>,
             gather<kSize>,
             kSize <= 8 ? transpose_listed<kSize> : nullptr,
@@ -414,7 +415,7 @@ kernels in_squares() {
             target()};
 }
 
-// How elements are moved one by one.
+// Functions that move elements one by one.
 struct element_functions {
     transpose_tile_function transpose;
     listed_function gather;

@@ -1,19 +1,20 @@
-// Past the caches, line by line of the destination.
+// Transposes past the caches, line by line of the destination.
 #include "host/squares.hpp"
 #include "host/ways.hpp"
 
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kUnitBytes = 1 * kMiB;     // at most: of a strip
-constexpr std::int64_t kAlignedBytes = 1 * kKiB;  // of a row of the source, at least, for its first columns to go alone
+constexpr std::int64_t kUnitBytes = 1 * kMiB;  // of a strip, at most
+constexpr std::int64_t kAlignedBytes =
+    1 * kKiB;  // of a row of the source: in longer ones, its first columns go separately
 
-// Far apart along strips of so many rows, at which squares are transposed by turns. Elements of 4 bytes are a little
-// quicker with twice as many pieces of rows at a time as others.
+// How many positions, far apart along strips of `rows` rows, are alternated between. Elements of 4 bytes are slightly
+// faster with twice as many pieces of rows at a time as other elements.
 std::int64_t positions_at_a_time(const job& j, std::int64_t rows) { return j.size == 4 ? 4 : kRowsAtATime / rows; }
 
-// Of the source, before the first one whose elements begin a line in each row, if one does: squares from there on are
-// read a line at a time, and not two parts of lines.
+// Columns of the source before the first one whose elements begin a line in each row, if there is one. From there on,
+// squares read whole lines, not parts of two.
 std::int64_t cols_before_lines(const job& j) {
     const bool alike = j.source_pitch % kLineBytes == 0 && (j.count == 1 || j.source_stride % kLineBytes == 0);
     if (!alike || in_line(j.source) % j.size != 0 || j.cols * j.size < kAlignedBytes) return 0;
@@ -22,7 +23,7 @@ std::int64_t cols_before_lines(const job& j) {
 
 }  // namespace
 
-// Straight from the source to the destination, whose rows are whole lines but for their ends.
+// Straight from the source to the destination. The destination's rows are whole lines except for their ends.
 void run_lines(const job& j) {
     const std::int64_t side = j.side();
     const transpose_strip_function transpose_strip = transpose_strip_for(j);
@@ -33,10 +34,10 @@ void run_lines(const job& j) {
     const std::int64_t across = divide_up(cols_behind * kLineBytes, kUnitBytes),
                        down = divide_up(rows_in_squares, most_rows);
     const std::int64_t most_cols = divide_up(divide_up(cols_behind, across), side) * side;
-    // Tasks of several patches, one under the other.
+    // Tasks of several patches, one below the other.
     const bool narrow = most_rows * most_cols * j.size < kTaskBytes;
     share_out(j, j.count * across * down, [&](std::int64_t i) {
-        // Down the source: neighbours along the rows of the destination are written at the same time.
+        // Go down the source: this writes neighbours along the destination's rows at the same time.
         const std::int64_t row = rows_before + i % down * most_rows;
         const std::int64_t col = cols_before + i / down % across * most_cols, matrix = i / down / across;
         if (col >= j.cols) return;
@@ -62,7 +63,7 @@ void run_lines(const job& j) {
             transpose_patch(done * side, along, positions);
             transpose_patch((done + positions * along) * side, left % positions, 1);
         }
-        // What is less than a square, into parts of lines.
+        // Writes what is less than a square, into parts of lines.
         const auto transpose_rest = [&](std::int64_t its_row, std::int64_t its_col, std::int64_t its_rows,
                                         std::int64_t its_cols) {
             if (its_rows == 0 || its_cols == 0) return;
@@ -73,7 +74,7 @@ void run_lines(const job& j) {
         const bool is_first = col == cols_before;
         if (is_first) transpose_rest(row, 0, rows, cols_before);
         transpose_rest(row, col + squares * side, rows, cols - squares * side);
-        // Above and below all squares: a share for each task, since these lines are fetched before they are written.
+        // Above and below all squares: each task gets a share, because these lines are fetched before they are written.
         const std::int64_t from = is_first ? 0 : col, width = col + cols - from;
         const std::int64_t share = from + width * (i % down) / down, next = from + width * (i % down + 1) / down;
         transpose_rest(0, share, rows_before, next - share);

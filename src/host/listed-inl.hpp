@@ -1,4 +1,5 @@
-// Rows and columns that begin anywhere: in lists. Compiled once for each set of instructions, as what includes it.
+// Rows and columns at any positions, given in lists. Compiled once for each instruction set, like the file that
+// includes it.
 #if defined(CORNERTURN_HOST_LISTED_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CORNERTURN_HOST_LISTED_INL
 #undef CORNERTURN_HOST_LISTED_INL
@@ -17,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cornerturn::host::HWY_NAMESPACE {
 namespace {
 
-// Lines that are fetched while others are moved: as large a share of them as of the rows that are done.
+// Fetches lines while others are moved: always the same share of them as of the rows that are done.
 class fetched_with {
 public:
     fetched_with(const fetched_lines& what, std::int64_t rows) : what_(what), rows_(rows) {}
@@ -34,11 +35,11 @@ private:
     std::int64_t rows_, done_ = 0;
 };
 
-// copy(to, from) copies an element; end(to, from) the last of those that lie behind each other.
+// copy(to, from) copies an element. end(to, from) copies the last of contiguous elements.
 template <class Copy, class End>
 HWY_INLINE void gather_by(const listed_move& m, Copy copy, End end) {
     fetched_with fetched(m.fetch, m.rows);
-    // Stores of bytes might change anything that others can see.
+    // Copies in local variables: stores of bytes might change all that others can see.
     const std::ptrdiff_t step = m.step, size = m.size;
     const std::int64_t at_a_time = gathered_rows(m.cols), cols = m.cols, all = m.rows;
     const std::ptrdiff_t* const cols_at = m.cols_at;
@@ -82,7 +83,7 @@ void gather(const listed_move& m) {
     gather_by(m, copy_bytes<kSize>, copy_bytes<kSize>);
 }
 
-// Elements of kBytes to twice as many: both ends of each.
+// Copies elements of kBytes to twice as many bytes: both ends of each.
 template <int kBytes>
 HWY_INLINE auto both_ends(std::ptrdiff_t size) {
     const std::ptrdiff_t second = size - kBytes;
@@ -95,7 +96,7 @@ HWY_INLINE auto both_ends(std::ptrdiff_t size) {
     };
 }
 
-// The same; or that and what follows, which comes next.
+// The same; or it also copies what follows an element, which the next element overwrites.
 template <int kBytes>
 void gather_ends(const listed_move& m) {
     const auto ends = both_ends<kBytes>(m.size);
@@ -125,7 +126,7 @@ constexpr listed_function transpose_widened = nullptr;
 
 #else
 
-// A block of a row that is shorter: nothing of another page is read.
+// A block of a shorter row. It reads nothing of another page.
 HWY_INLINE hn::Vec<block_tag> load_part(const byte* from, std::size_t bytes) {
     constexpr std::uintptr_t kPage = 4096;
     const block_tag d;
@@ -168,7 +169,7 @@ HWY_INLINE void transpose_listed_rows(D d, const byte* from, const std::ptrdiff_
     };
     for (; col + kCols <= cols; col += kCols) block();
     if (col < cols) {
-        col = cols - kCols;  // some columns once more
+        col = cols - kCols;  // some columns a second time
         block();
     }
 }
@@ -189,7 +190,7 @@ void transpose_listed(const listed_move& m) {
         fetched.after(row + kAtATime);
     }
     if (row < m.rows && m.rows >= kAtATime) {
-        move(d, m.rows - kAtATime);  // some rows once more
+        move(d, m.rows - kAtATime);  // some rows a second time
     } else {
         for (; row + kRows <= m.rows; row += kRows) move(one, row);
         if (row < m.rows) move(one, m.rows - kRows);
@@ -197,7 +198,7 @@ void transpose_listed(const listed_move& m) {
     fetched.after(m.rows);
 }
 
-// As transpose_listed() straight past the caches: rows fill lines, which `to` and all columns begin.
+// Like transpose_listed(), but straight past the caches. Rows fill lines; `to` and all columns begin lines.
 template <int kSize>
 void stream_listed(const listed_move& m) {
     using T = lane_t<kSize>;
@@ -229,12 +230,12 @@ void stream_listed(const listed_move& m) {
                 });
             }
         } else if (col < m.cols) {
-            square(m.cols - kSide);  // some columns once more
+            square(m.cols - kSide);  // some columns a second time
         }
         fetched.after(row + kSide);
     }
 }
-// The same for elements of kSize bytes, 16 or 32, or of whole lines: 0.
+// The same for elements of kSize bytes, 16 or 32. kSize 0: elements of whole lines.
 template <int kSize>
 void stream_elements(const listed_move& m) {
     constexpr int kRows = kSize > 0 ? kLineBytes / kSize : 1;
@@ -263,13 +264,13 @@ void stream_elements(const listed_move& m) {
     }
 }
 
-// Columns that it needs, at least.
+// The least columns that it needs.
 template <int kSize>
 constexpr std::int64_t kLeastStreamed = bytes_of(widest<lane_t<kSize>>()) == kLineBytes ? 1 : kLineBytes / kSize;
 
-// ---- Elements of 3 and 6 bytes: as of 4 and 8 within the vectors ----------------------------------------------------
+// ---- Elements of 3 and 6 bytes: vectors handle them as 4 and 8 bytes ------------------------------------------------
 
-// Of each block's elements of kSize bytes the next larger power of two, and back.
+// Widens each block's elements of kSize bytes to the next power of two; and the reverse.
 template <int kSize, class D>
 HWY_INLINE hn::Vec<D> widen(D d, hn::Vec<D> v) {
     constexpr int kWide = kSize == 3 ? 4 : 8;
@@ -279,7 +280,7 @@ HWY_INLINE hn::Vec<D> widen(D d, hn::Vec<D> v) {
     return hn::TableLookupBytes(v, hn::LoadDup128(d, from));
 }
 
-// In the order of all blocks: of a vector of elements that are kSize bytes the first 3/4.
+// Across all blocks: the first 3/4 of the vector then holds elements of kSize bytes.
 template <int kSize, class D>
 HWY_INLINE hn::Vec<D> narrow(D d, hn::Vec<D> v) {
     constexpr int kWide = kSize == 3 ? 4 : 8, kNarrow = kBlockBytes / 4 * 3;
@@ -298,7 +299,7 @@ HWY_INLINE hn::Vec<D> narrow(D d, hn::Vec<D> v) {
     }
 }
 
-// As many rows as a vector of D has, or all there are, from `row` on, and all columns.
+// As many rows from `row` on as a vector of D has, or as exist, and all columns.
 template <int kSize, bool kLoose, class D>
 HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64_t row) {
     constexpr int kWide = kSize == 3 ? 4 : 8, kCols = kBlockBytes / kWide, kBytes = bytes_of(D());
@@ -306,7 +307,7 @@ HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64
     const std::int64_t last_row = m.rows - 1;
     const auto written = static_cast<std::size_t>(std::min<std::int64_t>(kRows, m.rows - row) * kSize);
     const hn::Repartition<lane_t<kWide>, D> d;
-    // A vector's end is stored where the next rows come, if they do.
+    // A vector's end may overwrite the place of the next rows, if these are still to come.
     const bool loose = (m.rows - row) * kSize >= kBytes;
     for (std::int64_t first = 0; first < m.cols; first += kCols) {
         const std::int64_t col = m.cols < kCols ? 0 : std::min<std::int64_t>(first, m.cols - kCols);
@@ -332,7 +333,7 @@ HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64
             } else {
                 alignas(kLineBytes) byte last[kBytes];
                 hn::Store(v, bytes, last);
-                // Lengths that the compiler knows: all rows, or the few that there are.
+                // Lengths that the compiler knows: all rows, or the few that exist.
                 if (written == kRows * kSize) {
                     std::memcpy(to, last, kRows * kSize);
                     continue;
@@ -360,7 +361,7 @@ HWY_INLINE void transpose_widened_by(const listed_move& m) {
         fetched.after(row + kRows);
     }
     if (row < m.rows && m.rows >= kRows) {
-        transpose_widened_rows<kSize, kLoose>(d, m, m.rows - kRows);  // some rows once more
+        transpose_widened_rows<kSize, kLoose>(d, m, m.rows - kRows);  // some rows a second time
     } else {
         for (; row + kFew <= m.rows; row += kFew) transpose_widened_rows<kSize, kLoose>(one, m, row);
         if (row < m.rows) transpose_widened_rows<kSize, kLoose>(one, m, std::max<std::int64_t>(0, m.rows - kFew));

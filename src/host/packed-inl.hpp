@@ -1,5 +1,5 @@
-// Packed rows or columns that are too few to fill a block. Compiled once for each set of instructions, as what includes
-// it.
+// Packed rows or columns that are too few to fill a block. Compiled once for each instruction set, like the file that
+// includes it.
 #if defined(CORNERTURN_HOST_PACKED_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CORNERTURN_HOST_PACKED_INL
 #undef CORNERTURN_HOST_PACKED_INL
@@ -22,7 +22,7 @@ namespace {
 
 // ---- Two, three or four packed rows or columns ----------------------------------------------------------------------
 
-// Packed columns: each vector of a row of the destination is every kCols-th element. Returns how many rows it did.
+// Packed columns: each vector of a row of the destination is every kCols-th element. Returns how many rows it moved.
 template <int kCols, class D>
 HWY_INLINE std::int64_t split(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows) {
     using T = hn::TFromD<D>;
@@ -32,7 +32,7 @@ HWY_INLINE std::int64_t split(D d, const byte* from, byte* to, std::ptrdiff_t to
         return 0;
     }
     for (std::int64_t next = 0; next < rows; next += kLanes) {
-        const std::int64_t row = std::min(next, rows - kLanes);  // some rows once more
+        const std::int64_t row = std::min(next, rows - kLanes);  // some rows a second time
         const T* const source = at<T>(from) + row * kCols;
         hn::Vec<D> v[4];
         if constexpr (kCols == 2) hn::LoadInterleaved2(d, source, v[0], v[1]);
@@ -43,7 +43,7 @@ HWY_INLINE std::int64_t split(D d, const byte* from, byte* to, std::ptrdiff_t to
     return rows;
 }
 
-// Packed rows of the destination, the other way round. Returns how many columns it did.
+// Packed rows of the destination: the reverse. Returns how many columns it moved.
 template <int kRows, class D>
 HWY_INLINE std::int64_t join(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t cols) {
     using T = hn::TFromD<D>;
@@ -68,12 +68,12 @@ HWY_INLINE std::int64_t join(D d, const byte* from, std::ptrdiff_t from_pitch, b
 
 constexpr int kHalfBytes = kBlockBytes / 2;
 
-// In each block 8 bytes from where a row begins, and as many of the next row.
+// Each block gets 8 bytes from the beginning of a row, and 8 of the next row.
 template <class D>
 HWY_INLINE hn::Vec<D> load_halves(D d, const byte* from, std::ptrdiff_t pitch) {
     const hn::Half<D> half;
     constexpr int kBytes = bytes_of(D());
-    constexpr int kRows = kBytes == kBlockBytes ? 1 : kBytes / 2;  // from its first half to its second one
+    constexpr int kRows = kBytes == kBlockBytes ? 1 : kBytes / 2;  // from its first half to its second
     const auto load = [&](const byte* first) {
         if constexpr (kBytes == kBlockBytes) {
             return hn::LoadU(half, first);
@@ -84,7 +84,7 @@ HWY_INLINE hn::Vec<D> load_halves(D d, const byte* from, std::ptrdiff_t pitch) {
     return hn::Combine(d, load(from + kRows * pitch), load(from));
 }
 
-// Packed columns. Returns how many rows it did.
+// Packed columns. Returns how many rows it moved.
 template <class D>
 HWY_INLINE std::int64_t split_bytes(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
                                     std::int64_t cols) {
@@ -105,8 +105,8 @@ HWY_INLINE std::int64_t split_bytes(D d, const byte* from, byte* to, std::ptrdif
     return row;
 }
 
-// Packed rows of the destination: a half is stored over what follows, which comes next. Returns how many columns it
-// did.
+// Packed rows of the destination. A half is stored over what follows, which is written next. Returns how many columns
+// it moved.
 template <class D>
 HWY_INLINE std::int64_t join_bytes(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t rows,
                                    std::int64_t cols) {
@@ -134,7 +134,7 @@ HWY_INLINE std::int64_t join_bytes(D d, const byte* from, std::ptrdiff_t from_pi
 
 // ---- Others ---------------------------------------------------------------------------------------------------------
 
-// Rows of the source that are packed: a block holds one of them and what follows. Returns how many it did.
+// Packed rows of the source: a block holds one of them and what follows. Returns how many rows it moved.
 template <int kSize, class D>
 HWY_INLINE std::int64_t transpose_narrow(D d, const byte* from, byte* to, std::ptrdiff_t to_pitch, std::int64_t rows,
                                          std::int64_t cols) {
@@ -150,8 +150,8 @@ HWY_INLINE std::int64_t transpose_narrow(D d, const byte* from, byte* to, std::p
     return row;
 }
 
-// Rows of the destination that are packed: a block is stored over what follows, which comes next. Returns how many it
-// did.
+// Packed rows of the destination: a block is stored over what follows, which is written next. Returns how many columns
+// it moved.
 template <int kSize, class D>
 HWY_INLINE std::int64_t transpose_low(D d, const byte* from, std::ptrdiff_t from_pitch, byte* to, std::int64_t rows,
                                       std::int64_t cols) {

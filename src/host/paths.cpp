@@ -5,26 +5,27 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kLongRun = 1 * kKiB;      // longer ones are moved one by one
-constexpr std::int64_t kFewRuns = 256;           // copied without looking for a better way
-constexpr std::int64_t kDirectBytes = 128;       // of a row of the destination, written at a time
-constexpr std::int64_t kMoreDirectBytes = 256;   // of less than 4 bytes each, or of 8 and more below kFetchedFrom
-constexpr std::int64_t kLongTile = 4;            // as many elements times that, where rows or columns are few
-constexpr std::int64_t kFetchedFrom = 1 * kMiB;  // of the destination: what is smaller is in the nearest caches
+constexpr std::int64_t kLongRun = 1 * kKiB;  // longer runs are moved one by one
+constexpr std::int64_t kFewRuns = 256;       // copied without a search for a better way
+constexpr std::int64_t kDirectBytes = 128;   // of a row of the destination, written at a time
+constexpr std::int64_t kMoreDirectBytes =
+    256;                               // for elements of less than 4 bytes, or of 8 and more below kFetchedFrom
+constexpr std::int64_t kLongTile = 4;  // factor on elements, if rows or columns are few
+constexpr std::int64_t kFetchedFrom = 1 * kMiB;  // of the destination: less fits in the nearest caches
 constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed
 constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
 constexpr std::int64_t kImageAhead = 8 * kKiB;   // from what is transposed next to what is fetched
 constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
-constexpr std::int64_t kLeastRow = 512;          // of the destination: what is shorter is not streamed in strips
-constexpr std::int64_t kLeastTiledRow = 36;      // of a packed destination, and less than kLeastRow: tiles are faster
-constexpr std::int64_t kFewCols = 128;           // of a packed source, or less: strips of them are read in order
+constexpr std::int64_t kLeastRow = 512;          // of the destination: shorter rows are not streamed in strips
+constexpr std::int64_t kLeastTiledRow = 36;      // of a packed destination: from here to kLeastRow, tiles are faster
+constexpr std::int64_t kFewCols = 128;           // of a packed source, at most: strips of them are read in order
 
 struct way {
     void (*run)(const job&);  // null: as a copy between tensors
     const char *name, *why;
 };
 
-// Rows of a packed destination, or matrices, that are short.
+// For short rows of a packed destination, or small matrices.
 way image_or_tiles(const job& j) {
     const std::int64_t row = j.rows * j.size;
     const bool shuffled = j.matrix_bytes() <= kMostShuffled && j.size <= 8 && j.packed_source();
@@ -52,8 +53,8 @@ way choose(const job& j) {
 
 }  // namespace
 
-// Straight into the destination, tile by tile. Lines of the next tile are fetched before one is moved, where the
-// nearest caches do not hold them all.
+// Straight into the destination, tile by tile. If the nearest caches do not hold all lines, it fetches the next tile's
+// lines before it moves a tile.
 void run_direct(const job& j) {
     const bool far = j.bytes() >= kFetchedFrom;
     const bool more = j.size < 4 || (j.size >= 8 && !far);
@@ -61,11 +62,11 @@ void run_direct(const job& j) {
     if (j.rows <= side && j.cols <= side && j.count == 1)
         return j.use.transpose_tile(j.source, j.source_pitch, j.destination, j.destination_pitch, j.rows, j.cols,
                                     j.size);
-    // More of them where there are few, and all lines are near.
+    // Tiles have more rows or columns if the other side is short and all lines are near.
     const std::int64_t of_rows = !far && j.cols < side ? kLongTile * (side / j.cols) * side : side;
     const std::int64_t of_cols = !far && j.rows < side ? kLongTile * (side / j.rows) * side : side;
     const std::int64_t across = std::max<std::int64_t>(1, j.cols / of_cols);
-    // The last ones are larger, by what is less than a tile.
+    // The last tiles also take the rest that is less than a tile.
     const auto rows_from = [&](std::int64_t row) {
         const std::int64_t left = j.rows - row;
         return left < 2 * of_rows ? left : of_rows;
@@ -88,10 +89,10 @@ void run_direct(const job& j) {
     share_out(j, j.count * across, move_column, kTaskBytes, false);
 }
 
-// Whole rows of a packed destination, across its matrices: transposed into an image of it, which is streamed.
+// Whole rows of a packed destination, across its matrices. They are transposed into an image, which is streamed.
 void run_image(const job& j) {
     const std::int64_t row_bytes = j.rows * j.size, all = j.count * j.cols;
-    // Whole matrices take the same bytes of the source as of the destination.
+    // Whole matrices take the same bytes of the source and of the destination.
     const bool whole = j.matrix_bytes() <= kImageBytes && j.packed_source();
     const std::int64_t at_a_time =
         whole ? divide_up(kLeastImage, j.matrix_bytes()) * j.cols : std::max<std::int64_t>(1, kImageBytes / row_bytes);
@@ -143,7 +144,7 @@ void run(const strided_copy& copy, int threads) {
 }
 
 std::string explain(const matrix_work& work) {
-    const job j(work, 1);  // which does not depend on how many threads there are
+    const job j(work, 1);  // the answer does not depend on the number of threads
     const way w = choose(j);
     const std::string text = std::string(w.name) + ", " + j.use.target + ": " + w.why;
     return w.run != nullptr ? text : text + "; " + explain_copy(canonical(work));

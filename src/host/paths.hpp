@@ -1,4 +1,4 @@
-// How transposes and other copies in host memory are done, and by which of a few ways.
+// Transposes and other copies in host memory, and the choice between the ways to do them.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace cornerturn::host {
 
-// Work that has been checked, and is not empty; by at most so many threads, of those of the arena that the caller is
-// in. A copy is not one to itself.
+// Do work that was checked and is not empty, with at most `threads` threads of the caller's arena. A copy must not be
+// one to itself.
 void run(const matrix_work& work, int threads);
 void run(const strided_copy& copy, int threads);
 
-// Which way it would take, and why: one line.
+// One line: which way it would take, and why.
 std::string explain(const matrix_work& work);
 std::string explain(const strided_copy& copy);
 

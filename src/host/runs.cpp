@@ -1,4 +1,4 @@
-// Copies of runs of bytes that are long in themselves, and of so few that the best way does not matter.
+// Copies of long runs of bytes, and of so few runs that the way does not matter.
 #include <array>
 #include <cstring>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kPieceBytes = 64 * kKiB;  // of a run
 
-// kSize 0: the size is known at run time alone.
+// kSize 0: the size is known only at run time.
 template <std::size_t kSize>
 void copy_few(const strided_copy& c) {
     const byte* from = reinterpret_cast<const byte*>(c.source);

@@ -1,4 +1,4 @@
-// Groups of bytes in another order, shuffle_order.hpp. Compiled once for each set of instructions, as what includes it.
+// Puts groups of bytes into another order (shuffle_order.hpp). Compiled for each instruction set, like its includer.
 #if defined(CORNERTURN_HOST_SHUFFLE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CORNERTURN_HOST_SHUFFLE_INL
 #undef CORNERTURN_HOST_SHUFFLE_INL
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cornerturn::host::HWY_NAMESPACE {
 namespace {
 
-constexpr std::int64_t kFetchedEach = 512;  // bytes of groups that are moved between lines that are fetched
+constexpr std::int64_t kFetchedEach = 512;  // bytes of groups that are moved between two fetches of a line
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -27,7 +27,7 @@ constexpr shuffle_blocks kShuffledBy{};
 
 #else
 
-// group(to, from) and last(to, from) move one, from the first byte that it reads.
+// group(to, from) and last(to, from) move one group, from the first byte that it reads.
 template <class Group, class Last>
 HWY_INLINE void shuffle_by(const shuffled_move& m, Group group, Last last) {
     const std::ptrdiff_t step = m.step, to_step = m.to_step, begin = m.order->begin;
@@ -57,7 +57,7 @@ HWY_INLINE void each_block(const shuffle_order& order, int steps, Move move) {
         move(std::min<std::int64_t>(block * kBlock, last), places, from);
 }
 
-// Calls run with as many steps as groups have, as a constant where they are few: 0 stands for more.
+// Calls run with the number of steps of a group, as a constant if it is small. 0 stands for more.
 template <class Run>
 HWY_INLINE void by_steps(int steps, Run run) {
     switch (steps) {
@@ -75,7 +75,7 @@ HWY_INLINE void by_steps(int steps, Run run) {
 
 inline __mmask64 first_bytes(std::int64_t bytes) { return bytes >= kLineBytes ? ~0ull : ~(~0ull << bytes); }
 
-// kWhole: what it reads and what it writes are a block or more.
+// kWhole: a group reads and writes a block or more.
 template <bool kWhole, int kSteps>
 HWY_INLINE void shuffle_group(byte* to, const byte* from, const shuffle_order& order) {
     const __mmask64 read = first_bytes(order.window), written = first_bytes(order.bytes);
@@ -126,7 +126,7 @@ constexpr shuffle_blocks kShuffledBy{.source = kLineBytes,
 
 #else
 
-// Blocks of 16 bytes of the source, each for all blocks of a vector.
+// Blocks of 16 bytes of the source, each repeated in all blocks of a vector.
 template <int kSteps>
 HWY_INLINE void shuffle_group(byte* to, const byte* from, const shuffle_order& order) {
     const widest<std::uint8_t> d;

@@ -7,7 +7,7 @@
 namespace cornerturn::host {
 namespace {
 
-// Numbers blocks of the source as they are met.
+// Numbers the source's blocks in the order in which they occur.
 class numbered_blocks {
 public:
     explicit numbered_blocks(std::int64_t source) : shift_(std::countr_zero(static_cast<std::uint64_t>(source))) {
@@ -25,7 +25,7 @@ private:
     std::array<signed char, kMostShuffled / kLeastSource> numbers_;
 };
 
-// Calls run(i, at) for each byte of a block of the destination: which one, and where it is in the window.
+// Calls run(i, at) for each byte of a block of the destination: its number, and its position in the window.
 template <class Run>
 void each_byte(const shuffle_order& order, const int* from, int size, int block_bytes, int block, Run run) {
     const int bytes = static_cast<int>(order.bytes);

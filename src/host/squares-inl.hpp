@@ -1,4 +1,4 @@
-// Elements transposed within registers. Compiled once for each set of instructions, as what includes it.
+// Transposes elements within registers. Compiled once for each instruction set, like the file that includes it.
 #if defined(CORNERTURN_HOST_SQUARES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CORNERTURN_HOST_SQUARES_INL
 #undef CORNERTURN_HOST_SQUARES_INL
@@ -30,9 +30,9 @@ const T* at(const byte* address) {
 }
 
 // ---- Blocks of 16 bytes ---------------------------------------------------------------------------------------------
-// A vector is one block or several. kRows rows of kRows elements are 16 bytes wide: interleaving vector i with vector
-// i + kRows / 2, log2(kRows) times, transposes them. A vector of several blocks holds the same row of as many groups of
-// kRows rows, and ends up with as long a piece of a row of the destination.
+// A vector has one block or several. kRows rows of kRows elements are 16 bytes wide. To transpose them, vector i is
+// interleaved with vector i + kRows / 2, log2(kRows) times. A vector of several blocks holds the same row of several
+// groups of kRows rows. It ends up with an equally long piece of a row of the destination.
 
 template <int kSize>
 struct lanes {
@@ -61,7 +61,7 @@ constexpr int bytes_of(D d) {
     return static_cast<int>(hn::MaxLanes(d) * sizeof(hn::TFromD<D>));
 }
 
-// As many blocks as a vector has, of rows that are `step` apart: load(row) gives the block of one.
+// Loads as many blocks as a vector has, of rows that are `step` apart. load(row) returns the block of one row.
 template <class D, class Load>
 HWY_INLINE hn::Vec<D> load_blocks(D d, Load load, std::int64_t row, std::int64_t step) {
     if constexpr (bytes_of(D()) == kBlockBytes) {
@@ -75,7 +75,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, Load load, std::int64_t row, std::int64_t
 
 using block_tag = hn::FixedTag<std::uint8_t, kBlockBytes>;
 
-// Gives the blocks of rows that begin evenly far apart.
+// Returns the blocks of rows at equal distances.
 struct even_blocks {
     const byte* from;
     std::ptrdiff_t pitch;
@@ -84,7 +84,7 @@ struct even_blocks {
     }
 };
 
-// Transposes kRows rows, of which vectors hold one in each block, or two, half a block each.
+// Transposes kRows rows. Each block of the vectors holds one row, or two of half a block each.
 template <int kRows, class D, int kVectors>
 HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kVectors]) {
     hn::Vec<D> other[kVectors];
@@ -105,7 +105,7 @@ HWY_INLINE void interleave(D d, hn::Vec<D> (&rows)[kVectors]) {
     for (int i = 0; i < kVectors; ++i) rows[i] = other[i];
 }
 
-// Transposes groups of kRows rows, as many as a vector has blocks, and kRows columns of them. store(column, vector).
+// Transposes groups of kRows rows, as many as a vector has blocks, and kRows of their columns. store(column, vector).
 template <int kSize, class D, class Load, class Store>
 HWY_INLINE void transpose_block(D d, Load load, Store store) {
     constexpr int kRows = kBlockBytes / kSize;
@@ -123,10 +123,10 @@ HWY_INLINE void transpose_block(D d, const byte* from, std::ptrdiff_t from_pitch
 }
 
 // ---- Squares of a line ----------------------------------------------------------------------------------------------
-// kLineBytes / kSize rows and columns. Of a square of many rows each is read once and whole, so that it does not matter
-// if all of them fall into one set of the nearest cache, as rows a power of two apart do.
+// A square has kLineBytes / kSize rows and columns. If it has many rows, each row is read once and whole. So it does
+// not matter if all rows fall into one set of the nearest cache, as they do if their distance is a power of two.
 
-// Four groups' vectors of blocks -> for each block, the groups' blocks behind each other: a line. store(block, line).
+// From four groups' vectors of blocks, makes a line for each block: the groups' blocks in order. store(block, line).
 template <class D, class F>
 HWY_INLINE void join_blocks(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2, hn::Vec<D> v3, F store) {
     static_assert(bytes_of(D()) == kLineBytes);
@@ -138,7 +138,7 @@ HWY_INLINE void join_blocks(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2, hn
     store(3, hn::OddEvenBlocks(odd_high, hn::SwapAdjacentBlocks(even_high)));
 }
 
-// Vectors of a line: a row each.
+// For vectors of a line: each is a row.
 template <int kSize, class D, class Row, class F>
 HWY_INLINE void transpose_square_of_rows(D d, Row row, F store) {
     constexpr int kRows = kBlockBytes / kSize, kGroups = kLineBytes / kBlockBytes;
@@ -157,11 +157,11 @@ HWY_INLINE void transpose_square_of_rows(D d, Row row, F store) {
     }
 }
 
-// Shorter ones: of blocks that are joined when they are loaded.
+// For shorter vectors: blocks are joined when they are loaded.
 template <int kSize, class D, class Row, class F>
 HWY_INLINE void transpose_square_of_blocks(D d, Row row, F store) {
     constexpr int kRows = kBlockBytes / kSize, kVectorBytes = bytes_of(D()), kParts = kLineBytes / kVectorBytes;
-    constexpr int kSide = kLineBytes / kSize, kFewRows = 16;  // which are quicker without a copy
+    constexpr int kSide = kLineBytes / kSize, kFewRows = 16;  // these are faster without a copy
     using T = hn::TFromD<D>;
     alignas(kLineBytes) byte copied[kSide * kLineBytes];
     if constexpr (kSide > kFewRows) {
@@ -190,7 +190,7 @@ HWY_INLINE void transpose_square_of_blocks(D d, Row row, F store) {
     }
 }
 
-// row(i) is the address of row i; store(column, part, vector) gets each row of the destination vector by vector.
+// row(i) is the address of row i. store(column, part, vector) gets each row of the destination vector by vector.
 template <int kSize, class D, class Row, class F>
 HWY_INLINE void transpose_square(D d, Row row, F store) {
     if constexpr (bytes_of(D()) == kLineBytes) {

@@ -6,18 +6,18 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr int kLeastTogether = 64;         // elements along a row, transposed before what comes next
+constexpr int kLeastTogether = 64;         // elements along a row, transposed before the next position
 constexpr std::int64_t kRunCols = 512;     // of a row of the source
-constexpr std::int64_t kLeastCols = 4096;  // of the source, for runs or copies to be worth it
+constexpr std::int64_t kLeastCols = 4096;  // of the source: with fewer, runs and copies do not pay
 constexpr std::int64_t kCacheWayBytes = 128 * kKiB, kCacheWays = 16;  // of the second-level cache
 
-// What was fetched of so many rows stays in that cache until all of it is transposed.
+// Whether lines that were fetched of these rows stay in that cache until all of them are transposed.
 bool fit_cache(std::int64_t rows, std::ptrdiff_t pitch) {
     return rows <= kCacheWays * (kCacheWayBytes / std::gcd(std::int64_t{pitch}, kCacheWayBytes));
 }
 
-// Runs of squares, in which the same line of all is written by turns: for squares whose lines lie a MiB or several
-// apart in all, and share few of memory's banks.
+// Runs of squares, in which the same line of each is written in turn. For squares whose lines are a multiple of 1 MiB
+// apart: these share few of memory's banks.
 std::int64_t transpose_runs(const job& j, const byte* source, byte* destination, std::int64_t squares) {
     const std::int64_t squares_of_run = kRunCols / j.side(), runs = squares / squares_of_run;
     if (runs == 0) return 0;
@@ -37,7 +37,7 @@ std::int64_t transpose_runs(const job& j, const byte* source, byte* destination,
     return runs * squares_of_run;
 }
 
-// By way of copies of their rows, of which few are fetched at a time: for rows that do not fit the cache.
+// Through copies of the rows, of which few are fetched at a time. For rows that do not fit the cache.
 std::int64_t transpose_copies(const job& j, const byte* source, byte* destination, std::int64_t squares) {
     const std::int64_t side = j.side(), lists = squares / kCopiedSquares;
     if (lists == 0) return 0;
@@ -63,8 +63,8 @@ std::int64_t strips_at_a_time(std::int64_t side, std::ptrdiff_t source_pitch) {
     return 2 * side <= kRowsAtATime && fit_cache(2 * side, source_pitch) ? 2 : 1;
 }
 
-// Who writes one row of the destination after the other keeps few of memory's banks busy where rows are a power of two
-// apart. So squares of all strips, whose lines lie side by side, and of all positions are transposed by turns.
+// If the distance of rows is a power of two, writing one row of the destination after the other keeps few of memory's
+// banks busy. So it alternates between squares of all strips, whose lines are neighbours, and of all positions.
 void transpose_squares(const job& j, const patch& p) {
     const auto transpose = p.waiting == nullptr ? j.use.transpose_lines : j.use.transpose_joined;
     const int side = static_cast<int>(j.side()), fetched = lines_of_fetch(side);
@@ -74,7 +74,7 @@ void transpose_squares(const job& j, const patch& p) {
                                                         std::max(kFetchedLines, kLeastTogether / side));
     square list[kMostSquares];
     for (std::int64_t first = 0; first < p.squares; first += along) {
-        // What is transposed after this list: of each row a piece as long as the list, a part for each square.
+        // Fetch what comes after this list: a piece of each row as long as the list, with a part for each square.
         const byte* next_position = first + along < p.squares ? p.source + (first + along) * kLineBytes : p.next;
         std::int64_t next_row = 0, next_line = 0;
         int count = 0;

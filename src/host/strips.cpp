@@ -1,4 +1,4 @@
-// Past the caches, into rows that begin anywhere in a line: each line when it is whole.
+// Transposes past the caches, into rows that begin anywhere in a line. Each line is written when it is whole.
 #include <numeric>
 
 #include "host/squares.hpp"
@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::int64_t kPanelCols = 512;  // of the source: what waits for its line stays in the nearest cache
 constexpr std::int64_t kLeastPanelBytes = 1 * kKiB, kMostPanelBytes = 4 * kKiB;  // of a row of the source
-constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at most where that is whole lines
+constexpr std::int64_t kStripBytes = 16 * kKiB;   // of the source, at most, if that is whole lines
 constexpr std::int64_t kStepBytes = 4 * kKiB;     // transposed at a time
 constexpr std::int64_t kAheadBytes = 512;         // of a row, at most, from what is transposed to what is fetched
-constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // of all rows that are transposed at a time, at most, the same
-constexpr int kPanelStrips = 16;                  // at least: the one before is transposed once more
-constexpr int kTasksPerThread = 8;                // where what it costs to begin one matters
+constexpr std::int64_t kFetchedBytes = 4 * kKiB;  // the same for all rows that are transposed at a time
+constexpr int kPanelStrips = 16;                  // at least: each panel transposes the strip before it a second time
+constexpr int kTasksPerThread = 8;                // if the cost to begin a task matters
 
-// How far ahead to fetch of so many rows at a time.
+// How far ahead to fetch, with `rows` rows at a time.
 std::ptrdiff_t ahead(std::int64_t rows) {
     return std::min(kAheadBytes, kFetchedBytes / rows / kLineBytes * kLineBytes);
 }
@@ -26,13 +26,13 @@ struct panel {
     const byte* source;
     byte* destination;
     std::int64_t rows, cols;
-    bool first, last;  // of those that share the columns
+    bool first, last;  // of those with the same columns
 };
 
-// A strip of the source is transposed into a tile, in which each row of the destination has its piece, as far into a
-// line as it is there. Whole lines are streamed; what a piece lacks to its last line comes with the next strip, or with
-// the next panel, which transposes the strip before its own for that. So a line within a row is written by one thread.
-// Squares of lines need no tile: transpose_squares() streams them.
+// Transposes a strip of the source into a tile. The tile has a piece of each row of the destination, at the same
+// position in a line as there. Whole lines are streamed. The rest of a piece's last line comes with the next strip, or
+// with the next panel, which transposes the strip before its own again for that. So one thread writes each line within
+// a row. Squares of lines need no tile: transpose_squares() streams them.
 class strip_stream {
 public:
     strip_stream(const job& j, const panel& p, std::int64_t strip_rows)
@@ -49,7 +49,7 @@ public:
     void run() {
         const bool in_squares = j_.use.transpose_joined != nullptr && piece_ == kLineBytes;
         const std::int64_t squares = in_squares ? p_.cols / strip_rows_ : 0, in_square_cols = squares * strip_rows_;
-        // Two where rows of the destination begin alike: others are written to different banks of memory as it is.
+        // Two strips if rows of the destination begin alike. Otherwise they are in different memory banks anyway.
         const bool alike = in_squares && j_.destination_pitch % kPageBytes == 0;
         const std::int64_t at_a_time = alike ? strips_at_a_time(strip_rows_, j_.source_pitch) : 1;
         if (!p_.first) transpose_before();
@@ -78,7 +78,7 @@ public:
         }
     }
 
-    // Elements that are whole lines of a row of the destination, and more of them where there are few columns.
+    // Rows of a strip: enough for whole lines of a row of the destination, and more if there are few columns.
     static std::int64_t rows_of(const job& j, std::int64_t cols) {
         const std::int64_t least = kLineBytes / std::gcd(static_cast<std::int64_t>(kLineBytes), j.size);
         return least * std::max<std::int64_t>(1, kStripBytes / (least * cols * j.size));
@@ -89,15 +89,15 @@ private:
     byte* destination_at(std::int64_t row, std::int64_t col) const {
         return p_.destination + col * j_.destination_pitch + row * j_.size;
     }
-    // Where a column's piece begins; `col` is the first of those in the tile.
+    // Where a column's piece begins. `col` is the first column in the tile.
     byte* in_tile(std::int64_t col) const { return tile_ + in_line(destination_at(0, col)); }
 
-    // The next strip begins where this one ends, or nearly so: it is fetched while this one is streamed.
+    // Whether the next strip begins where this one ends, or nearly. It is then fetched while this one is streamed.
     bool strips_are_contiguous() const {
         return j_.source_pitch < kLineBytes || (piece_ > kLineBytes && j_.source_pitch == p_.cols * j_.size);
     }
 
-    // What waits for the panel's first lines.
+    // Prepares what waits for the panel's first lines.
     void transpose_before() {
         transpose_strip(-strip_rows_, strip_rows_, 0);
         const byte* const last = in_tile(0) + piece_ - kLineBytes;
@@ -105,7 +105,7 @@ private:
             copy(last + col * pitch_, waiting_ + col * kLineBytes, kLineBytes);
     }
 
-    // The strip's columns from `first` on.
+    // Transposes the strip's columns from `first` on.
     void transpose_strip(std::int64_t row, std::int64_t rows, std::int64_t first) {
         const byte* const from = source_at(row);
         byte* const tile = in_tile(first);
@@ -116,9 +116,9 @@ private:
         }
     }
 
-    // What lies a little further on in the same rows, and at their end what comes first in the next ones.
+    // Fetches a little further on in the same rows. At their end, it fetches the beginning of the next rows.
     [[gnu::always_inline]] void fetch(const byte* at, std::int64_t left_in_row) const {
-        if (strips_are_contiguous() || ahead_ == 0) return;  // many rows at a time are fetched unasked
+        if (strips_are_contiguous() || ahead_ == 0) return;  // the hardware fetches many rows at a time by itself
         const std::int64_t row_bytes = p_.cols * j_.size;
         const std::int64_t strips = left_in_row > ahead_ ? 0 : (ahead_ - left_in_row) / row_bytes + 1;
         const byte* const ahead = at + ahead_ + strips * (strip_rows_ * j_.source_pitch - row_bytes);
@@ -150,7 +150,7 @@ private:
     const std::ptrdiff_t pitch_;
     const std::int64_t step_cols_;
     const std::ptrdiff_t ahead_;
-    byte *const waiting_, *const tile_;  // for each column the last line's worth of its piece of the strip before
+    byte *const waiting_, *const tile_;  // waiting_: for each column, the last line of its piece of the strip before
 };
 
 }  // namespace
@@ -162,7 +162,7 @@ void run_strips(const job& j) {
     const std::int64_t cols = divide_up(divide_up(j.cols, across), whole) * whole;
     const std::int64_t strip_rows = strip_stream::rows_of(j, std::min(cols, j.cols));
     const std::int64_t strips = divide_up(j.rows, strip_rows);
-    // Panels are cut where there are too few of them, into as many for each thread.
+    // If there are too few panels, cut them so that each thread has several.
     const std::int64_t panels = j.count * across;
     std::int64_t down = std::clamp<std::int64_t>(divide_up(kTasksPerThread * j.threads, panels), 1,
                                                  std::max<std::int64_t>(1, strips / kPanelStrips));

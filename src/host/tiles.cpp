@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::int64_t kOwnedEarly = 2 * kKiB;  // of the destination, from what is written to lines that are fetched
 constexpr std::int64_t kMostOwnedEarly = 64;    // pieces
-constexpr std::int64_t kShortPiece = 160;       // has few whole lines, if any: is not streamed
+constexpr std::int64_t kShortPiece = 160;       // has few whole lines, if any, and is not streamed
 constexpr std::int64_t kJoinedBytes = 8 * kKiB;
 
-// Where a tile begins, and how many steps along each axis it has: fewer than others at an edge.
+// Where a tile begins, and its steps along each axis: fewer at an edge.
 struct place {
     const byte* from;
     byte* to;
@@ -28,7 +28,7 @@ struct place {
     }
 };
 
-// Takes all steps of a tile along some axes, the first of them fastest, on two sides.
+// Takes all steps of a tile along some axes, the first axis fastest, on two sides.
 class walk {
 public:
     using stride = std::ptrdiff_t tiled_axis::*;
@@ -61,7 +61,7 @@ private:
     std::array<std::int64_t, kMostAxes> index_{};
 };
 
-// The part of these lines that belongs to one of so many equal shares of the work.
+// Divides these lines into equal shares of the work, and returns the share with this number.
 fetched_lines share_of(const fetched_lines& all, std::int64_t number, std::int64_t shares) {
     fetched_lines its = all;
     const std::int64_t before = all.count * number / shares;
@@ -78,7 +78,7 @@ public:
           source_(reinterpret_cast<const byte*>(c.source)),
           destination_(reinterpret_cast<byte*>(c.destination)) {}
 
-    // Tiles of what the source repeats follow each other.
+    // Tiles that repeat the same part of the source follow each other.
     place tile(std::int64_t number) const {
         place p{source_, destination_, {}};
         const auto take = [&](int i) {
@@ -96,11 +96,11 @@ public:
         return p;
     }
 
-    // What is fetched before any tile is moved.
+    // What must be fetched before the first tile is moved.
     void begin(const place& p) const { fetch(lines_of(p, nullptr, 0, t_.ahead_of_tile), 0, t_.ahead_of_tile); }
 
-    // `before`: what this thread moved last; where the image of that holds this tile, too, nothing is moved. Fetches
-    // what comes next. Null: there is no such tile.
+    // `before`: the tile that this thread moved last. If its image is also the image of this tile, nothing is moved.
+    // Fetches for the next tile. Null: there is no such tile.
     void move(const place* before, const place& p, const place* next) const {
         if (next != nullptr && has_image_of(p, *next)) next = nullptr;
         const std::int64_t end = next != nullptr ? t_.lines() + t_.ahead_of_tile : t_.lines();
@@ -118,7 +118,7 @@ private:
         return {p.from, next != nullptr ? next->from : nullptr, t_.lines_at.data(), t_.lines(), begin, end - begin};
     }
 
-    // Whether what is in the image of one tile is all that the other has.
+    // Whether the image of one tile has all that the other needs.
     bool has_image_of(const place& one, const place& other) const {
         if (t_.image_bytes == 0 || one.from != other.from) return false;
         for (int i = 0; i < t_.rank; ++i) {
@@ -129,7 +129,7 @@ private:
         return true;
     }
 
-    // Calls run(source, image, lines) for each plane: how far it is from the first one, and what to fetch with it.
+    // Calls run(source, image, lines) for each plane: its distances from the first plane, and what to fetch with it.
     template <class Run>
     void each_plane(const place& p, const fetched_lines& lines, Run run) const {
         walk plane(t_, p, t_.planes, &tiled_axis::source, &tiled_axis::image);
@@ -150,7 +150,7 @@ private:
                       .step = t_.axis(0).image,
                       .loose = end_of(p) <= t_.loose_until,
                       .fetch = {}};
-        for (int i : t_.cols) {  // columns are numbered as the source has them
+        for (int i : t_.cols) {  // columns are numbered in the source's order
             const tiled_axis& a = t_.axis(i);
             if (a.source >= 0) continue;
             m.from += (p.along(i) - 1) * a.source;
@@ -176,14 +176,14 @@ private:
         });
     }
 
-    // Behind the last byte of the source that a tile holds.
+    // The end of the last byte of the source that a tile holds.
     std::uintptr_t end_of(const place& p) const {
         std::int64_t bytes = t_.size;
         for (int i = 0; i < t_.rank; ++i) bytes += std::max<std::ptrdiff_t>(0, t_.axis(i).source) * (p.along(i) - 1);
         return reinterpret_cast<std::uintptr_t>(p.from) + static_cast<std::uintptr_t>(bytes);
     }
 
-    // Packs the rows, and moves what was packed as elements that are so much larger.
+    // Packs the rows, and moves each packed row as one larger element.
     void join(const listed_move& m) const {
         alignas(kLineBytes) byte packed[kJoinedBytes + kLineBytes];
         static constexpr std::ptrdiff_t kHere[] = {0};
@@ -231,7 +231,7 @@ private:
         });
     }
 
-    // Lines that a piece fills in part are fetched first, early enough.
+    // First fetches, early enough, the lines that a piece fills only in part.
     void write_out(const place& p, const byte* image, const fetched_lines& lines) const {
         std::int64_t bytes = t_.size, pieces = p.along(t_.pieces);
         for (int i = 0; i < t_.rank - t_.pieces.size(); ++i) bytes *= p.along(i);
@@ -272,7 +272,7 @@ void run_tiles(const strided_copy& c, bool large, int threads) {
     const std::int64_t tasks = std::clamp<std::int64_t>(c.bytes() / kTaskBytes, 1, t.tiles);
     const auto first_of = [&](std::int64_t task) { return t.tiles * task / tasks; };
     std::atomic<std::int64_t> next_task = 0;
-    // A thread knows which tile comes next while it moves one: the first of its next task behind the last of one.
+    // While it moves a tile, a thread knows the next one. After a task's last tile, it is the first of the next task.
     on_threads(std::min<std::int64_t>(tasks, threads), [&](std::int64_t) {
         std::int64_t task = next_task.fetch_add(1, std::memory_order_relaxed);
         if (task >= tasks) return;

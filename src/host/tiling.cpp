@@ -10,16 +10,16 @@ namespace {
 
 constexpr std::int64_t kTileBytes = 128 * kKiB;
 constexpr std::int64_t kLeastTile = 16 * kKiB;
-constexpr std::int64_t kSidesRatio = 2;           // bytes along the destination, of those along the source
-constexpr std::int64_t kMostTile = 1 * kMiB;      // where source axes overlap, or lines are rounded up
-constexpr std::int64_t kMostTogether = 4 * kKiB;  // bytes on both sides that count as one element, to shape tiles
+constexpr std::int64_t kSidesRatio = 2;           // bytes along the destination, divided by those along the source
+constexpr std::int64_t kMostTile = 1 * kMiB;      // if axes of the source overlap, or lines are rounded up
+constexpr std::int64_t kMostTogether = 4 * kKiB;  // bytes on both sides that count as one element when tiles are shaped
 constexpr std::int64_t kNear = 64;                // bytes between two rows that count as one span
-constexpr std::int64_t kRepeatedPiece = 256;      // of the destination: longer ones are written again, not moved again
-constexpr std::int64_t kMostRepeated = 16;        // times, by one tile
-constexpr std::int64_t kLeastAhead = 64;          // lines
-constexpr std::int64_t kSets = 1024, kWays = 8;   // of a second-level cache, at least
+constexpr std::int64_t kRepeatedPiece = 256;     // of the destination: longer pieces are written again, not moved again
+constexpr std::int64_t kMostRepeated = 16;       // times, in one tile
+constexpr std::int64_t kLeastAhead = 64;         // lines
+constexpr std::int64_t kSets = 1024, kWays = 8;  // of a second-level cache, at least
 
-// Elements that fill a line, at least.
+// The least elements that fill a line.
 std::int64_t elements_of_line(const tiling& t) { return divide_up(kLineBytes, t.size); }
 
 std::int64_t tile_bytes(const tiling& t) {
@@ -28,7 +28,7 @@ std::int64_t tile_bytes(const tiling& t) {
     return bytes;
 }
 
-// Lets the tile have at least so many bytes from its first to its last along these axes.
+// Enlarges the tile to at least `bytes` bytes, from its first to its last, along these axes.
 void grow(tiling& t, const axis_numbers& along, std::ptrdiff_t tiled_axis::*stride, std::int64_t bytes) {
     std::int64_t span = t.size;
     for (int i : along) {
@@ -44,7 +44,7 @@ void grow(tiling& t, const axis_numbers& along, std::ptrdiff_t tiled_axis::*stri
     }
 }
 
-// The square root, rounded down. Not std::sqrt: it alone would make programs in C link libm.
+// The square root, rounded down. std::sqrt alone would force programs in C to link libm.
 std::int64_t root(std::int64_t square) {
     std::int64_t side = 0;
     for (std::int64_t bit = std::int64_t{1} << 30; bit > 0; bit /= 2)
@@ -52,7 +52,7 @@ std::int64_t root(std::int64_t square) {
     return side;
 }
 
-// Bytes that lie together on both sides, in whichever order: the first axes of one are those of the other.
+// Bytes that are together on both sides, in any order: the first axes of one side are those of the other.
 std::int64_t together(const tiling& t, const axis_numbers& by_destination, const axis_numbers& by_source) {
     std::int64_t together = t.size, bytes = t.size, destination = t.size, source = t.size;
     std::uint64_t of_destination = 0, of_source = 0;  // a bit for each axis
@@ -88,20 +88,20 @@ void choose_tile(tiling& t, const axis_numbers& by_destination, const axis_numbe
         tiled_axis& a = t.axis(i);
         if (a.source == 0 && a.tile == 1) a.tile = std::min(a.extent, kMostRepeated);
         a.chunks = divide_up(a.extent, a.tile);
-        // Even ones, of whole lines if they were.
+        // Chunks of equal size; of whole lines if they were before.
         const std::int64_t whole = a.tile % elements_of_line(t) == 0 ? elements_of_line(t) : 1;
         a.tile = divide_up(divide_up(a.extent, a.chunks), whole) * whole;
         t.tiles *= a.chunks;
     }
 }
 
-// An odd number of lines: pieces that lie so far apart are in different sets of a cache.
+// Rounds up to an odd number of lines. Pieces at such a distance are in different sets of a cache.
 std::int64_t apart(std::int64_t bytes) {
     return bytes <= kLineBytes ? bytes : (divide_up(bytes, kLineBytes) | 1) * kLineBytes;
 }
 
-// What the source repeats lies in the image once, beyond the pieces, and is written again and again. Returns how long
-// pieces are.
+// If the source repeats elements, the image has them only once. The axis is then outside the pieces, which are written
+// repeatedly. Returns the length of a piece.
 std::int64_t lay_out_image(tiling& t) {
     std::int64_t next = t.size, piece = 0;
     for (int i = 0; i < t.rank; ++i) {
@@ -122,7 +122,7 @@ std::int64_t lay_out_image(tiling& t) {
     return piece > 0 ? piece : next;
 }
 
-// Where steps along some axes lead, the first of them fastest.
+// Positions of all steps along some axes, the first axis fastest.
 std::vector<std::ptrdiff_t> places(const tiling& t, const axis_numbers& along, std::ptrdiff_t tiled_axis::*stride,
                                    bool backwards = false) {
     std::vector<std::ptrdiff_t> all{0};
@@ -137,7 +137,7 @@ std::vector<std::ptrdiff_t> places(const tiling& t, const axis_numbers& along, s
     return all;
 }
 
-// Where each column goes, in the order of the source, also where an axis runs backwards. Gaps go behind the image.
+// Where each column goes, in the source's order, even if an axis runs backwards. Gaps go after the image.
 std::vector<std::ptrdiff_t> column_places(const tiling& t) {
     const std::vector<std::ptrdiff_t> elements = places(t, t.cols, &tiled_axis::image, true);
     const auto all = static_cast<std::size_t>(t.columns([&](int i) { return t.axis(i).tile; }));
@@ -161,7 +161,7 @@ void list_places(tiling& t) {
     }
 }
 
-// So many lines behind each other stay in the second-level cache: no more fall into a set of it than it has ways.
+// The most successive lines that stay in the second-level cache: no more of them fall into a set than it has ways.
 std::int64_t longest_window(const std::vector<std::ptrdiff_t>& lines) {
     std::vector<int> of_set(kSets);
     const auto set = [&](std::size_t i) -> int& {
@@ -190,7 +190,7 @@ void list_lines(tiling& t) {
         for (int i : t.cols) starting.add(i);
     }
     const auto starts = places(t, starting, &tiled_axis::source);
-    // Of what is read from each start on.
+    // The range that is read from each start.
     std::ptrdiff_t lowest = 0, span = t.size;
     if (shuffled) {
         for (int i : t.rows) {
@@ -229,7 +229,7 @@ void list_lines(tiling& t) {
     t.ahead_of_tile = std::min({t.lines(), least + t.lines() / 2, window});
 }
 
-// Reading between elements is safe where no page lies between two of them.
+// It is safe to read between elements if no page lies between two of them.
 std::uintptr_t loose_until(const strided_copy& c, const tiling& t, const axis_numbers& by_source) {
     std::int64_t span = c.run;
     for (int i : by_source) {
@@ -240,7 +240,7 @@ std::uintptr_t loose_until(const strided_copy& c, const tiling& t, const axis_nu
     return c.source_end() - kMostLoose;
 }
 
-// Whether each row of the destination, along its contiguous axes, begins a line and is whole lines.
+// Whether each row of the destination, along its contiguous axes, begins a line and consists of whole lines.
 bool begins_lines(const strided_copy& c) {
     if (c.destination % kLineBytes != 0) return false;
     std::ptrdiff_t row = c.run;
@@ -257,7 +257,7 @@ bool begins_lines(const strided_copy& c) {
     return row % kLineBytes == 0;
 }
 
-// Chooses planes that are streamed. False where they are not: all but the tile is then to be chosen again.
+// Chooses planes that are streamed. If it returns false, they are not, and all except the tile must be chosen again.
 bool streams(tiling& t, const axis_numbers& by_source, const kernels& use) {
     if (use.stream_listed == nullptr) return false;
     for (int i = 0; i < t.rank; ++i) t.axis(i).image = t.axis(i).destination;
@@ -268,7 +268,7 @@ bool streams(tiling& t, const axis_numbers& by_source, const kernels& use) {
         for (int i : axes) all *= t.axis(i).tile;
         return all;
     };
-    // At the end of the last axis, which alone is cut.
+    // The same at the end of the last axis. No other axis is cut.
     const auto at_end = [&](const axis_numbers& axes) {
         if (axes.size() == 0) return std::int64_t{1};
         const tiled_axis& last = t.axis(axes[axes.size() - 1]);
@@ -306,7 +306,7 @@ tiling tile(const strided_copy& c, bool large, const kernels& use) {
         list_lines(t);
         return t;
     }
-    // Pieces that are shorter than lines share them with others: they are written where they belong at once.
+    // Pieces shorter than lines share lines with others. They are written straight to the destination.
     if (large && lay_out_image(t) < kLineBytes) {
         for (int i = 0; i < t.rank; ++i) t.axis(i).image = t.axis(i).destination;
         t.image_bytes = 0;

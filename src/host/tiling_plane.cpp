@@ -1,4 +1,4 @@
-// How a tile is moved: what is predicted to take the fewest cycles.
+// Chooses how a tile is moved: the way with the fewest predicted cycles.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,13 +11,13 @@ namespace cornerturn::host {
 namespace {
 
 constexpr std::int64_t kNearestBytes = 16 * kKiB;   // of the nearest cache
-constexpr std::int64_t kPageOfRows = 2 * kKiB;      // bytes of it that a row counts as, where rows are pages apart
+constexpr std::int64_t kPageOfRows = 2 * kKiB;      // bytes of it that a row counts as, if rows are pages apart
 constexpr double kCall = 20;                        // cycles, here and below: for a plane
 constexpr double kElement = 1.2, kColumn = 5;       // gathered
 constexpr double kFarLine = 5, kPartOfLine = 2;     // of a row that has left the nearest cache
 constexpr double kPackedByte = 0.15;                // packed
-constexpr double kJoinedByte = 0.2, kJoined = 1.5;  // joined: and for each column
-constexpr double kShuffledPlace = 30;               // to begin the groups of a place
+constexpr double kJoinedByte = 0.2, kJoined = 1.5;  // joined; the second for each column
+constexpr double kShuffledPlace = 30;               // to begin the groups of a position
 constexpr double kOrderedByte = 8;                  // of a group, to find the order
 constexpr std::int64_t kLeastJoined = 256;          // bytes
 
@@ -30,7 +30,7 @@ struct moved {
 
 moved cheaper(const moved& a, const moved& b) { return b.cycles < a.cycles ? b : a; }
 
-// A plane of so many rows and columns. `far`: for each row, to read it again.
+// A plane of these rows and columns. `far`: cycles to read each row again.
 moved gathered(const tiling& t, std::int64_t rows, std::int64_t cols, double far) {
     const double elements = static_cast<double>(rows * cols);
     const double wide = std::max(1.0, static_cast<double>(t.size) / kBlockBytes);
@@ -39,7 +39,7 @@ moved gathered(const tiling& t, std::int64_t rows, std::int64_t cols, double far
             tiling::way::gathered};
 }
 
-// The same in blocks of 16 bytes: rows and columns that fill them in part take as long.
+// The same in blocks of 16 bytes. Blocks that rows and columns fill only in part take the same time.
 moved in_vectors(const tiling& t, const kernels& use, std::int64_t rows, std::int64_t cols, double far) {
     const bool taken = use.transpose_listed != nullptr && rows >= rows_of_vectors(t.size) && t.axis(0).image == t.size;
     if (!taken) return {HUGE_VAL, tiling::way::in_vectors};
@@ -52,7 +52,7 @@ moved in_vectors(const tiling& t, const kernels& use, std::int64_t rows, std::in
     return {kCall + blocks * of_block + static_cast<double>(rows) * far, tiling::way::in_vectors};
 }
 
-// So many packed rows or columns of few elements: those that fill no vector are moved one by one.
+// For packed rows or columns of few elements: cycles for those that fill no vector and are moved one by one.
 double left_over(const tiling& t, std::int64_t many, std::int64_t few, bool few_cols) {
     const std::int64_t block = kBlockBytes / t.size, vector = kLineBytes / t.size;
     const std::int64_t left = few <= 4                       ? (many < block ? many : 0)
@@ -61,7 +61,7 @@ double left_over(const tiling& t, std::int64_t many, std::int64_t few, bool few_
     return static_cast<double>(left * few) * kElement;
 }
 
-// One axis each, of which one is short and packed.
+// For one axis each, one of them short and packed.
 moved packed(const tiling& t, const tiled_axis& rows, const tiled_axis& cols) {
     const bool few_rows = rows.tile * t.size < kBlockBytes && cols.image == rows.tile * t.size;
     const bool few_cols = cols.tile * t.size < kBlockBytes && rows.source == cols.tile * t.size;
@@ -73,7 +73,7 @@ moved packed(const tiling& t, const tiled_axis& rows, const tiled_axis& cols) {
     return {kCall + bytes * kPackedByte + left_over(t, many, few, !few_rows), tiling::way::packed};
 }
 
-// Rows of one axis, few of them.
+// For a few rows, all of one axis.
 moved joined(const tiling& t, const tiled_axis& rows, std::int64_t cols) {
     const std::int64_t bytes = rows.tile * t.size;
     const bool taken = t.size <= 8 && is_power_of_two(t.size) && rows.image == t.size && bytes < kBlockBytes &&
@@ -83,7 +83,7 @@ moved joined(const tiling& t, const tiled_axis& rows, std::int64_t cols) {
     return {3 * kCall + packing + static_cast<double>(cols) * kJoined, tiling::way::joined};
 }
 
-// For each row of so many of the first axes: to get its line from further off, because other rows were read since.
+// Cycles to get the line of each row again from a farther cache, because other rows were read meanwhile.
 double far_lines(const tiling& t, const axis_numbers& by_source, int row_axes, std::int64_t col_bytes) {
     const std::int64_t step = std::abs(t.axis(0).source);
     std::int64_t meanwhile = step == 0                ? 0
@@ -94,7 +94,7 @@ double far_lines(const tiling& t, const axis_numbers& by_source, int row_axes, s
     return col_bytes == t.size ? kFarLine : kPartOfLine;
 }
 
-// Elements of a tile that are moved: what is repeated is not.
+// Elements of a tile that are moved. Repeated elements are not.
 std::int64_t moved_elements(const tiling& t, int first_axis = 0) {
     std::int64_t all = 1;
     for (int i = first_axis; i < t.rank; ++i) {
@@ -103,13 +103,13 @@ std::int64_t moved_elements(const tiling& t, int first_axis = 0) {
     return all;
 }
 
-// Axes behind which a row or a column of the plane ends, and elements up to there.
+// Axes at which a row or a column of the plane can end, and the elements up to there.
 struct prefixes {
     axis_numbers axes;
     std::vector<std::int64_t> elements{1};
-    std::vector<std::int64_t> places{1};  // and what lies between them
+    std::vector<std::int64_t> places{1};  // with the gaps between them
 
-    // False where it cannot go on.
+    // False if it cannot go further.
     bool add(int axis, const tiled_axis& a, std::int64_t step) {
         const std::int64_t all = places.back() + (a.tile - 1) * step;
         if (axes.size() > 0 && all > kMostListed) return false;
@@ -123,7 +123,7 @@ struct prefixes {
     }
 };
 
-// Columns along the source. They may have gaps between them, which count as columns: an axis may at most double them.
+// Columns along the source. Gaps between them count as columns; an axis may at most double them.
 prefixes columns(const tiling& t, const axis_numbers& by_source) {
     prefixes cols;
     for (int i : by_source) {
@@ -135,7 +135,7 @@ prefixes columns(const tiling& t, const axis_numbers& by_source) {
     return cols;
 }
 
-// Where elements of the first axes are, of which the last one has so many steps.
+// Positions of the elements of the first axes. The last of these axes has `steps` steps.
 std::vector<int> elements_of_group(const tiling& t, int last, std::int64_t steps) {
     std::vector<int> from{0};
     const auto repeat = [&](std::int64_t times, std::ptrdiff_t step) {
@@ -150,8 +150,8 @@ std::vector<int> elements_of_group(const tiling& t, int last, std::int64_t steps
     return from;
 }
 
-// Elements that lie close together on both sides are moved by shuffles of bytes where that takes less than so many
-// cycles: groups of whole axes, and of some steps along the next.
+// Tries shuffles of bytes for elements that are close together on both sides, and takes them if they need fewer than
+// `least` cycles. Groups are whole axes, and some steps along the next axis.
 void try_groups(tiling& t, const kernels& use, double least) {
     if (use.shuffle == nullptr || t.size > 8 || t.axis(0).image != t.size) return;
     std::int64_t window = t.size, bytes = t.size;
@@ -170,7 +170,7 @@ void try_groups(tiling& t, const kernels& use, double least) {
     std::int64_t steps = 1;
     while (steps < last.tile && fits(last, steps + 1)) ++steps;
     if (bytes * steps < 2 * t.size) return;
-    // Places of groups: of the axes behind, of which the last alone is cut.
+    // Positions of groups, along the axes that follow. Only the last of these is cut.
     axis_numbers behind;
     std::int64_t places = 1;
     bool whole = last.tile == last.extent;
@@ -180,7 +180,7 @@ void try_groups(tiling& t, const kernels& use, double least) {
         places *= t.axis(i).tile;
         whole = t.axis(i).tile == t.axis(i).extent;
     }
-    // As many steps as fit, or fit a block, or one, whichever is fastest.
+    // The steps that fit, or fit a block, or one step: whichever is fastest.
     const shuffle_blocks& by = use.shuffled_by;
     const std::vector<int> from = elements_of_group(t, axes, steps);
     const std::int64_t of_step = bytes / t.size;

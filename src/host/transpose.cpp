@@ -1,4 +1,4 @@
-// cornerturn::transpose: checks what the caller gave, and shares the work out.
+// cornerturn::transpose: checks the arguments and shares out the work.
 #include "cornerturn/transpose.hpp"
 
 #include "core/arguments.hpp"

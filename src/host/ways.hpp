@@ -1,4 +1,4 @@
-// The ways in which transposes and other copies in host memory are done. paths.cpp says which is for what.
+// The ways to do transposes and other copies in host memory. paths.cpp chooses among them.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ void run_few(const strided_copy& c);
 // `large`: neither side fits the caches.
 void run_runs(const strided_copy& c, bool large, int threads);
 void run_tiles(const strided_copy& c, bool large, int threads);
-// How it would be cut into tiles, in words.
+// Describes the tiles into which the copy would be cut.
 std::string explain_tiles(const strided_copy& c, bool large);
 
 }  // namespace cornerturn::host
