@@ -15,9 +15,9 @@ namespace cornerturn {
 namespace {
 
 constexpr const char* kContract =
-    "Elements of 4, 8 and 16 bytes; axes without gaps between the fastest one's elements, none reversed or repeated; "
-    "extents below 2^31. bench/hptt/build.sh makes libcornerturn_hptt.so, which is loaded when first called.";
-constexpr const char* kLimit = "The host's memory; its kernels are for AVX.";
+    "Elements of 4, 8 and 16 bytes. Axes without gaps between the fastest one's elements, none reversed or repeated. "
+    "Extents below 2^31. bench/hptt/build.sh makes libcornerturn_hptt.so, which is loaded at the first call.";
+constexpr const char* kLimit = "The bandwidth of the host's memory. HPTT's kernels are for AVX.";
 
 struct functions {
     void* (*plan)(const int* permutation, int rank, const void* source, const int* sizes, const int* outer_source,

@@ -108,7 +108,7 @@ struct vector_place {
         begin = at < 0 ? past : 0;
         end = left < kVectorBytes ? static_cast<int>(left) : kVectorBytes;
     }
-    // Whether the vector can be moved as a whole. That reads `around` bytes before and behind it.
+    // Whether the vector can be moved as a whole. That reads `around` bytes before and after it.
     __device__ __forceinline__ bool is_whole(const ordered_work& w, int around) const {
         return begin == 0 && end == kVectorBytes &&
                (around == 0 || (from - around >= w.source && from + kVectorBytes + around <= w.last));
@@ -153,7 +153,7 @@ constexpr gpu this_gpu() { return gpu{}; }
 gpu this_gpu() { return device::gpu_of(device::launch_device()); }
 #endif
 
-// Rows of one matrix, and the bytes that are read behind them.
+// Rows of one matrix, and the bytes that are read after them.
 struct ordered_rows {
     const byte* source;
     byte* destination;

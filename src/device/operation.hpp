@@ -181,7 +181,7 @@ struct operation_facts {
     std::vector<const char*> families;  // of the kernels of its ladder: the first part of their ids
     std::vector<option> sizes;          // "--rows", ...; keys in JSON are the same, without the dashes
     std::vector<option> layout;         // "--source-ld", ...: all else that describes its work
-    const char* sizes_legend;           // behind the sizes: " (m x n x k)", or ""
+    const char* sizes_legend;           // after the sizes: " (m x n x k)", or ""
     const char* step;                   // "element", "multiply-add"
     int operations_a_step = 0;          // that its rate counts
     const char* operands;               // "the matrix", "A, B and C"

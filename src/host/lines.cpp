@@ -5,9 +5,8 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kUnitBytes = 1 * kMiB;  // of a strip, at most
-constexpr std::int64_t kAlignedBytes =
-    1 * kKiB;  // of a row of the source: in longer ones, its first columns go separately
+constexpr std::int64_t kUnitBytes = 1 * kMiB;     // of a strip, at most
+constexpr std::int64_t kAlignedBytes = 1 * kKiB;  // of a row of the source: in longer ones, its first columns go alone
 
 // How many positions, far apart along strips of `rows` rows, are alternated between. Elements of 4 bytes are slightly
 // faster with twice as many pieces of rows at a time as other elements.

@@ -8,9 +8,8 @@
 
 namespace cornerturn::host {
 
-inline constexpr std::int64_t kMostShuffled =
-    1024;                                         // bytes of a group, and from its first to its last byte that is read
-inline constexpr std::int64_t kLeastSource = 16;  // of a block
+inline constexpr std::int64_t kMostShuffled = 1024;  // bytes of a group, and from the first to the last that it reads
+inline constexpr std::int64_t kLeastSource = 16;     // of a block
 inline constexpr unsigned char kMark = 0x80;
 
 // How bytes are shuffled. With each step, a block of the destination takes some of its bytes from one block of the

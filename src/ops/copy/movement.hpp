@@ -115,7 +115,7 @@ private:
     bool in_bench_;
 };
 
-// Which element goes where, for a kernel of any such operation.
+// Which element goes where, for a kernel of any operation that moves elements.
 movement::arranged_function arranged_by(const kernel& k);
 
 // A problem on a GPU, for movement::make().

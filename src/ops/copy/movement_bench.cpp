@@ -1,4 +1,4 @@
-// The shapes that a bench of such operations measures.
+// The shapes for a bench of an operation that moves elements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,7 +109,7 @@ std::vector<bench_cell> movement::bench_grid(const std::vector<int>& element_siz
     return grid;
 }
 
-// The gap behind the destination's rows is as long as drawn, whatever the arrangement.
+// The gap after the destination's rows is as long as drawn, whatever the arrangement.
 std::vector<bench_cell> movement::bench_draws(int count, std::uint64_t seed, draw_size size) const {
     random_bits random(seed);
     const drawn_bytes& bytes = bytes_of(size);

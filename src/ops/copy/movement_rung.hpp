@@ -1,4 +1,4 @@
-// What the file of such a rung needs besides its kernel: its variants, and launches over a whole matrix.
+// What the file of a rung that moves elements needs besides its kernel: its variants, and launches over a matrix.
 #pragma once
 
 #include "cornerturn/matrix_view.hpp"

@@ -13,7 +13,7 @@ struct byte_axis {
     std::int64_t extent, stride;
 };
 
-// For runs of `run` bytes, one for each index of the axes. The lowest address is `offset` bytes behind the start of a
+// For runs of `run` bytes, one for each index of the axes. The lowest address is `offset` bytes after the start of a
 // sector.
 std::int64_t touched_sectors(std::int64_t offset, std::int64_t run, const std::vector<byte_axis>& axes);
 

@@ -24,7 +24,7 @@ struct kernel_traits<matrix_work> {
     static const char kType;
 };
 
-// Throws unsupported unless the work is one matrix without gaps behind its rows.
+// Throws unsupported unless the work is one matrix without gaps between its rows.
 void decline_gaps(const matrix_work& work);
 
 }  // namespace cornerturn

@@ -17,7 +17,7 @@ struct tile_of_units {
     struct entries {
         unsigned at[kPerVector];
     };
-    // Where an entry is in a copy. The padding behind each vector's entries is as many entries as there are copies. The
+    // Where an entry is in a copy. The padding after each vector's entries is as many entries as there are copies. The
     // lanes of a warp read entries of successive vectors, which then lie in different banks.
     static __device__ __forceinline__ unsigned place_of(unsigned entry, unsigned copies) {
         return entry + entry / kPerVector * copies;

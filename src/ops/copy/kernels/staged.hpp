@@ -6,7 +6,7 @@
 
 namespace CORNERTURN_KERNELS {
 
-// The image is in words. The padding behind each line of 32 banks is one bank, so elements whose distance is a power of
+// The image is in words. The padding after each line of 32 banks is one bank, so elements whose distance is a power of
 // two lie in different banks.
 template <int kElement>
 struct staged {

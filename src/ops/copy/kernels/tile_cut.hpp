@@ -378,7 +378,7 @@ struct tile_cut {
         return (of_span * pitch_tried + (of_span >> skew_tried)) * kVector + (phase & (kVector - 1)) + within;
     }
 
-    // Includes the padding behind each vector's entries.
+    // Includes the padding after each vector's entries.
     std::int64_t table_stride() const {
         const std::int64_t of_vector = kVector / u.unit;
         return u.gaps ? table : up(table + up(table, of_vector) * copies(), std::int64_t{4}) * 4;

@@ -9,7 +9,7 @@ __device__ __forceinline__ int past_word(const void* address) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) & 3);
 }
 
-// The word that begins at an element's address. It reads up to 3 bytes before the address and 7 behind.
+// The word that begins at an element's address. It reads up to 3 bytes before the address and 7 after it.
 template <int kElement>
 __device__ __forceinline__ word_t<kElement> load_word(const byte* address, read_policy read) {
     if constexpr (kElement >= 4) {

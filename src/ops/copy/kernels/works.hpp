@@ -118,7 +118,7 @@ struct tile_work {
     divider by_period;              // divides by the units after which the table repeats
     int period_bytes;               // bytes from one repetition to the next, within a span; 0 if it does not repeat
     int span_table_at, line_table_at, image_at;  // in shared memory; the first two only if there are several axes
-    std::int64_t spans_below, spans_above;       // how far other spans reach before the first one, and behind it
+    std::int64_t spans_below, spans_above;       // how far other spans reach before the first one, and after it
     int line_vectors;                            // that a line may touch
     int vectors_of_cut;                          // the same, if the line begins and ends at sectors
     bool whole_lines;                            // every line begins and ends at a vector

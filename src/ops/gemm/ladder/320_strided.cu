@@ -14,7 +14,7 @@ constexpr rung_notes kStrided{
 
 constexpr int kStridedTile = 128, kStridedDepth = 8, kStridedThreads = 32, kStridedEach = 4;
 
-// kPad: padding behind each row of the tiles in shared memory, in floats.
+// kPad: padding after each row of the tiles in shared memory, in floats.
 template <int kPad>
 __global__ void gemm_strided(gemm_work work) {
     __shared__ float a[kStridedDepth][kStridedTile + kPad], b[kStridedDepth][kStridedTile + kPad];

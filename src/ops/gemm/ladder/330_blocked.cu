@@ -14,7 +14,7 @@ constexpr rung_notes kBlocked{
 
 constexpr int kBlockedTile = 128, kBlockedDepth = 8, kBlockedThreads = 32, kBlockedEach = 4;
 
-// kPad: padding behind each row of the tiles in shared memory, in floats.
+// kPad: padding after each row of the tiles in shared memory, in floats.
 template <int kPad>
 __global__ void gemm_blocked(gemm_work work) {
     __shared__ float a[kBlockedDepth][kBlockedTile + kPad], b[kBlockedDepth][kBlockedTile + kPad];

@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kSwizzledThreads)
             if (row >= source.rows) continue;
             const element4* const from = first + line_of(i) * source.ld;
             element4* const four = elements + kFour * swizzled_slot(line_of(i), v);
-            // No loop: with one, lanes that skip some elements would fall behind.
+            // No loop: in a loop, lanes that skip elements would no longer run together with the others.
             if (col + 0 < source.cols) four[0] = from[0];
             if (col + 1 < source.cols) four[1] = from[1];
             if (col + 2 < source.cols) four[2] = from[2];
