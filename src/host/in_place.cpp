@@ -4,12 +4,11 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kTileBytes = 128,
-                       kTileElements = 16;         // of a row of a tile, approximately; the larger of the two
-constexpr std::int64_t kMostTileBytes = 2 * kKiB;  // limit on kTileElements
-constexpr std::int64_t kBlockTiles = 4;            // on a side, at most
-constexpr std::int64_t kMostTaskBytes = 1 * kMiB;  // instead of kTaskBytes, if there is much work
-constexpr std::int64_t kTasksPerThread = 16;       // from which on tasks grow
+constexpr std::int64_t kTileBytes = 128, kTileElements = 16;  // of a row of a tile; the larger one counts
+constexpr std::int64_t kMostTileBytes = 2 * kKiB;             // limit on kTileElements
+constexpr std::int64_t kBlockTiles = 4;                       // on a side, at most
+constexpr std::int64_t kMostTaskBytes = 1 * kMiB;             // instead of kTaskBytes, if there is much work
+constexpr std::int64_t kTasksPerThread = 16;                  // from which on tasks grow
 
 void swap_elements(const job& j) {
     share_out(j, j.count * j.rows, [&](std::int64_t i) {
@@ -151,9 +150,8 @@ private:
     }
 
     const job& j_;
-    std::int64_t square_, squares_,
-        side_;  // elements on a side of a square; squares on a side of a tile; elements on a side of a tile
-    std::int64_t blocks_, tiles_;  // blocks on a side of the matrix; tiles on a side of a block
+    std::int64_t square_, squares_, side_;  // side of a square, in elements; of a tile, in squares; in elements
+    std::int64_t blocks_, tiles_;           // blocks on a side of the matrix; tiles on a side of a block
 };
 
 }  // namespace

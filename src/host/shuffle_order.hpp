@@ -39,8 +39,7 @@ struct shuffle_order {
     std::int64_t bytes = 0, window = 0;  // bytes that a group writes, and reads
     int blocks = 0, steps = 0;           // of the destination; of each block
     std::vector<int> from;               // for each step: where its block of the source begins
-    std::vector<unsigned char, allocator_of_lines<unsigned char>>
-        places;  // for each step and byte: the position in that block
+    std::vector<unsigned char, allocator_of_lines<unsigned char>> places;  // for each step and byte: in that block
 };
 
 // For elements of `size` bytes. Element i is at from[i], counted from the first one.

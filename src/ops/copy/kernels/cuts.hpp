@@ -36,13 +36,12 @@ inline constexpr int kNoSkew = 30;
 inline constexpr double kSetup = 49.3, kSetupOfAxis = 8.32;  // instructions of a block's warp
 inline constexpr double kOfChunk = 31.9;                     // of a vector that is read
 inline constexpr double kOfSpan = 1.22;                      // wavefronts of each 128 bytes of a span that are touched
-inline constexpr double kReused = 32.9,
-                        kOfUnits = 2.82;  // instructions of a vector that is written, if its positions are known
-inline constexpr double kOfCopy = 19.3;   // of a vector that was gathered before
-inline constexpr double kLooked = 9.28, kOfLooked = 2.61;  // of a vector whose positions are looked up
-inline constexpr double kOfSingleLook = 1.23;              // more for each position, if the table has only one copy
-inline constexpr double kOfGap = 58.9, kOfEnd = 465;       // of units between gaps; of the ends of a line
-inline constexpr std::int64_t kLeastOfGroup = 8;           // bytes of a vector that belong to a group of lines
+inline constexpr double kReused = 32.9, kOfUnits = 2.82;     // instructions of a vector written with known positions
+inline constexpr double kOfCopy = 19.3;                      // of a vector that was gathered before
+inline constexpr double kLooked = 9.28, kOfLooked = 2.61;    // of a vector whose positions are looked up
+inline constexpr double kOfSingleLook = 1.23;                // more for each position, if the table has only one copy
+inline constexpr double kOfGap = 58.9, kOfEnd = 465;         // of units between gaps; of the ends of a line
+inline constexpr std::int64_t kLeastOfGroup = 8;             // bytes of a vector that belong to a group of lines
 inline constexpr double kOfGroup = 72.2, kOfVector = 18.4,
                         kOfShifted = 28.1;                      // of a group's word; of each of its units
 inline constexpr double kOfWord = 11.4, kOfAlignedWord = 5.97;  // of each of its lines

@@ -12,7 +12,7 @@
 // reads words at constant distances in shared memory.
 //
 // Few blocks are at an edge, but they end last. As far as possible they run the code of all others: code that is not in
-// the instruction cache must be fetched, and it waits for the loads of data.
+// the instruction cache must be fetched, and the fetch waits until earlier loads of data are done.
 #include "ops/copy/kernels/words.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 

@@ -17,12 +17,11 @@ namespace CORNERTURN_KERNELS {
 
 // The cut for one element size, chosen at the launch: tiles in a matrix and in shared memory, and the threads' shares.
 struct unit_cut {
-    int element;            // bytes
-    int back, moved, cols;  // rows before those that a tile moves; the rows that it moves; its columns
-    int across, at_once,
-        iterations;           // lanes side by side in a row; rows (or groups of rows) that they read at once; how often
-    int from_col, from_lane;  // bytes in shared memory
-    int lanes_log, near_log;  // lanes that write one column; and lanes that write columns of different lanes
+    int element;                      // bytes
+    int back, moved, cols;            // rows before those that a tile moves; the rows that it moves; its columns
+    int across, at_once, iterations;  // lanes side by side in a row; rows or groups they read at once; how often
+    int from_col, from_lane;          // bytes in shared memory
+    int lanes_log, near_log;          // lanes that write one column; and lanes that write columns of different lanes
     int warps_log, phases;  // warps that write different columns; and sets of such warps, for the parts of the columns
     unsigned per_across, per_element;  // reciprocals
     int threads, bytes;
@@ -46,8 +45,8 @@ struct unit_work {
 constexpr int round_up(int value, int step) { return (value + step - 1) / step * step; }
 constexpr int divided_up(int value, int by) { return (value + by - 1) / by; }
 
-// Divides a dividend below 2048 by a divisor below 512, through the divisor's reciprocal. Their product is below 2
-// ** 20.
+// Divides a dividend below 2048 by a divisor below 512, through the divisor's reciprocal. Their product is below
+// 2^20.
 inline constexpr unsigned kReciprocal = 1u << 20;
 constexpr unsigned reciprocal(unsigned divisor) { return (kReciprocal + divisor - 1) / divisor; }
 __device__ __forceinline__ unsigned divided(unsigned dividend, unsigned reciprocal) {
@@ -335,9 +334,8 @@ struct unit_tile {
 
     // Reads vectors of columns that are so far apart that they begin at the same position in a word.
     struct column_reader {
-        const byte* from;  // aligned
-        int past,
-            last_word;  // bytes from `from` to the vector; and from `from` to the word with the vector's last byte
+        const byte* from;     // aligned
+        int past, last_word;  // bytes from `from` to the vector, and to the word with its last byte
 
         __device__ __forceinline__ explicit column_reader(const byte* address) {
             past = kPerWord > 1 ? past_word(address) : 0;
