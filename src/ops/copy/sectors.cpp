@@ -27,9 +27,8 @@ public:
 
 private:
     const strided_axis& axis(int i) const { return c_.axes[static_cast<std::size_t>(i)]; }
-    std::int64_t span(int axes) const {
-        return spans_[static_cast<std::size_t>(axes)];
-    }  // bytes that the first `axes` axes span
+    // Bytes that the first `axes` axes span.
+    std::int64_t span(int axes) const { return spans_[static_cast<std::size_t>(axes)]; }
 
     std::int64_t of(int axes, std::int64_t begin) {
         if (axes == 0) return (begin + c_.run - 1) / kSectorBytes + 1;
