@@ -1,38 +1,51 @@
-// Products of matrices in a GPU's memory, in single precision.
-//
-//     cornerturn::matrix_view<const float> a{at_a, m, k}, b{at_b, k, n};
-//     cornerturn::matrix_view<float> c{at_c, m, n};
-//     cornerturn::cuda::gemm(1, a, b, 0, c, stream);
-//
-// Every call does the following, and nothing else:
-//  - Effect: C = alpha op(A) op(B) + beta C, where op(X) is X or its transpose. C is m x n, op(A) m x k, op(B) k x n;
-//    each lies row by row, with any leading dimension, aligned as a float is. In a batch, product i is of matrix i of
-//    each; A's and B's strides may be 0.
-//  - Arithmetic: that of floats, by fused multiply-adds and no tensor cores: an error of at most about k roundings of
-//    the sum of the products' magnitudes, as of any order of summation. Infinities, NaN, subnormal numbers and -0 are
-//    what floats make of them. Where beta is 0, C is not read; where alpha is 0, A and B are not. Two calls with the
-//    same arguments give the same bits on GPUs of one kind with as many multiprocessors. Roundings may
-//    differ with the matrices' alignment, and with whether there is a workspace. k is at most 2^33.
-//  - Order: the work is ordered in `stream`, as kernel launches are, and can be captured in a CUDA graph. The call does
-//    not wait for it. The matrices must live until the work is done. From Hopper on, a kernel may be started while the
-//    one ahead of it ends, as cornerturn/cuda/transpose.hpp tells.
-//  - Workspace: some products need memory, for A or B transposed or aligned and for partial sums. Give it in the
-//    options, and it must be apart from A, B and C, live until the work is done, and serve one stream at a time. If you
-//    give none, the library takes it from a memory pool of its own, one for each device, in the stream's order. The
-//    pool keeps what it has: as much as all calls needed that were in flight at one time, rounded up to what CUDA hands
-//    out (32 MiB at a time). kept_workspace_bytes() tells how much that is, give_back_workspace() gives it back to
-//    CUDA. Where there is no memory, or the device has no memory pools, the call computes the product without, which
-//    takes longer. A CUDA graph that captures a call owns its workspace: it has memory nodes, and what CUDA forbids of
-//    such graphs is forbidden.
-//  - Speed: tuned on Hopper. Other GPUs, from compute capability 7.5 on, get those of its kernels that fit them.
-//  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
-//    that CUDA gave to host and device (pinned, managed).
-//  - Threads: any number may call at once, on one stream or on several, for one GPU or for several.
-//  - Aliasing: C shares no element with A or B. A and B may.
-//  - An empty C does nothing; its address may be null. Where k is 0, or alpha, so may A's and B's.
-//  - Errors come before anything is launched: invalid_argument names the argument, its value and what it must be.
-//    unsupported is of a k above 2^33. cuda_error is an error of CUDA's own. An error that a kernel meets later shows
-//    where the stream is next waited for.
+/// @file
+/// Products of matrices in the memory of a GPU, in single precision.
+///
+/// @code
+/// cornerturn::matrix_view<const float> a{at_a, m, k}, b{at_b, k, n};
+/// cornerturn::matrix_view<float> c{at_c, m, n};
+/// cornerturn::cuda::gemm(1, a, b, 0, c, stream);
+/// @endcode
+///
+/// These rules hold for every call:
+/// - **Effect**: C = alpha op(A) op(B) + beta C, where op(X) is X or its transpose. In a batch, product i is that of
+/// the
+///   matrices i.
+/// - **Shapes**: C is m x n, op(A) is m x k, op(B) is k x n. All are row-major, with any leading dimension. k is at
+/// most
+///   2^33. In a batch, the strides of A and B may be 0.
+/// - **Alignment**: addresses are aligned as a float is.
+/// - **Arithmetic**: fused multiply-adds of floats, without tensor cores. The error is at most about k roundings of the
+///   sum of the products' magnitudes, as with any order of summation. Infinities, NaN, subnormal numbers and -0 give
+///   what floats give. If beta is 0, C is not read. If alpha is 0, A and B are not read.
+/// - **Same bits**: two calls with the same arguments give the same bits on GPUs of one kind with equally many
+///   multiprocessors. Roundings may differ with the alignment of the matrices, and with whether there is a workspace.
+/// - **Stream**: the work is ordered in `stream` as kernel launches are, and a CUDA graph can capture it. The call does
+///   not wait for the work. The matrices must live until the work is done. From Hopper on, a kernel may start while the
+///   kernel before it ends, as cornerturn/cuda/transpose.hpp says.
+/// - **Where**: the stream belongs to the current device. The matrices lie in memory of that device, or in memory that
+///   CUDA allocated for host and device (pinned, managed).
+/// - **Speed**: the kernels are tuned on Hopper. Other GPUs, from compute capability 7.5 on, get those that fit them.
+/// - **Threads**: any number may call at once, on one stream or several, for one GPU or several.
+/// - **Aliasing**: C shares no element with A or B. A and B may share elements.
+/// - **Empty**: if C is empty, the call does nothing, and its address may be null. If k or alpha is 0, the addresses of
+/// A
+///   and B may be null.
+/// - **Errors** are found before anything is launched. An invalid_argument names the argument, its value and what it
+///   must be. A cuda_error is an error of CUDA itself. An error that a kernel meets later appears at the next call that
+///   waits for the stream.
+///
+/// Some products need a **workspace**: memory for A or B, transposed or aligned, and for partial sums.
+/// - You can give it in the options. It must not overlap A, B or C, must live until the work is done, and serves one
+///   stream at a time.
+/// - If you give none, the library takes it from its own memory pool, in the order of the stream. There is one pool for
+///   each device. The pool keeps its memory: as much as all calls needed that were in flight at one time, rounded up to
+///   what CUDA hands out (32 MiB at a time). kept_workspace_bytes() says how much that is. give_back_workspace() gives
+///   it back to CUDA.
+/// - If there is no memory, or the device has no memory pools, the call computes the product without a workspace. That
+///   takes longer.
+/// - A CUDA graph that captures a call owns its workspace. The graph has memory nodes, and the limits of CUDA for such
+///   graphs hold.
 #pragma once
 
 #include <driver_types.h>
@@ -46,35 +59,74 @@
 
 namespace cornerturn::cuda {
 
-enum class op { as_it_is, transposed };
-
-struct gemm_options {
-    op a = op::as_it_is, b = op::as_it_is;
-    void* workspace = nullptr;         // aligned to 16 bytes, as memory of cudaMalloc's is; or null
-    std::int64_t workspace_bytes = 0;  // at least gemm_workspace_bytes(), where there is one
+/// How a product reads A or B.
+enum class op {
+    as_it_is,   ///< op(X) = X.
+    transposed  ///< op(X) is the transpose of X.
 };
 
+/// Options of a product.
+struct gemm_options {
+    op a = op::as_it_is,        ///< How A is read.
+        b = op::as_it_is;       ///< How B is read.
+    void* workspace = nullptr;  ///< Aligned to 16 bytes, as memory of cudaMalloc is. Null: the library finds its own.
+    std::int64_t workspace_bytes = 0;  ///< gemm_workspace_bytes() or more; 0 without a workspace.
+};
+
+/// Computes C = alpha op(A) op(B) + beta C for each product of a batch.
+/// @param alpha The factor of the product.
+/// @param a The matrices A, as many as C. The stride may be 0.
+/// @param b The matrices B, as many as C. The stride may be 0.
+/// @param beta The factor of the old C. If it is 0, C is not read.
+/// @param c The matrices C. They share no element.
+/// @param stream The stream that orders the work.
+/// @param options Whether A and B are transposed, and the workspace.
+/// @throws invalid_argument if the shapes do not fit, an address is wrong, C overlaps A or B, the workspace is wrong,
+/// or the stream belongs to another device.
+/// @throws unsupported if k is above 2^33.
+/// @throws cuda_error if CUDA reports an error.
 CORNERTURN_EXPORT void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, float beta,
                             batch_view<float> c, cudaStream_t stream, const gemm_options& options = {});
 
-// The most workspace, in bytes, that such a product takes on the current device, wherever its matrices lie: their
-// addresses are not looked at, nor are the options' workspace. Throws what gemm() throws for their shapes.
+/// The most workspace that such products take on the current device, wherever their matrices lie.
+///
+/// The function looks neither at the addresses of the matrices nor at the workspace of the options.
+/// @param a The matrices A.
+/// @param b The matrices B.
+/// @param c The matrices C.
+/// @param options Whether A and B are transposed.
+/// @return The bytes; 0 if C is empty.
+/// @throws error The errors are those of gemm() for these shapes.
 CORNERTURN_EXPORT std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const float> b,
                                                     batch_view<float> c, const gemm_options& options = {});
 
-// Which kernels would run on the current device, for matrices that lie there, with a workspace or without, as the
-// options have it; and why, by what others are estimated to take: one line. Nothing is read. Throws what gemm() throws
-// for their shapes.
+/// Says in one line which kernels gemm() would run on the current device, and why: it names the estimated times of
+/// others. It reads no matrix.
+/// @param a The matrices A. The addresses matter.
+/// @param b The matrices B. The addresses matter.
+/// @param c The matrices C. The addresses matter.
+/// @param options Whether A and B are transposed, and whether there is a workspace.
+/// @return The line.
+/// @throws error The errors are those of gemm() for these shapes.
 CORNERTURN_EXPORT std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                                            const gemm_options& options = {});
 
-// kept_workspace_bytes(): how much of the current device's memory the library's pool holds, in use or not.
-// give_back_workspace(): returns to CUDA what is not in use. Work that was ordered and is not done keeps its memory:
-// wait for it first. Any number of threads may call, also while one captures a graph. Throw cuda_error.
+/// How much memory of the current device the pool of the library holds, in use or not.
+///
+/// Any number of threads may call, even while one captures a graph.
+/// @return The bytes.
+/// @throws cuda_error if CUDA reports an error.
 CORNERTURN_EXPORT std::int64_t kept_workspace_bytes();
+
+/// Gives memory of the pool that is not in use back to CUDA, on the current device.
+///
+/// Work that is ordered but not done keeps its memory, so wait for the work first. Any number of threads may call, even
+/// while one captures a graph.
+/// @throws cuda_error if CUDA reports an error.
 CORNERTURN_EXPORT void give_back_workspace();
 
-// C is written. These are here to say so.
+/// @cond
+// C is written. These overloads refuse a const C with a message that says so.
 template <class A, class B, class T>
 void gemm(float, const A&, const B&, float, matrix_view<const T>, cudaStream_t, const gemm_options& = {}) {
     cornerturn::detail::check_elements<const T>();
@@ -84,16 +136,41 @@ void gemm(float, const A&, const B&, float, batch_view<const T>, cudaStream_t, c
     cornerturn::detail::check_elements<const T>();
 }
 
+/// @endcond
+
+/// Computes C = alpha op(A) op(B) + beta C.
+/// @param alpha The factor of the product.
+/// @param a The matrix A.
+/// @param b The matrix B.
+/// @param beta The factor of the old C. If it is 0, C is not read.
+/// @param c The matrix C.
+/// @param stream The stream that orders the work.
+/// @param options Whether A and B are transposed, and the workspace.
+/// @throws error The errors are those of a batch.
 inline void gemm(float alpha, matrix_view<const float> a, matrix_view<const float> b, float beta, matrix_view<float> c,
                  cudaStream_t stream, const gemm_options& options = {}) {
     gemm(alpha, cornerturn::detail::one(a), cornerturn::detail::one(b), beta, cornerturn::detail::one(c), stream,
          options);
 }
+/// The most workspace that such a product takes on the current device, as for a batch.
+/// @param a The matrix A.
+/// @param b The matrix B.
+/// @param c The matrix C.
+/// @param options Whether A and B are transposed.
+/// @return The bytes; 0 if C is empty.
+/// @throws error The errors are those of gemm() for these shapes.
 inline std::int64_t gemm_workspace_bytes(matrix_view<const float> a, matrix_view<const float> b, matrix_view<float> c,
                                          const gemm_options& options = {}) {
     return gemm_workspace_bytes(cornerturn::detail::one(a), cornerturn::detail::one(b), cornerturn::detail::one(c),
                                 options);
 }
+/// Says in one line which kernels gemm() would run on the current device, and why, as for a batch.
+/// @param a The matrix A. The address matters.
+/// @param b The matrix B. The address matters.
+/// @param c The matrix C. The address matters.
+/// @param options Whether A and B are transposed, and whether there is a workspace.
+/// @return The line.
+/// @throws error The errors are those of gemm() for these shapes.
 inline std::string explain_gemm(matrix_view<const float> a, matrix_view<const float> b, matrix_view<float> c,
                                 const gemm_options& options = {}) {
     return explain_gemm(cornerturn::detail::one(a), cornerturn::detail::one(b), cornerturn::detail::one(c), options);
