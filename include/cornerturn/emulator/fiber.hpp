@@ -1,13 +1,17 @@
-// A fiber for each emulated thread, with a stack of its own, and the switch between two of them.
-//
-// Kernels include this header and switch by themselves, inlined, since the processor predicts a return by the call that
-// came last: a switch inside a called function leaves it with another fiber's calls, and every return that follows is
-// mispredicted. So on x86-64 the switch is our own; elsewhere it is Boost.Context's, and slower.
-//
-// Instrumented files include this header: see launch.hpp on what it may hold.
+/// @file
+/// The fibers of the emulator: each emulated thread has one, with a stack of its own. Compiled kernels use this header;
+/// programs do not.
+///
+/// Kernels include this header and make the switch inline. The reason is the processor's prediction of returns: it
+/// takes the latest call. After a switch inside a called function, the latest calls are those of another fiber, and the
+/// processor mispredicts every return that follows. So on x86-64 the switch is the code in this header. Elsewhere it is
+/// Boost.Context, which is slower.
+///
+/// Instrumented files include this header. launch.hpp says what it may contain.
 #pragma once
 
 #if defined(__x86_64__) && !defined(CORNERTURN_BOOST_FIBERS)
+/// 1 if the switch is the code in this header, 0 if it is Boost.Context.
 #define CORNERTURN_OWN_FIBERS 1
 #else
 #define CORNERTURN_OWN_FIBERS 0
@@ -15,36 +19,43 @@
 
 namespace cornerturn::emulator {
 
-// Where a fiber goes on when something switches to it.
+/// A fiber: where it goes on when another one switches to it.
 struct fiber {
 #if CORNERTURN_OWN_FIBERS
-    void* stack_pointer;
-    void* frame_pointer;
-    void* rbx;  // compilers may keep a base pointer there, so it cannot be declared overwritten
-    void* next_instruction;
+    void* stack_pointer;  ///< The stack pointer.
+    void* frame_pointer;  ///< The frame pointer, rbp.
+    /// The register rbx. Compilers may keep a base pointer in it, so the switch cannot declare it overwritten.
+    void* rbx;
+    void* next_instruction;  ///< Where the fiber goes on.
 #else
-    void* stack_pointer;
-    void (*main)();
+    void* stack_pointer;  ///< The context of Boost.Context.
+    void (*main)();       ///< The function that the fiber starts.
 #endif
 };
 
-// Makes the fiber start main(), which must never return, on the stack [bottom, top) when it is next switched to.
-// Wherever it stood before is forgotten; nothing is unwound.
+/// Makes a fiber start a function at the next switch to it.
+///
+/// The fiber forgets where it was before. Nothing is unwound. Its stack begins at the second argument and ends at `top`.
+/// @param made The fiber.
+/// @param top The end of its stack, a multiple of 16.
+/// @param main The function. It must never return.
 #if CORNERTURN_OWN_FIBERS
 [[gnu::always_inline]] inline void make_fiber(fiber& made, char*, char* top, void (*main)()) {
-    made.stack_pointer = top - 8;  // as if main had just been called: `top` is a multiple of 16
+    made.stack_pointer = top - 8;  // as if something had just called main
     made.next_instruction = reinterpret_cast<void*>(main);
 }
 #else
 void make_fiber(fiber& made, char* bottom, char* top, void (*main)());
 #endif
 
+/// A switch that is still to be made.
 struct handover {
-    fiber* from;  // that is running
-    fiber* to;
+    fiber* from;  ///< The fiber that runs now.
+    fiber* to;    ///< The fiber that goes on.
 };
 
-// Leaves one fiber for another; returns when something switches back.
+/// Leaves one fiber for another. It returns when another fiber switches back.
+/// @param by The switch.
 #if CORNERTURN_OWN_FIBERS
 [[gnu::always_inline]] inline void switch_fibers(handover by) {
     fiber* from = by.from;
@@ -67,7 +78,8 @@ struct handover {
           "xmm15");
 }
 
-// The same where nothing will ever switch back.
+/// Leaves the running fiber for another, for good: nothing will switch back.
+/// @param to The fiber that goes on.
 [[gnu::always_inline]] inline void resume(fiber& to) {
     asm volatile(
         "movq (%0), %%rsp\n\t"

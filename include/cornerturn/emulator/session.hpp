@@ -1,15 +1,19 @@
-// What CUDA kernels do while a test runs them, without a GPU. For programs that are linked with the emulator: by
-// CMake's cornerturn_emulate(TARGET), or by `cornerturn cc`.
-//
-//     cornerturn::emulator::session session;                          // counts from here on
-//     run_my_kernel(in, out, n);                                      // ordinary CUDA code
-//     const auto report = session.report();
-//     EXPECT_EQ(report["my_kernel"].shared_conflicts, 0);
-//     EXPECT_LE(report["my_kernel"].load_sectors_per_request(), 4);
-//     EXPECT_EQ(session.hazards(), std::vector<std::string>{});
-//
-// C++17 or later. docs/emulate.md says what the counters mean, and how exact they are. Where the same test runs on a
-// GPU, too, keep the session behind #ifdef CORNERTURN_EMULATED_PROGRAM.
+/// @file
+/// Tests of CUDA kernels without a GPU: how a program asks the emulator what its kernels did.
+///
+/// It serves programs that are linked with the emulator, by cornerturn_emulate(TARGET) in CMake or by `cornerturn cc`.
+///
+/// @code
+/// cornerturn::emulator::session session;                          // counts from here on
+/// run_my_kernel(in, out, n);                                      // ordinary CUDA code
+/// const auto report = session.report();
+/// EXPECT_EQ(report["my_kernel"].shared_conflicts, 0);
+/// EXPECT_LE(report["my_kernel"].load_sectors_per_request(), 4);
+/// EXPECT_EQ(session.hazards(), std::vector<std::string>{});
+/// @endcode
+///
+/// It needs C++17 or later. docs/emulator.md says what the counters mean, and how exact they are. If the same test also
+/// runs on a GPU, put the session behind `#ifdef CORNERTURN_EMULATED_PROGRAM`.
 #pragma once
 
 #include <array>
@@ -19,30 +23,56 @@
 #include <utility>
 #include <vector>
 
+/// The emulator: what CUDA kernels do when they run without a GPU.
 namespace cornerturn::emulator {
 
-// What warps did in memory. A request is one warp instruction. A sector is 32 bytes of global memory that a request
-// touches. A wavefront is one pass over the banks of shared memory that a request takes; those above the least possible
-// are bank conflicts. Fields are called as the metrics of `cornerturn emulate --budget`, with _ for each dot.
+/// Counters of memory accesses.
+///
+/// - A **request** is one instruction of a warp.
+/// - A **sector** is 32 bytes of global memory that a request touches.
+/// - A **wavefront** is one pass over the banks of shared memory that a request takes.
+/// - **Bank conflicts** are the wavefronts above the least possible number.
+/// - A **reduction** is an atomic operation whose old value nobody uses. All others are atomics.
+///
+/// The members have the names of the metrics of `cornerturn emulate --budget`, with _ for each dot.
 struct access_counters {
-    std::int64_t load_requests = 0, load_sectors = 0;
-    std::int64_t store_requests = 0, store_sectors = 0;
-    std::int64_t reduction_requests = 0, reduction_sectors = 0;  // atomics whose old value nobody uses
-    std::int64_t atomic_requests = 0, atomic_sectors = 0;        // the other atomics
-    std::int64_t shared_load_requests = 0, shared_load_wavefronts = 0, shared_load_conflicts = 0;
-    std::int64_t shared_store_requests = 0, shared_store_wavefronts = 0, shared_store_conflicts = 0;
-    std::int64_t shared_atomic_requests = 0, shared_atomic_wavefronts = 0, shared_atomic_conflicts = 0;
-    std::int64_t shared_conflicts = 0;  // of all three
+    std::int64_t load_requests = 0,           ///< Requests that load global memory.
+        load_sectors = 0;                     ///< Their sectors.
+    std::int64_t store_requests = 0,          ///< Requests that store to global memory.
+        store_sectors = 0;                    ///< Their sectors.
+    std::int64_t reduction_requests = 0,      ///< Requests for reductions in global memory.
+        reduction_sectors = 0;                ///< Their sectors.
+    std::int64_t atomic_requests = 0,         ///< Requests for atomics in global memory.
+        atomic_sectors = 0;                   ///< Their sectors.
+    std::int64_t shared_load_requests = 0,    ///< Requests that load shared memory.
+        shared_load_wavefronts = 0,           ///< Their wavefronts.
+        shared_load_conflicts = 0;            ///< Their bank conflicts.
+    std::int64_t shared_store_requests = 0,   ///< Requests that store to shared memory.
+        shared_store_wavefronts = 0,          ///< Their wavefronts.
+        shared_store_conflicts = 0;           ///< Their bank conflicts.
+    std::int64_t shared_atomic_requests = 0,  ///< Requests for atomics and reductions in shared memory.
+        shared_atomic_wavefronts = 0,         ///< Their wavefronts.
+        shared_atomic_conflicts = 0;          ///< Their bank conflicts.
+    std::int64_t shared_conflicts = 0;        ///< The bank conflicts of all accesses to shared memory.
 
+    /// Adds other counters to these.
+    /// @param other The other counters.
+    /// @return *this
     access_counters& operator+=(const access_counters& other);
 
-    // 0 where there was no request.
+    /// @return Sectors per request that loads global memory. Like those below, it is 0 without requests.
     double load_sectors_per_request() const { return ratio(load_sectors, load_requests); }
+    /// @return Sectors per request that stores to global memory.
     double store_sectors_per_request() const { return ratio(store_sectors, store_requests); }
+    /// @return Sectors per request for reductions in global memory.
     double reduction_sectors_per_request() const { return ratio(reduction_sectors, reduction_requests); }
+    /// @return Sectors per request for atomics in global memory.
     double atomic_sectors_per_request() const { return ratio(atomic_sectors, atomic_requests); }
+    /// @return Wavefronts per request that loads shared memory.
     double shared_load_wavefronts_per_request() const { return ratio(shared_load_wavefronts, shared_load_requests); }
+    /// @return Wavefronts per request that stores to shared memory.
     double shared_store_wavefronts_per_request() const { return ratio(shared_store_wavefronts, shared_store_requests); }
+    /// @return Wavefronts per request for atomics and reductions in shared memory.
     double shared_atomic_wavefronts_per_request() const {
         return ratio(shared_atomic_wavefronts, shared_atomic_requests);
     }
@@ -53,55 +83,70 @@ private:
     }
 };
 
-// Of one launch, or summed over several.
+/// Counters of one launch, or the sum over several.
 struct kernel_counters : access_counters {
-    std::int64_t launches = 0;
-    std::int64_t hazards = 0;  // how often the kernel broke a rule: a race, an access out of bounds, ...
+    std::int64_t launches = 0;  ///< The number of launches.
+    std::int64_t hazards = 0;   ///< How often the kernel broke a rule: a race, an access out of bounds, ...
 
+    /// Adds other counters to these.
+    /// @param other The other counters.
+    /// @return *this
     kernel_counters& operator+=(const kernel_counters& other);
 };
 
+/// The counters of one source line.
 struct counted_line {
-    std::string file;  // "kernels.cu"
-    std::string path;  // of the same file, as the compiler was given it
-    int line = 0;
-    access_counters counters;
+    std::string file;          ///< The name of the file: "kernels.cu".
+    std::string path;          ///< The path of the same file, as the compiler got it.
+    int line = 0;              ///< The number of the line.
+    access_counters counters;  ///< What the line did.
 };
 
+/// One launch of a kernel.
 struct kernel_launch {
-    std::string kernel;  // "transpose<0>": without namespaces, with its template arguments
-    std::string symbol;  // its mangled name
-    std::array<unsigned, 3> grid{}, block{};
-    kernel_counters counters;
-    std::vector<std::string> hazards;  // a sentence each
-    std::vector<counted_line> lines;   // by file and line; filled where session_options::lines is set
+    std::string kernel;                ///< Its name without namespaces, with template arguments: "transpose<0>".
+    std::string symbol;                ///< Its mangled name.
+    std::array<unsigned, 3> grid{},    ///< The blocks of the grid: x, y, z.
+        block{};                       ///< The threads of a block: x, y, z.
+    kernel_counters counters;          ///< What the launch did.
+    std::vector<std::string> hazards;  ///< The rules that it broke, one sentence each.
+    std::vector<counted_line> lines;   ///< Its lines, by file and line, if session_options::lines is set. Else empty.
 };
 
-// What a session had counted when it was asked: a copy, which later launches do not change.
-//
-// Kernels go by the names of `--budget`: with or without namespaces and template arguments. "transpose" is every
-// transpose<...>; "*" is every kernel.
+/// What a session has counted. It is a copy: later launches do not change it.
+///
+/// Kernels have the names that `--budget` takes: with or without namespaces and template arguments. "transpose" means
+/// every transpose<...>; "*" means every kernel.
 class session_report {
 public:
-    // The sum over all launches of the kernels that the name fits. Throws std::out_of_range if none of them ran; its
-    // text says which kernels did.
+    /// Adds up the counters of all launches of the kernels that a name means.
+    /// @param kernel The name.
+    /// @return The sum.
+    /// @throws std::out_of_range if none of them ran. The message says which kernels did.
     kernel_counters operator[](const std::string& kernel) const;
 
+    /// @param kernel The name.
+    /// @return Whether a kernel that the name means ran.
     bool ran(const std::string& kernel) const;
 
-    // In the order of their first launches, each once.
+    /// @return The names of the kernels in the order of their first launches, each name once.
     std::vector<std::string> kernels() const;
 
-    // One by one, in the order in which they ended.
+    /// @return The launches, in the order in which they ended.
     const std::vector<kernel_launch>& launches() const& { return launches_; }
+    /// @return The same, moved out of a temporary report.
     std::vector<kernel_launch> launches() && { return std::move(launches_); }
 
-    // Each source line that accesses memory, summed over the same launches as by operator[]. Throws std::out_of_range
-    // as that does, and std::logic_error where the session did not count lines.
+    /// Adds up the counters of each source line that accesses memory, over the launches that operator[]() adds up.
+    /// @param kernel The name.
+    /// @return The lines, by file and line.
+    /// @throws std::out_of_range if none of the kernels ran.
+    /// @throws std::logic_error if the session did not count lines.
     std::vector<counted_line> lines(const std::string& kernel) const;
 
-    // As session::hazards().
+    /// @return The sentences of session::hazards(), when the report was made.
     const std::vector<std::string>& hazards() const& { return hazards_; }
+    /// @return The same, moved out of a temporary report.
     std::vector<std::string> hazards() && { return std::move(hazards_); }
 
 private:
@@ -111,30 +156,37 @@ private:
     bool with_lines_ = false;
 };
 
+/// Options of a session.
 struct session_options {
-    bool lines = false;  // counts each source line, too: slower, and more memory for each launch
+    bool lines = false;  ///< Also count each source line. This is slower, and takes more memory for each launch.
 };
 
-// Counts what every kernel of the program does while the session is alive, whichever thread launches it. A launch
-// counts once it has ended, which it has when the launching call returns. Sessions may overlap or follow each other:
-// each counts for itself. A session keeps a few hundred bytes for each launch.
-//
-// A kernel that breaks a rule of the hardware throws nothing: the launch goes on or fails as on a GPU, and the session
-// has a sentence for it. As on a GPU, calls of CUDA then fail until cudaDeviceReset(), unless the kernel could go on.
-//
-// All functions may be called from any thread at any time, but not from kernels. They throw std::bad_alloc if there is
-// no memory.
+/// Counts what every kernel of the program does while the session is alive, whichever thread launches it.
+///
+/// A launch counts when it has ended. It has ended when the launching call returns. Sessions may overlap or follow each
+/// other: each counts for itself. A session keeps a few hundred bytes for each launch.
+///
+/// A kernel that breaks a rule of the hardware throws nothing. The launch goes on or fails as on a GPU, and the session
+/// has a sentence for it. If the kernel could not go on, later CUDA calls fail until cudaDeviceReset(), as on a GPU.
+///
+/// Any thread may call any function at any time, but kernels may not. The functions throw std::bad_alloc if there is no
+/// memory.
 class session {
 public:
+    /// Begins to count.
+    /// @param options What to count.
     explicit session(const session_options& options = {});
+    /// Stops counting.
     ~session();
     session(const session&) = delete;
     session& operator=(const session&) = delete;
 
+    /// @return What the session has counted so far.
     session_report report() const;
 
-    // A sentence for each rule that kernels broke, as on standard error: the kind of hazard, the kernel, the block, the
-    // thread and the line. Once for each place in the code, however often it happened.
+    /// The rules that kernels broke.
+    /// @return A sentence for each, as on standard error: the kind of hazard, the kernel, the block, the thread and the
+    /// line. Each place in the code has one sentence, however often the hazard occurred.
     std::vector<std::string> hazards() const;
 
 private:
