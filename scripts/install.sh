@@ -20,7 +20,7 @@ fail() {
 case "$*" in
     '') ;;
     --tests) packages+=("${test_packages[@]}") ;;
-    --all) packages+=("${test_packages[@]}" clang chromium libeigen3-dev) ;;
+    --all) packages+=("${test_packages[@]}" clang chromium libeigen3-dev doxygen) ;;
     *) fail "usage: scripts/install.sh [--tests | --all]" 2 ;;
 esac
 

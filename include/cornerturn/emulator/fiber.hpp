@@ -35,7 +35,8 @@ struct fiber {
 
 /// Makes a fiber start a function at the next switch to it.
 ///
-/// The fiber forgets where it was before. Nothing is unwound. Its stack begins at the second argument and ends at `top`.
+/// The fiber forgets where it was before. Nothing is unwound. Its stack begins at the second argument and ends at
+/// `top`.
 /// @param made The fiber.
 /// @param top The end of its stack, a multiple of 16.
 /// @param main The function. It must never return.
