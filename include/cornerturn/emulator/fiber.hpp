@@ -14,6 +14,7 @@
 /// 1 if the switch is the code in this header, 0 if it is Boost.Context.
 #define CORNERTURN_OWN_FIBERS 1
 #else
+/// 1 if the switch is the code in this header, 0 if it is Boost.Context.
 #define CORNERTURN_OWN_FIBERS 0
 #endif
 
