@@ -56,8 +56,8 @@ def section(document, heading):
 
 
 def documented_files(heading):
-    """The files of an example in docs/emulate.md: blocks that begin with a comment that names one."""
-    named = [(re.fullmatch(r"(?://|#) (\S+\.\w+)", lines[0]), lines) for _, lines, _ in fenced_blocks(section("docs/emulate.md", heading)) if lines]
+    """The files of an example in docs/emulator.md: blocks that begin with a comment that names one."""
+    named = [(re.fullmatch(r"(?://|#) (\S+\.\w+)", lines[0]), lines) for _, lines, _ in fenced_blocks(section("docs/emulator.md", heading)) if lines]
     return {name[1]: "\n".join(lines) + "\n" for name, lines in named if name}
 
 

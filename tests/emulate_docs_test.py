@@ -1,4 +1,4 @@
-"""The examples of docs/emulate.md do what it says: their files, commands and outputs are taken from there."""
+"""The examples of docs/emulator.md do what it says: their files, commands and outputs are taken from there."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ class Examples(Emulate):
         files = docs_test.documented_files(heading)
         self.assertEqual(len(files), 1, files.keys())
         self.write(*list(files.items())[0])
-        section = docs_test.section("docs/emulate.md", heading)
+        section = docs_test.section("docs/emulator.md", heading)
         blocks = {}
         for language, lines, _ in docs_test.fenced_blocks(section):
             blocks.setdefault(language, []).append("\n".join(lines) + "\n")
@@ -29,6 +29,12 @@ class Examples(Emulate):
         text = (self.folder / name).read_text()
         self.assertEqual(text.count(old), 1)
         (self.folder / name).write_text(text.replace(old, new))
+
+    def test_the_first_try(self):
+        _, blocks = self.example("Try it")
+        _, command = blocks["sh"]
+        found = self.run_documented(command)
+        self.assertEqual((found.stdout, found.stderr, found.returncode), (blocks["text"][0], "", 0))
 
     def test_a_bank_conflict(self):
         section, blocks = self.example("Example: a bank conflict")

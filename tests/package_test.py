@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `cmake --install` installs is all that another project needs: each component alone, moved elsewhere, and used from
-there. Here the files, what find_package says, three of the projects in consumer/ and the example of docs/emulate.md;
+there. Here the files, what find_package says, three of the projects in consumer/ and the example of docs/emulator.md;
 long/package_ways_test.py has them all."""
 
 import os
@@ -114,15 +114,15 @@ def use_cmake(consumer, prefix, folder, *options, environment=None):
 
 
 def check_emulated_test(prefix, folder):
-    """The example of docs/emulate.md: its test passes; after an edit of a header that plants a bank conflict it fails, and says so."""
+    """The example of docs/emulator.md: its test passes; after an edit of a header that plants a bank conflict it fails, and says so."""
     project = folder / "emulated test"
     files = docs_test.documented_files("In your tests")
-    require({"CMakeLists.txt", "transpose.hpp", "transpose.cu", "transpose_test.cpp"} <= files.keys(), f"docs/emulate.md has {sorted(files)}")
+    require({"CMakeLists.txt", "transpose.hpp", "transpose.cu", "transpose_test.cpp"} <= files.keys(), f"docs/emulator.md has {sorted(files)}")
     for name, text in files.items():
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text)
     code, text = configure(project, project / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
-    require(code == 0, f"the example of docs/emulate.md configures {text if code else ''}")
+    require(code == 0, f"the example of docs/emulator.md configures {text if code else ''}")
     build = ["cmake", "--build", project / "build"]
     test = ["ctest", "--test-dir", project / "build", "--output-on-failure"]
     code, text = output_of(build)
@@ -140,9 +140,9 @@ def check_emulated_test(prefix, folder):
     require(code == 0 and "Compiling transpose.cu for the emulator" in text, f"a changed header compiles its kernels again {text}")
     code, text = output_of(test)
     require(code != 0, f"the planted conflict fails {'' if code else text}")
-    section = (SOURCE / "docs/emulate.md").read_text().partition("With `kPad = 0` the test fails:")[2]
+    section = (SOURCE / "docs/emulator.md").read_text().partition("With `kPad = 0` the test fails:")[2]
     shown = next(lines for language, lines, _ in docs_test.fenced_blocks(section) if language == "text")
-    require(not [line for line in shown if line not in text], f"as docs/emulate.md shows {shown}")
+    require(not [line for line in shown if line not in text], f"as docs/emulator.md shows {shown}")
 
 
 def check_refused_targets(prefix, folder):

@@ -1,4 +1,4 @@
-// What nvcc includes before every file: CUDA's types, words and runtime. See docs/emulate.md for what is exact,
+// What nvcc includes before every file: CUDA's types, words and runtime. See docs/emulator.md for what is exact,
 // approximate and refused.
 #pragma once
 
