@@ -1,5 +1,6 @@
-// Many small matrices in one launch: 10,000 of 8 x 4, one behind the other. The second call transposes them back, to
-// lie side by side in the rows of one large matrix: that is a batch as well, with a stride below its leading dimension.
+// Many small matrices in one launch: 10,000 matrices of 8 x 4, one after the other. The second call transposes them
+// back and puts them side by side into one large matrix. That is also a batch: its stride is below its leading
+// dimension.
 #include "cornerturn/cuda/transpose.hpp"
 #include "example.hpp"
 
@@ -14,7 +15,8 @@ static bool batch() {
     using cornerturn::batch_view, cornerturn::matrix_view;
     const batch_view source{matrix_view{from, rows, cols}, count};
     const batch_view transposed{matrix_view{to, cols, rows}, count};
-    // Matrix i is columns 4 i to 4 i + 3 of the large one: its rows are cols * count elements apart, matrices cols.
+    // Matrix i is in columns 4 i to 4 i + 3 of the large matrix. Rows are cols * count elements apart, matrices cols
+    // elements.
     const batch_view beside{matrix_view{large, rows, cols, cols * count}, count, cols};
     cornerturn::cuda::transpose(source, transposed, nullptr);
     cornerturn::cuda::transpose(transposed, beside, nullptr);

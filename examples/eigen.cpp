@@ -1,10 +1,10 @@
-// Eigen's matrices, which are column-major unless they say otherwise: into another, then a block of one in place.
+// Eigen's matrices, which are column-major by default. One is transposed into another, then a block of one in place.
 #include <Eigen/Core>
 #include <cstdio>
 
 #include "cornerturn/transpose.hpp"
 
-// A column-major matrix is, byte for byte, a row-major one with rows and columns exchanged.
+// A column-major matrix has the same bytes as the row-major matrix with rows and columns exchanged.
 template <class Matrix>
 auto row_major_view(Matrix& m) {
     return cornerturn::matrix_view{m.data(), m.cols(), m.rows(), m.outerStride()};
@@ -23,7 +23,7 @@ int main() {
     if (square.block(8, 16, 40, 40) != before.block(8, 16, 40, 40).transpose()) return 1;
     if (square.topRows(8) != before.topRows(8) || square.leftCols(16) != before.leftCols(16)) return 1;
 
-    // Matrices that are row-major need no exchange.
+    // Row-major matrices need no exchange.
     const Eigen::Matrix<int, 3, 5, Eigen::RowMajor> rows = Eigen::Matrix<int, 3, 5, Eigen::RowMajor>::Random();
     Eigen::Matrix<int, 5, 3, Eigen::RowMajor> columns;
     cornerturn::transpose(cornerturn::matrix_view{rows.data(), 3, 5}, cornerturn::matrix_view{columns.data(), 5, 3});

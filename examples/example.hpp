@@ -1,5 +1,5 @@
-// What the C++ examples share, so that each is about its transpose: a GPU, matrices on their way there and back, and
-// errors that end the program.
+// Shared by the C++ examples: a check for a GPU, copies to the GPU and back, and errors that end the program. So each
+// example shows only its own task.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ inline void check(cudaError_t status) {
     if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
 }
 
-// A copy of the elements in the GPU's memory; never freed, as an example ends soon.
+// Copies the elements to the GPU's memory. Nobody frees it, because an example ends soon.
 template <class T>
 T* to_device(const std::vector<T>& elements) {
     T* data = nullptr;
@@ -24,7 +24,7 @@ T* to_device(const std::vector<T>& elements) {
     return data;
 }
 
-// And back. Waits for what was given to the GPU before.
+// Copies elements back to the host. Waits for earlier work of the GPU.
 template <class T>
 std::vector<T> to_host(const T* data, std::int64_t count) {
     std::vector<T> elements(count);
@@ -32,7 +32,7 @@ std::vector<T> to_host(const T* data, std::int64_t count) {
     return elements;
 }
 
-// Runs the example: 0 if it returns true, 77 (skipped, for ctest) where no GPU answers.
+// Runs the example. Returns 0 if it returns true, and 77 (skipped, for ctest) if no GPU answers.
 inline int run_example(bool (*example)()) {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {

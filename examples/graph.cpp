@@ -1,5 +1,5 @@
-// A CUDA graph: two transposes, captured once and launched many times for the price of one call. A transpose neither
-// waits nor allocates, so that any stream may be captured.
+// A CUDA graph: two transposes are captured once and launched three times, each time with one call. A transpose neither
+// waits nor allocates, so any stream may be captured.
 #include "cornerturn/cuda/transpose.hpp"
 #include "example.hpp"
 
@@ -22,7 +22,7 @@ static bool graph() {
     cudaGraphExec_t executable;
     check(cudaGraphInstantiate(&executable, captured, 0));
 
-    for (int time = 1; time <= 3; ++time) {  // the same graph, with other elements
+    for (int time = 1; time <= 3; ++time) {  // the same graph, with new elements
         std::vector<float> in(size);
         for (std::int64_t i = 0; i < size; ++i) in[i] = float(i + time);
         check(cudaMemcpy(from, in.data(), size * sizeof(float), cudaMemcpyHostToDevice));

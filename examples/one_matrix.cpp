@@ -1,5 +1,5 @@
-// One matrix, of a type of one's own: any trivially copyable type will do. Elements of 1, 2, 4, 8 and 16 bytes are the
-// fast ones; this one has 12.
+// One matrix with elements of your own type. Any trivially copyable type works. Types of 1, 2, 4, 8 and 16 bytes are
+// the fastest. This one has 12 bytes.
 #include "cornerturn/cuda/transpose.hpp"
 #include "example.hpp"
 
@@ -14,7 +14,7 @@ static bool one_matrix() {
     point* from = to_device(in);
     point* to = to_device(std::vector<point>(cols * rows));
 
-    // Row-major, one row behind the other.
+    // Row-major, without gaps between the rows.
     const cornerturn::matrix_view source{from, rows, cols};
     const cornerturn::matrix_view destination{to, cols, rows};
     cudaStream_t stream = nullptr;

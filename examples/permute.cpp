@@ -1,4 +1,4 @@
-// Any axes: images from channels first to channels last, and a copy of every second column, backwards.
+// Any axes: images from channels first to channels last. Then a copy of every second column, the last one first.
 #include "cornerturn/cuda/copy.hpp"
 #include "example.hpp"
 
@@ -20,7 +20,7 @@ static bool permute() {
         if (last[(image * h * w + pixel) * c + channel] != in[i]) return false;
     }
 
-    // Strides count elements, and may be negative: the last column first.
+    // Strides count elements and may be negative. This view begins at the last column.
     const std::int64_t rows = n * c * h, half = w / 2;
     const tensor_view every_second{from + w - 1, {rows, half}, {w, -2}};
     cornerturn::cuda::copy(every_second, tensor_view{to, {rows, half}}, stream);

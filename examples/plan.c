@@ -1,4 +1,4 @@
-/* In C: a plan, checked once and executed for many addresses; and what an error looks like. */
+/* In C: a plan that is checked once and executed for many addresses, and the message of an error. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 enum { kRows = 48, kCols = 100, kSize = kRows * kCols, kFrames = 3 };
 static double in[kFrames * kSize], out[kFrames * kSize];
 
-/* True, having said why, if the status is not CORNERTURN_OK. */
+/* Prints the error and returns true if the status is not CORNERTURN_OK. */
 static int failed(cornerturn_status status, const char* what) {
     if (status == CORNERTURN_OK) return 0;
     fprintf(stderr, "%s: %s: %s\n", what, cornerturn_status_name(status), cornerturn_last_error());
@@ -27,8 +27,9 @@ int main(void) {
         return 1;
     if (cudaMemcpy(from, in, sizeof in, cudaMemcpyHostToDevice) != cudaSuccess) return 1;
 
-    /* The source's leading dimension must be its columns or more: this fails, and says so. */
-    if (!failed(cornerturn_cuda_plan_create(&plan, kRows, kCols, kCols - 1, kRows, sizeof *in), "as it must")) return 1;
+    /* The source's leading dimension must not be below its number of columns. This call fails and prints why. */
+    if (!failed(cornerturn_cuda_plan_create(&plan, kRows, kCols, kCols - 1, kRows, sizeof *in), "as expected"))
+        return 1;
 
     if (failed(cornerturn_cuda_plan_create(&plan, kRows, kCols, kCols, kRows, sizeof *in), "plan")) return 1;
     for (frame = 0; frame < kFrames; ++frame) { /* on the default stream */

@@ -1,5 +1,5 @@
-// A product of two matrices in single precision, the second of them given by its transpose, as the weights of a layer
-// often are; and the same with memory of the caller's for what the product needs beside.
+// A product of two matrices in single precision. The second matrix is given as its transpose, like the weights of many
+// layers. Then the same product with a workspace of the caller.
 #include "cornerturn/cuda/gemm.hpp"
 #include "example.hpp"
 
@@ -17,11 +17,11 @@ static bool product() {
     const matrix_view<float> c{to, m, n};
     cornerturn::cuda::gemm_options options{.b = cornerturn::cuda::op::transposed};
     cudaStream_t stream = nullptr;
-    cornerturn::cuda::gemm(1, a, b, 0, c, stream, options);  // c = a b', returns at once
+    cornerturn::cuda::gemm(1, a, b, 0, c, stream, options);  // c = a b'. Returns at once
 
     options.workspace_bytes = cornerturn::cuda::gemm_workspace_bytes(a, b, c, options);
     check(cudaMalloc(&options.workspace, options.workspace_bytes + 1));
-    cornerturn::cuda::gemm(2, a, b, -1, c, stream, options);  // c = 2 a b' - c: a b' again
+    cornerturn::cuda::gemm(2, a, b, -1, c, stream, options);  // c = 2 a b' - c, which is a b' again
     check(cudaStreamSynchronize(stream));
     check(cudaFree(options.workspace));
 

@@ -1,5 +1,5 @@
-// A part of a matrix into a part of another, then a square part in place: the leading dimension is that of the whole,
-// and nothing outside the part is read or written.
+// A part of a matrix into a part of another, then a square part in place. The leading dimension is that of the whole
+// matrix. Nothing outside the part is read or written.
 #include "cornerturn/cuda/transpose.hpp"
 #include "example.hpp"
 
@@ -10,12 +10,12 @@ static bool submatrix() {
     float* from = to_device(in);
     float* to = to_device(std::vector<float>(height * width, -1));
 
-    // 100 x 300 at (17, 23) of one, to 300 x 100 at (5, 7) of the other.
+    // From 100 x 300 elements at (17, 23) to 300 x 100 elements at (5, 7) of the other matrix.
     const std::int64_t rows = 100, cols = 300;
     const cornerturn::matrix_view<float> source{from + 17 * width + 23, rows, cols, width};
     const cornerturn::matrix_view<float> destination{to + 5 * width + 7, cols, rows, width};
     cornerturn::cuda::transpose(source, destination, nullptr);
-    // And 32 x 32 at (400, 500) in place.
+    // Then 32 x 32 elements at (400, 500), in place.
     const cornerturn::matrix_view<float> square{from + 400 * width + 500, 32, 32, width};
     cornerturn::cuda::transpose_in_place(square, nullptr);
 
