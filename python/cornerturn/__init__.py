@@ -1,4 +1,4 @@
-"""Transposes and permutations of axes at the speed of memory, for numpy, PyTorch, CuPy and JAX.
+"""Transposes and permutations of axes at memory bandwidth, for numpy, PyTorch, CuPy and JAX.
 
 >>> import numpy, cornerturn
 >>> images = numpy.zeros((8, 3, 32, 32), numpy.float32)
@@ -6,7 +6,7 @@
 (8, 32, 32, 3)
 
 ``cornerturn.torch`` registers ``torch.ops.cornerturn.permute`` and ``.contiguous``, for autograd and ``torch.compile``.
-``cornerturn.jax`` has ``transpose`` for ``jax.jit``. Neither is imported before you do, or need it.
+``cornerturn.jax`` has ``transpose`` for ``jax.jit``. Both are imported only when you import them or a call needs them.
 """
 
 from ._core import contiguous, copyto, explain, matrix_transpose, transpose

@@ -1,4 +1,4 @@
-"""python -m cornerturn: the version, what was built, and what is found on this machine."""
+"""python -m cornerturn prints the version, what was built, and the libraries and GPUs of this machine."""
 
 import importlib.util
 import os

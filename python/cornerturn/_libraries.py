@@ -1,12 +1,12 @@
-"""What torch, CuPy and other libraries are asked for in Python. The module _core calls it, where speed matters little.
+"""Functions that ask torch, CuPy and other libraries. The module _core calls them where speed matters little.
 
-No library is imported that the arrays at hand do not come from.
+They import only the libraries that the given arrays come from.
 """
 
 import operator
 import sys
 
-# DLPack's codes of types, by the kind of numpy's dtype or by its name. 3: DLPack has no such type.
+# DLPack's type codes, by the kind or the name of numpy's dtype. 3: DLPack has no such type.
 _OPAQUE = 3
 _CUDA, _CUDA_MANAGED = 2, 13  # DLPack's kinds of devices
 _CODES_OF_KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
@@ -24,11 +24,11 @@ _CODES_OF_NAMES = {
 
 
 def library_of(kind):
-    """The library whose arrays are of this type, and whether it is the library's own type, not a subclass."""
+    """The library whose arrays have this type, and whether it is the library's own type, not a subclass."""
     for base in kind.__mro__:
         library, name = str(base.__module__).partition(".")[0], base.__name__
         if library == "torch" and name == "Tensor":
-            # A parameter is a tensor like any other; other subclasses may do as they like.
+            # A parameter is an ordinary tensor. Other subclasses may behave in any way.
             return "torch", kind is base or (kind.__module__, kind.__name__) == ("torch.nn.parameter", "Parameter")
         if library == "cupy" and name == "ndarray":
             return "cupy", kind is base
@@ -45,32 +45,32 @@ def dlpack_code(dtype):
 
 
 def dlpack_capsule(x, name, stream):
-    """`x.__dlpack__()`, without a copy. On a GPU the stream is DLPack's number of one, or -1: nobody waits."""
+    """`x.__dlpack__()`, without a copy. On a GPU, the stream is a DLPack stream number, or -1: no stream waits."""
     if getattr(x, "requires_grad", False):
         if library_of(type(x))[0] != "torch":
-            raise ValueError(f"{name} requires grad, which this would lose: give it detached")
-        x = x.detach()  # whether it is recorded has been asked
+            raise ValueError(f"{name} requires grad, which this would lose: pass it detached")
+        x = x.detach()  # the caller has checked whether it is recorded
     try:
         if int(x.__dlpack_device__()[0]) not in (_CUDA, _CUDA_MANAGED):
             stream = None
         try:
             return x.__dlpack__(stream=stream, max_version=(1, 3), copy=False)
-        except TypeError:  # of an array before version 1 of DLPack
+        except TypeError:  # of an array from before version 1 of DLPack
             return x.__dlpack__(stream=stream)
     except (BufferError, AttributeError, TypeError, ValueError, NotImplementedError) as error:
         raise TypeError(f"{name} is a {type(x).__qualname__}, which DLPack cannot describe: {error}") from error
 
 
 def cuda_array_interface(x, name):
-    """Address, whether read-only, extents, strides in bytes, element size, DLPack's code of the type, and the stream."""
+    """Address, read-only flag, extents, strides in bytes, element size, DLPack's type code, and the stream."""
     its = x.__cuda_array_interface__
     try:
         (address, read_only), extents, kind, strides = its["data"], tuple(its["shape"]), its["typestr"], its.get("strides")
         order, letter, size = kind[0], kind[1], int(kind[2:].partition("[")[0])
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise TypeError(f"{name} has a __cuda_array_interface__ without data, shape and typestr as they must be: {its}") from error
+        raise TypeError(f"{name} has a __cuda_array_interface__ with a wrong or missing data, shape or typestr: {its}") from error
     if its.get("mask") is not None:
-        raise TypeError(f"{name} has a mask, so that it is more than its elements: give array and mask one by one")
+        raise TypeError(f"{name} has a mask: pass the array and its mask one by one")
     if letter == "O":
         raise TypeError(f"{name} has elements that are Python objects")
     size *= 4 if letter == "U" else 1
@@ -86,7 +86,7 @@ def cuda_array_interface(x, name):
 
 
 def same_dtype(a, b):
-    """Whether two arrays whose types DLPack does not know have the same."""
+    """Whether two arrays have the same dtype. For dtypes that DLPack does not know."""
     none = object()
     return getattr(a, "dtype", none) == getattr(b, "dtype", None)
 
@@ -99,7 +99,7 @@ def stream_handle(stream):
         handle = operator.index(stream)
         if not 0 <= handle < 2**63:
             raise ValueError(f"stream is {handle}: it must be a cudaStream_t as an integer, or a stream object")
-        return 0 if handle == 1 else handle  # 1 is DLPack's number of the default stream
+        return 0 if handle == 1 else handle  # 1 is DLPack's number for the default stream
     if hasattr(stream, "__cuda_stream__"):
         protocol = stream.__cuda_stream__
         return int((protocol() if callable(protocol) else protocol)[1])
@@ -111,9 +111,9 @@ def stream_handle(stream):
 
 
 def on_stream(stream, array, function, *arguments, **options):
-    """Calls the function with the stream as the current one of the array's library, torch or CuPy.
+    """Calls the function while `stream` is the current stream of the array's library, torch or CuPy.
 
-    What the library's current stream has got comes before. Memory that the call takes belongs to the stream.
+    The stream first waits for the work in the library's current stream. Memory that the call takes belongs to the stream.
     """
     handle = stream_handle(stream)
     if library_of(type(array))[0] == "cupy":
@@ -145,12 +145,12 @@ def torch_stream_of(handle, device):
 
 
 def used_in(x, handle):
-    """Keeps the tensor's memory from others until the stream of another library is done with it."""
+    """Keeps the tensor's memory from being reused until the stream of another library is done with it."""
     x.record_stream(torch_stream_of(handle, x.device))
 
 
 def torch_stream(device):
-    """Of a PyTorch without DLPack's interface for C code, before 2.10."""
+    """The current stream of a PyTorch before 2.10, which lacks DLPack's interface for C code."""
     return sys.modules["torch"].cuda.current_stream(device).cuda_stream
 
 
@@ -165,19 +165,19 @@ def has_forward_gradient(x):
 
 
 def by_pytorch(x, axes):
-    """For tensors with a forward gradient."""
+    """Permutes a tensor with a forward gradient."""
     import torch
 
     return x.permute(axes).clone(memory_format=torch.contiguous_format)
 
 
 def resolved(x):
-    """A tensor whose memory holds what it reads."""
+    """The tensor without lazy conjugation and negation."""
     return x.resolve_conj().resolve_neg()
 
 
 def plain(x):
-    """The tensor that a subclass is made of, where the operator has been told to use its memory."""
+    """The tensor that a subclass is made of. For an operator that is to use its memory."""
     import torch
 
     with torch._C.DisableTorchFunctionSubclass():
@@ -185,10 +185,10 @@ def plain(x):
 
 
 def recorded(x, axes):
-    """The registered operator: for tensors that autograd records, and for subclasses. axes None: contiguous."""
+    """Calls the registered operator, for tensors that autograd records and for subclasses. axes None: contiguous."""
     import torch
 
-    from . import torch as operators  # which registers them
+    from . import torch as operators  # registers the operators
 
     del operators
     if axes is None:
@@ -215,7 +215,7 @@ def cupy_stream_of(handle, device):
 
 
 class _Stream:
-    """A cudaStream_t as CUDA's protocol for Python wants it."""
+    """A cudaStream_t in the form of CUDA's protocol for Python."""
 
     def __init__(self, handle):
         self.handle = handle
@@ -239,10 +239,10 @@ def new_cupy(like, extents):
         return cupy.empty(extents, like.dtype)
 
 
-# ---- What is here --------------------------------------------------------------------------------------------------
+# ---- Installed libraries --------------------------------------------------------------------------------------------------
 
 def found():
-    """Names and versions of the libraries that are installed, none of which is imported."""
+    """Names and versions of the installed libraries. It imports none of them."""
     import importlib.metadata
 
     names = {"numpy": ["numpy"], "torch": ["torch"], "cupy": ["cupy", "cupy-cuda12x", "cupy-cuda13x"], "jax": ["jax"]}

@@ -4,8 +4,8 @@
 
     nhwc = jax.jit(lambda x: transpose(x, (0, 2, 3, 1)))(nchw)
 
-On CPUs and CUDA GPUs it is a foreign function of XLA's; on other devices it is jax.numpy.transpose. XLA's compiler can
-fuse a transpose of its own with what comes before and after; this one it cannot.
+On CPUs and CUDA GPUs, it is a foreign function of XLA. On other devices, it is jax.numpy.transpose. XLA's compiler can
+fuse its own transpose with other operations. It cannot fuse this one.
 """
 
 import functools
@@ -30,7 +30,7 @@ def transpose(x: jax.Array, axes: Iterable[SupportsIndex] | None = None) -> jax.
     Parameters
     ----------
     x : jax.Array
-        Up to 32 axes, of a dtype whose elements are whole bytes.
+        Up to 32 axes. The elements of its dtype must be whole bytes.
     axes : sequence of int, optional
         Axis k of the result is axis ``axes[k]`` of `x`. Default: the axes reversed.
 
@@ -42,15 +42,15 @@ def transpose(x: jax.Array, axes: Iterable[SupportsIndex] | None = None) -> jax.
     Raises
     ------
     ValueError, TypeError
-        Where the axes do not fit `x`, or elements are smaller than a byte.
+        If the axes do not fit `x`, or elements are smaller than a byte.
     """
     x = jax.numpy.asarray(x)
     if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
-        raise TypeError(f"x has elements of dtype {x.dtype}, which are arrays themselves: give jax.random.key_data(x)")
+        raise TypeError(f"x has elements of dtype {x.dtype}, which are arrays themselves: pass jax.random.key_data(x)")
     given = tuple(range(x.ndim - 1, -1, -1) if axes is None else map(operator.index, axes))
     order = tuple(axis + x.ndim if axis < 0 else axis for axis in given)
     if sorted(order) != list(range(x.ndim)):
-        raise ValueError(f"axes is {given}: each of x's {x.ndim} axes must stand there once")
+        raise ValueError(f"axes is {given}: each of x's {x.ndim} axes must be named once")
     if x.ndim > 32:
         raise ValueError(f"x has {x.ndim} axes: it may have up to 32")
     if re.fullmatch(r"u?int[124]|float4\w*", x.dtype.name):
@@ -64,7 +64,7 @@ def matrix_transpose(x: jax.Array) -> jax.Array:
     Parameters
     ----------
     x : jax.Array
-        Two axes or more, else as for `transpose`.
+        Two axes or more. Otherwise as for `transpose`.
 
     Returns
     -------
@@ -114,5 +114,5 @@ jax.ffi.register_ffi_target("cornerturn_permute", _core._xla_handler("cpu"), pla
 try:
     jax.ffi.register_ffi_target("cornerturn_permute", _core._xla_handler("cuda"), platform="CUDA")
     mlir.register_lowering(_permute, _lower, platform="cuda")
-except RuntimeError:  # this build is for host memory alone: on a GPU, jax.numpy.transpose does it
+except RuntimeError:  # this build has no GPU support: on a GPU, jax.numpy.transpose does the work
     pass

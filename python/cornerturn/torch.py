@@ -5,8 +5,8 @@
     y = torch.ops.cornerturn.contiguous(x.permute(0, 2, 3, 1))
     y = torch.ops.cornerturn.permute(x, (0, 2, 3, 1))
 
-Both return a new tensor without gaps, on the device of x, a CPU or a CUDA GPU; `contiguous` copies one without gaps, too.
-Importing this module registers them.
+Both return a new tensor without gaps, on the device of x: a CPU or a CUDA GPU. `contiguous` also copies a tensor that has no
+gaps. Importing this module registers both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _operators.define("contiguous(Tensor x) -> Tensor", tags=(torch.Tag.pt2_complian
 def _normal(dims: Sequence[int], count: int) -> list[int]:
     normal = [dim + count if dim < 0 else dim for dim in dims]
     if sorted(normal) != list(range(count)):
-        raise ValueError(f"dims is {list(dims)}: each of x's {count} axes must stand there once")
+        raise ValueError(f"dims is {list(dims)}: each of x's {count} axes must be named once")
     return normal
 
 
@@ -47,7 +47,7 @@ def _(x, dims):
 
 @contextlib.contextmanager
 def _below():
-    """What is called goes on below this level of autograd. Levels of torch.func further out record as before."""
+    """Calls inside run below this level of autograd. Outer levels of torch.func record as before."""
     with torch._C._AutoDispatchBelowAutograd(), torch.enable_grad(), torch.autograd.forward_ad._set_fwd_grad_enabled(True):
         yield
 
@@ -81,7 +81,7 @@ def _recorded(x, dims):
     if not (x.requires_grad or torch.autograd.forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active()):
         with torch._C._AutoDispatchBelowAutograd():
             return torch.ops.cornerturn.permute(x, dims)
-    # Within torch.func's transformations the dispatcher calls this once for each of their levels.
+    # Inside transformations of torch.func, the dispatcher calls this once for each level.
     with _one_level():
         return _Permute.apply(x, dims)
 

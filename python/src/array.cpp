@@ -10,7 +10,7 @@
 namespace cornerturn::python {
 namespace {
 
-// DLPack's interface for C code: the same table for all arrays of a type.
+// DLPack's interface for C code. All arrays of a type share one table.
 const dlpack::exchange_api* exchange_api_of(nb::handle type) {
     const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
     if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return nullptr;
@@ -20,7 +20,7 @@ const dlpack::exchange_api* exchange_api_of(nb::handle type) {
     return api != nullptr && api->tensor_of != nullptr ? api : nullptr;
 }
 
-// Sparse tensors, those on other devices, those that torch.func's functions see.
+// For sparse tensors, tensors on other devices, and tensors inside torch.func's functions.
 [[noreturn]] void refuse_undescribed(const array& a, const char* name) {
     const char* const advice = a.from == library::torch
                                    ? "; under torch.func and torch.vmap import cornerturn.torch and call "
@@ -29,9 +29,9 @@ const dlpack::exchange_api* exchange_api_of(nb::handle type) {
     nb::raise_type_error("%s is a %s that DLPack cannot describe%s", name, name_of(a.object.type()).c_str(), advice);
 }
 
-// What the type of an array tells, of those types that arrays come in again and again.
+// What is known of an array type. Kept for the types that occur often.
 struct known_type {
-    nb::handle type;  // kept for ever
+    nb::handle type;  // never released
     library from;
     const dlpack::exchange_api* api;
     bool exact;
@@ -69,8 +69,8 @@ void fill_in(array& a, const dlpack::tensor& t, const char* name) {
     if (bits % 8 != 0) nb::raise_type_error("%s has elements of %d bits: they must be whole bytes", name, bits);
     a.on_gpu = t.device.kind == dlpack::kCuda || t.device.kind == dlpack::kCudaManaged;
     if (!a.on_gpu && t.device.kind != dlpack::kHost && t.device.kind != dlpack::kCudaHost)
-        nb::raise_type_error("%s lies on a device of DLPack's type %d: it must be in host memory or on a CUDA GPU",
-                             name, t.device.kind);
+        nb::raise_type_error("%s is on a device of DLPack's type %d: it must be in host memory or on a CUDA GPU", name,
+                             t.device.kind);
     a.device = a.on_gpu ? t.device.id : 0;
     a.type = t.type;
     a.element_size = bits / 8;
@@ -85,7 +85,7 @@ void fill_in(array& a, const dlpack::tensor& t, const char* name) {
     if (t.data == nullptr && !a.is_empty()) refuse_undescribed(a, name);
 }
 
-// By its attributes: __dlpack__ takes several times as long.
+// Reads the attributes, because __dlpack__ takes several times as long.
 void read_cupy(array& a, const char* name) {
     const nb::object memory = a.object.attr("data");
     const auto extents = nb::cast<nb::tuple>(a.object.attr("shape")),
@@ -102,7 +102,7 @@ void read_cupy(array& a, const char* name) {
     a.device = nb::cast<int>(memory.attr("device_id"));
 }
 
-// DLPack's numbers of streams: 1 is the legacy default stream, which CUDA knows as null, too.
+// DLPack's stream numbers: 1 is the legacy default stream, which is also CUDA's null stream.
 nb::object stream_number(void* stream) {
     return nb::int_(stream == nullptr ? std::uintptr_t{1} : reinterpret_cast<std::uintptr_t>(stream));
 }
@@ -113,7 +113,7 @@ void read_dlpack(array& a, const char* name, bool exchange, void* stream) {
     if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
         const auto* t = static_cast<dlpack::versioned_tensor*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
         if (t->version.major != 1)
-            nb::raise_type_error("%s speaks version %u of DLPack: it must be 1", name, t->version.major);
+            nb::raise_type_error("%s has version %u of DLPack: it must be 1", name, t->version.major);
         a.read_only = (t->flags & dlpack::kReadOnly) != 0;
         a.copied = (t->flags & dlpack::kCopied) != 0;
         return fill_in(a, t->tensor, name);
@@ -145,7 +145,7 @@ void read_cuda_array_interface(array& a, const char* name) {
     a.on_gpu = true;
     if (a.is_empty()) return;
     check(cuda(), cuda().device_of(reinterpret_cast<const void*>(a.data), &a.device));
-    if (a.device < 0) nb::raise_type_error("%s says that it lies on a GPU, and does not", name);
+    if (a.device < 0) nb::raise_type_error("%s says that it is on a GPU, but it is not", name);
 }
 
 bool is_true(const nb::object& o) { return o.ptr() == Py_True; }
@@ -240,7 +240,7 @@ void read(array& a, const char* name, bool exchange, void* stream) {
     if (a.api != nullptr && !exchange) {
         dlpack::tensor t;
         if (a.api->tensor_of(a.object.ptr(), &t) != 0) {
-            PyErr_Clear();  // a sentence with a stack of C++ functions
+            PyErr_Clear();  // drops PyTorch's message, which holds a stack of C++ functions
             refuse_undescribed(a, name);
         }
         return fill_in(a, t, name);
@@ -282,7 +282,7 @@ array new_array(const array& x, int rank, const std::int64_t* extents) {
             break;
         case library::cupy: made.made = libraries("new_cupy")(x.object, tuple_of(rank, extents)); break;
         case library::other:
-            nb::raise_type_error("a new array of type %s cannot be made here: give one as out, or to copyto",
+            nb::raise_type_error("a new array of type %s cannot be made here: give one as out, or call copyto",
                                  name_of(x.object.type()).c_str());
     }
     made.object = made.made;

@@ -16,20 +16,20 @@ namespace nb = nanobind;
 
 inline constexpr int kMostAxes = 32;
 
-// nb::cast, with a sentence where it fails: "<what> is <object>: it must be an integer of 64 bits".
+// nb::cast with a message if it fails: "<what> is <object>: it must be an integer of 64 bits".
 std::int64_t integer(nb::handle object, const char* what);
 
-// Whose array it is. New ones come from that library.
+// The library that an array belongs to. New arrays come from the same library.
 enum class library { numpy, torch, cupy, other };
 
 struct array {
     array() = default;
-    // Copies the first `rank` extents and strides alone.
+    // Copies only the first `rank` extents and strides.
     array(const array& a) : array(a, a.rank) {
         std::copy_n(a.extents, rank, extents);
         std::copy_n(a.strides, rank, strides);
     }
-    // All but extents and strides.
+    // Copies everything except extents and strides.
     array(const array& a, int axes)
         : object(a.object),
           from(a.from),
@@ -51,8 +51,8 @@ struct array {
 
     nb::handle object;
     library from = library::other;
-    bool subclass = false;                      // of the library's own type
-    const dlpack::exchange_api* api = nullptr;  // where its type has one
+    bool subclass = false;                      // a subclass of the library's own type
+    const dlpack::exchange_api* api = nullptr;  // if its type has one
 
     std::uintptr_t data = 0;  // of element (0, 0, ...)
     int rank = 0;
@@ -60,13 +60,13 @@ struct array {
     std::int64_t element_size = 0;
     dlpack::data_type type{dlpack::kOpaque, 0, 1};  // kOpaque: DLPack has no such type, or the library does not say
     bool read_only = false;
-    bool copied = false;  // the view is of a copy: what is written to it is lost
+    bool copied = false;  // the view is of a copy: a write to it is lost
     bool on_gpu = false;
     int device = 0;
 
     bool has_stream = false;  // __cuda_array_interface__ names it
     void* stream = nullptr;
-    nb::object owner;  // what keeps the view alive: a capsule of DLPack's
+    nb::object owner;  // a DLPack capsule that keeps the view alive
     nb::object made;   // by new_array()
 
     bool is_empty() const {
@@ -90,50 +90,50 @@ struct array {
     }
 };
 
-// For messages: str(object), and a type's name with its module.
+// For messages: str(object), and the name of a type with its module.
 std::string text_of(const nb::object& object);
 std::string name_of(nb::handle type);
 
-// nb::raise_type_error's sibling.
+// As nb::raise_type_error.
 [[noreturn]] [[gnu::format(printf, 1, 2)]] void raise_value_error(const char* format, ...);
 
 // Raises ValueError.
 void check_rank(int rank, const char* name);
 
-// What the memory of a tensor does not show.
+// Properties of a tensor that its memory does not show.
 enum class special { none, recorded, dual, lazy };
 
-// The library of the object, which must be an array that this package takes, without a look at its memory. Raises
-// TypeError. `name` is the argument's.
+// Finds the library of the object, without reading its memory. Raises TypeError if this package does not take such an
+// object. `name` is the name of the argument.
 array identify(nb::handle object, const char* name);
 
-// A torch.Tensor of a subclass, which may be anything: not to be read.
+// Whether it is a subclass of torch.Tensor. Do not read such a tensor: it may be anything.
 bool is_subclass(const array& a);
 
-// A torch.Tensor that is conjugated or negated where its elements are used. Ask it before read() exports by __dlpack__,
-// which refuses such a view.
+// Whether it is a torch.Tensor with lazy conjugation or negation. Call this before read() exports by __dlpack__, which
+// refuses such a view.
 bool is_lazy(const array& a);
 
-// Of an array that is read: whether it is such a view, one that autograd records, or one with a forward gradient.
+// For an array that has been read: whether it is such a view, is recorded by autograd, or has a forward gradient.
 special special_of(const array& a);
 
-// Fills in all else. Where the array's library knows streams and `exchange` is set, the work in `stream` comes after
-// what its producer has given its own; else both are the same one.
+// Fills in everything else. If the array's library has streams and `exchange` is set, work in `stream` comes after the
+// work in the producer's stream. Otherwise both are the same stream.
 void read(array& a, const char* name, bool exchange, void* stream);
 
-// What CUDA work on new arrays and views of the array's library is to be given.
+// The stream for CUDA work on new arrays and views of the array's library.
 void* current_stream(const array& a);
 
-// A new, packed array of the library of x, with elements of the same type on the same device, and of these extents. It
-// is read.
+// A new, packed array of the library of x, with these extents, and with elements of the same type on the same device.
+// It has been read.
 array new_array(const array& x, int rank, const std::int64_t* extents);
 
-// Whether elements have the same type.
+// Whether the elements of both have the same type.
 bool same_type(const array& a, const array& b);
 
 nb::object tuple_of(int count, const std::int64_t* numbers);
 
-// Of cornerturn._libraries, which is imported at the first need.
+// A function of cornerturn._libraries, which is imported at the first call.
 nb::object libraries(const char* name);
 
 }  // namespace cornerturn::python

@@ -8,19 +8,19 @@
 namespace cornerturn::python {
 namespace {
 
-// Shorter copies take less time than to let other threads run, and to wait for one of them.
+// A shorter copy takes less time than releasing the GIL and waiting to get it back.
 constexpr std::int64_t kReleasedFrom = 64 << 10;
 
 [[noreturn]] void raise(cornerturn_status status, const char* sentence) {
     PyObject* type = PyExc_RuntimeError;
     if (status == CORNERTURN_INVALID_ARGUMENT) type = PyExc_ValueError;
-    if (std::strcmp(sentence, "out of host memory") == 0)  // which has no status of its own
+    if (std::strcmp(sentence, "out of host memory") == 0)  // this error has no status of its own
         type = PyExc_MemoryError;
     PyErr_SetString(type, sentence);
     throw nb::python_error();
 }
 
-// The C functions' arguments: strides in units, which are elements, or what divides them and all strides.
+// Arguments of the C functions. Strides count units: elements, or a size that divides the element size and all strides.
 struct call {
     int rank;
     std::int64_t unit;
@@ -37,7 +37,7 @@ struct call {
             ++rank;
         }
         const int shift = std::countr_zero(static_cast<std::uint64_t>(all));
-        if (unit == std::int64_t{1} << shift) {  // division would take a large part of a small copy's time
+        if (unit == std::int64_t{1} << shift) {  // divisions would take a large part of the time of a small copy
             for (int i = 0; i < rank; ++i) source_strides[i] >>= shift, destination_strides[i] >>= shift;
             return;
         }
@@ -66,8 +66,8 @@ const cuda_table& cuda() {
         } catch (nb::python_error& e) {
             if (!e.matches(PyExc_ModuleNotFoundError)) throw;
             PyErr_SetString(PyExc_RuntimeError,
-                            "the array is on a GPU, and this build of cornerturn is for host memory alone: build it "
-                            "where nvcc is");
+                            "the array is on a GPU, but this build of cornerturn has no GPU support: build it where "
+                            "nvcc is installed");
             throw nb::python_error();
         }
     }

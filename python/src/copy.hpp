@@ -1,4 +1,4 @@
-// Copies between arrays: which engine does them, and what the caller is told when one refuses.
+// Copies between arrays: the choice between host and GPU, and the errors for the caller.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace cornerturn::python {
 
-// The CUDA part, which is loaded at the first call. Raises RuntimeError where this build has none.
+// The CUDA part, loaded at the first call. Raises RuntimeError if this build has none.
 const cuda_table& cuda();
 
-// Raises ValueError, MemoryError or RuntimeError with the library's sentence.
+// Raises ValueError, MemoryError or RuntimeError with the library's message.
 void check(cornerturn_status status);
 void check(const cuda_table& of, cornerturn_status status);
 
-// The source as the destination's axes walk it: its axis axes[k] is the destination's k. Both are read.
+// The source with its axes in the destination's order: axis k is the source's axis axes[k]. The source has been read.
 array permuted(const array& source, const int* axes);
 
-// Both have the same extents, element size and memory.
+// Both arrays have the same extents, element size and memory.
 void copy(const array& source, const array& destination, int threads, void* stream);
 std::string explain(const array& source, const array& destination);
 

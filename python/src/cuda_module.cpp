@@ -1,5 +1,5 @@
-// The module cornerturn._cuda: libcornerturn for the module _core, which imports it when the first array on a GPU comes
-// in. It needs no driver to be imported.
+// The module cornerturn._cuda: libcornerturn for the module _core. _core imports it for the first array on a GPU. The
+// import needs no driver.
 #include <Python.h>
 #include <cuda_runtime.h>
 
@@ -12,7 +12,7 @@ namespace {
 using cornerturn::python::cuda_table;
 namespace xla = cornerturn::python::xla;
 
-thread_local const char* failed_text = nullptr;  // of a call of CUDA's here; else cornerturn_last_error() has it
+thread_local const char* failed_text = nullptr;  // of a CUDA call here. If null, cornerturn_last_error() has it
 
 cornerturn_status as_status(cudaError_t error) {
     if (error == cudaSuccess) return CORNERTURN_OK;
@@ -21,7 +21,7 @@ cornerturn_status as_status(cudaError_t error) {
     return CORNERTURN_CUDA_ERROR;
 }
 
-// The device is the current one while this lives.
+// Makes the device current while this object exists.
 class current {
 public:
     explicit current(int device) {
@@ -97,7 +97,7 @@ cornerturn_status devices(int* count) {
 
 const char* last_error() { return failed_text != nullptr ? failed_text : cornerturn_last_error(); }
 
-// XLA has made the array's device the current one.
+// XLA has made the array's device current.
 xla::error* handle(xla::call_frame* frame) {
     return xla::handle(
         frame,

@@ -1,4 +1,4 @@
-// What the module _core calls of the module _cuda, by a table in its capsule `table`. The two are built together.
+// The functions of the module _cuda that the module _core calls, in the capsule `table`. Both are built together.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace cornerturn::python {
 
 inline constexpr const char* kTableName = "cornerturn._cuda.table";
 
-// A device is CUDA's number of it. Functions make it the current one meanwhile.
+// A device is a CUDA device number. The functions make it current while they run.
 struct cuda_table {
     cornerturn_status (*copy)(int device, int rank, const std::int64_t* extents, const void* source,
                               const std::int64_t* source_strides, void* destination,
@@ -19,7 +19,7 @@ struct cuda_table {
                                  const std::int64_t* source_strides, const void* destination,
                                  const std::int64_t* destination_strides, std::int64_t element_size, char* text,
                                  std::size_t text_size);
-    // What `stream` gets from now on comes after what `before` has got.
+    // Makes later work in `stream` wait for the work in `before`.
     cornerturn_status (*wait)(int device, void* stream, void* before);
     cornerturn_status (*device_of)(const void* address, int* device);
     cornerturn_status (*devices)(int* count);

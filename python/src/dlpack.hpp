@@ -1,4 +1,4 @@
-// DLPack's binary interface, version 1.3, as far as this package uses it:
+// The part of DLPack's binary interface, version 1.3, that this package uses:
 // https://dmlc.github.io/dlpack/latest/c_api.html
 #pragma once
 
@@ -47,8 +47,8 @@ struct versioned_tensor {  // in a capsule named "dltensor_versioned"
     dlpack::tensor tensor;
 };
 
-// What an array type offers to C code, in the capsule __dlpack_c_exchange_api__ of the type. Functions return 0, or -1
-// with a Python error set. None of them synchronises streams.
+// What an array type offers to C code, in its capsule __dlpack_c_exchange_api__. Functions return 0, or -1 with a
+// Python error set. None of them synchronises streams.
 struct exchange_api {
     dlpack::version version;
     const exchange_api* previous;  // of an older major version

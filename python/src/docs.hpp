@@ -1,4 +1,4 @@
-// The docstrings of cornerturn's functions.
+// The docstrings of the functions of cornerturn.
 #pragma once
 
 namespace cornerturn::python::docs {
@@ -6,45 +6,45 @@ namespace cornerturn::python::docs {
 inline constexpr const char* kTranspose = R"(
 Permute the axes of an array, into a new array without gaps.
 
-The elements are moved, bit for bit, at memory bandwidth. ``numpy.transpose`` and ``torch.permute`` return a view.
+The elements are copied bit for bit, at memory bandwidth. ``numpy.transpose`` and ``torch.permute`` return a view.
 
 Parameters
 ----------
 x : array
-    Up to 32 axes, strides of any sign, any dtype of fixed size. A numpy array, a PyTorch tensor, a CuPy array, or an
-    array with ``__dlpack__`` or ``__cuda_array_interface__``. It is not changed, and may be read-only.
+    A numpy array, a PyTorch tensor, a CuPy array, or an array with ``__dlpack__`` or ``__cuda_array_interface__``.
+    It has up to 32 axes, strides of any sign, and any dtype of fixed size. It is not changed, and may be read-only.
 axes : sequence of int, optional
-    Axis k of the result is axis ``axes[k]`` of `x`; an axis below 0 counts from the end. Default: the axes reversed.
+    Axis k of the result is axis ``axes[k]`` of `x`. A negative axis counts from the end. Default: the axes reversed.
 out : array, optional
-    Where the result goes: of the result's shape and dtype, in the same memory as `x`, with any strides. It must share no
-    element with `x`. Arrays of libraries other than numpy, PyTorch and CuPy need it.
+    The array for the result. It has the result's shape and dtype, is in the same memory as `x`, and has any strides. It
+    must not share elements with `x`. It is required if `x` comes from a library other than numpy, PyTorch and CuPy.
 stream : int or stream object, optional
-    The CUDA stream that does the work: a ``cudaStream_t``, or a stream of PyTorch, CuPy, numba or cuda.core. The call first
-    makes it wait for the library's current stream. The result is ready in the given stream: make other streams wait for it
-    before they use it. Default: the current stream of the library that `x`, or `out` if given, comes from. If that library
-    has no current stream: CUDA's default stream.
+    The CUDA stream that does the work: a ``cudaStream_t``, or a stream of PyTorch, CuPy, numba or cuda.core. The call
+    first makes it wait for the library's current stream. The result is ready in the given stream. Other streams must
+    wait for it before they use the result. Default: the current stream of the library of `out` if given, else of `x`.
+    If that library has no current stream: CUDA's default stream.
 threads : int, optional
-    At most so many threads, in host memory. Default: all cores.
+    The largest number of threads, for host memory. Default: all cores.
 
 Returns
 -------
 array
-    `out` if given. Else a new array of the library of `x`, from its allocator, row-major without gaps.
+    `out` if given. Else a new row-major array without gaps, from the library of `x` and its allocator.
 
 Raises
 ------
 ValueError
     If axes, shapes, devices or streams do not match, or `x` and `out` overlap.
 TypeError
-    If an argument is no array, if its elements are Python objects or smaller than a byte, or if dtypes differ.
+    If an argument is not an array, if its elements are Python objects or smaller than a byte, or if dtypes differ.
 RuntimeError
-    If CUDA reports an error, or this build or machine cannot do it.
+    If CUDA reports an error, or if this build or machine cannot do the work.
 
 Notes
 -----
-In host memory the work is done on return, and other Python threads run meanwhile. On a GPU it is ordered in the stream; the
-call waits for nothing, and can be captured in a CUDA graph. A PyTorch tensor that requires grad goes through
-``torch.ops.cornerturn.permute``, which autograd records.
+In host memory, the work is done when the call returns. Other Python threads run meanwhile. On a GPU, the work is
+ordered in the stream. The call does not wait for it, and can be captured in a CUDA graph. If a PyTorch tensor requires
+grad, the call goes through ``torch.ops.cornerturn.permute``, which autograd records.
 
 Examples
 --------
@@ -56,7 +56,7 @@ Examples
 )";
 
 inline constexpr const char* kMatrixTranspose = R"(
-Transpose the matrices that the last two axes hold: ``transpose`` with these two swapped.
+Transpose the matrices in the last two axes: ``transpose`` with these two axes swapped.
 
 Parameters
 ----------
@@ -80,7 +80,7 @@ Examples
 inline constexpr const char* kContiguous = R"(
 Return an array with the same elements, row-major and without gaps.
 
-It does what ``x.contiguous()`` does in PyTorch and ``numpy.ascontiguousarray`` in numpy, for any strided view.
+It does the same as ``x.contiguous()`` in PyTorch and ``numpy.ascontiguousarray`` in numpy, for any strided view.
 
 Parameters
 ----------
@@ -92,7 +92,7 @@ stream, threads
 Returns
 -------
 array
-    `x` itself where it has no gaps. Else a new array, as `transpose` returns it.
+    `x` itself if it has no gaps. Else a new array, as `transpose` returns it.
 
 Examples
 --------
@@ -103,17 +103,17 @@ Examples
 )";
 
 inline constexpr const char* kCopyto = R"(
-Copy the elements of an array into another, whatever the strides of both.
+Copy the elements of an array into another. Both may have any strides.
 
 Parameters
 ----------
 dst : array
     The destination. Its elements must not overlap each other or those of `src`.
 src : array
-    Of the same dtype, in the same memory. Its shape is broadcast to that of `dst`, by numpy's rules. It may come from
-    another library.
+    The source, with the same dtype and in the same memory. Its shape is broadcast to that of `dst`, by numpy's rules.
+    It may come from another library.
 stream, threads
-    As for `transpose`; the current stream is that of the library of `dst`.
+    As for `transpose`. The current stream is that of the library of `dst`.
 
 Returns
 -------
@@ -126,7 +126,8 @@ ValueError, TypeError, RuntimeError
 
 Notes
 -----
-What lies between the elements of `dst` is never written. Autograd learns that a PyTorch tensor has changed.
+Memory between the elements of `dst` is never written. If `dst` is a PyTorch tensor, autograd is told that it has
+changed.
 
 Examples
 --------
@@ -139,7 +140,7 @@ array([[0., 1., 2.],
 )";
 
 inline constexpr const char* kExplain = R"(
-Say how ``transpose(x, axes)`` would be done. Nothing is moved.
+Say how ``transpose(x, axes)`` would be done. It moves nothing.
 
 Parameters
 ----------
@@ -151,7 +152,7 @@ axes : sequence of int, optional
 Returns
 -------
 str
-    One line: in host memory the way and its reason; on a GPU the kernel and what it costs by prediction.
+    One line. In host memory: the method and the reason for it. On a GPU: the kernel and its predicted cost.
 
 Examples
 --------

@@ -40,7 +40,7 @@ int threads_of(nb::handle threads, const array& a) {
     return static_cast<int>(std::min<Py_ssize_t>(count, 1 << 20));
 }
 
-// numpy.transpose's axes as numbers from 0 on.
+// The axes of numpy.transpose, as numbers from 0.
 struct axes_list {
     int numbers[kMostAxes];
 
@@ -59,7 +59,7 @@ struct axes_list {
         if (!all.is_valid()) throw nb::python_error();
         const Py_ssize_t count = PyTuple_Size(all.ptr());
         if (count != rank)
-            raise_value_error("axes has %zd numbers: x has %d axes, and each must stand there once", count, rank);
+            raise_value_error("axes has %zd numbers: x has %d axes, and each must be named once", count, rank);
         bool seen[kMostAxes] = {};
         for (int i = 0; i < rank; ++i) {
             const Py_ssize_t given = PyNumber_AsSsize_t(PyTuple_GetItem(all.ptr(), i), nullptr);
@@ -84,39 +84,40 @@ void check_same_place(const array& a, const char* a_name, const array& b, const 
 void check_same_type(const array& a, const char* a_name, const array& b, const char* b_name) {
     if (same_type(a, b)) return;
     if (text_of_type(a) == text_of_type(b))
-        nb::raise_type_error("%s and %s have elements of dtype %s, of which libraries do not tell each other enough",
+        nb::raise_type_error("%s and %s have elements of dtype %s, which their libraries cannot describe to each other",
                              a_name, b_name, text_of_type(a).c_str());
-    nb::raise_type_error("%s has elements of dtype %s: they must be of %s's, %s", b_name, text_of_type(b).c_str(),
+    nb::raise_type_error("%s has elements of dtype %s: they must have %s's dtype, %s", b_name, text_of_type(b).c_str(),
                          a_name, text_of_type(a).c_str());
 }
 
-// Where nothing is recorded. `name` is the argument's.
+// For calls that record nothing. `name` is the name of the argument.
 void check_plain(const array& a, const char* name) {
     if (is_subclass(a))
-        nb::raise_type_error("%s is a %s, which may be more than its memory: give a torch.Tensor", name,
+        nb::raise_type_error("%s is a %s, which may be more than its memory: pass a torch.Tensor", name,
                              name_of(a.object.type()).c_str());
 }
 
 [[noreturn]] void refuse_recorded(const char* name) {
     raise_value_error(
         "%s requires grad, and a write to a given array is not recorded: call this under torch.no_grad(), or import "
-        "cornerturn.torch and take the tensor that torch.ops.cornerturn.permute returns, which autograd records",
+        "cornerturn.torch and use the result of torch.ops.cornerturn.permute, which autograd records",
         name);
 }
 
 [[noreturn]] void refuse_dual(const char* name) {
-    raise_value_error("%s has a forward gradient, which this would lose: permute it by PyTorch's own functions", name);
+    raise_value_error("%s has a forward gradient, which this would lose: permute it with PyTorch's own functions",
+                      name);
 }
 
 void check_destination(const array& a, const char* name) {
     switch (special_of(a)) {
         case special::none: break;
-        case special::lazy: raise_value_error("%s is a conjugated or negated view: give a tensor that is not", name);
+        case special::lazy: raise_value_error("%s is a conjugated or negated view: pass a tensor that is not", name);
         case special::recorded: refuse_recorded(name);
         case special::dual: refuse_dual(name);
     }
     if (a.read_only) raise_value_error("%s is read-only", name);
-    if (a.copied) raise_value_error("%s exports a copy of its memory, so that what is written would be lost", name);
+    if (a.copied) raise_value_error("%s exports a copy of its memory, so a write to it would be lost", name);
 }
 
 void check_source(const array& a, const char* name) {
@@ -132,7 +133,7 @@ struct given_stream {
     void* handle = nullptr;
 };
 
-// Of the array whose library says in which stream work goes, which is read here.
+// Reads the array whose library decides the stream, and returns that stream.
 void* read_first(array& a, const char* name, given_stream stream) {
     if (stream.given) {
         read(a, name, true, stream.handle);
@@ -147,12 +148,12 @@ void* read_first(array& a, const char* name, given_stream stream) {
 void read_second(array& a, const char* name, const array& first, void* stream) {
     const bool same = a.from == first.from && (a.from != library::other || (a.api != nullptr && a.api == first.api));
     read(a, name, !same, stream);
-    // PyTorch gives memory to others once its own streams are done with it.
+    // PyTorch reuses memory as soon as its own streams are done with it.
     if (!same && a.from == library::torch && a.on_gpu)
         libraries("used_in")(a.object, reinterpret_cast<std::uintptr_t>(stream));
 }
 
-// Whether another function is to be called instead: with the stream as the library's current one.
+// Whether on_stream() must be called instead, which makes the given stream the library's current one.
 bool is_for_library(const array& a, nb::handle stream) {
     return !stream.is_none() && (a.from == library::torch || a.from == library::cupy);
 }
@@ -166,7 +167,7 @@ nb::object core(const char* name) { return nb::module_::import_("cornerturn._cor
 
 // ---- The functions ----
 
-// Of an array that is not read.
+// The rank of an array that has not been read.
 int rank_of(nb::handle x) {
     const int rank = nb::cast<int>(x.attr("ndim"));
     check_rank(rank, "x");
@@ -179,7 +180,7 @@ nb::object tuple_of(const axes_list& axes, int rank) {
     return all;
 }
 
-// Of x, which is read, into a new array.
+// Permutes x, which has been read, into a new array.
 nb::object permute_new(const array& x, const axes_list& axes, nb::handle threads, void* stream) {
     const array from = permuted(x, axes.numbers);
     const array to = new_array(x, from.rank, from.extents);
@@ -187,7 +188,7 @@ nb::object permute_new(const array& x, const axes_list& axes, nb::handle threads
     return to.made;
 }
 
-// Of x into out, which are read, and of which nothing is recorded.
+// Permutes x into out. Both have been read, and autograd records neither.
 nb::object permute_into(const array& x, const array& out, const axes_list& axes, nb::handle threads, void* stream) {
     const array from = permuted(x, axes.numbers);
     if (out.rank != from.rank || !std::equal(from.extents, from.extents + from.rank, out.extents))
@@ -251,7 +252,7 @@ nb::object matrix_transpose(nb::handle x, nb::handle out, nb::handle stream, nb:
     return transpose(x, tuple_of(axes, a.rank), out, stream, threads);
 }
 
-// Without a word to autograd, which has recorded it or need not.
+// Tells autograd nothing: it has recorded the call already, or need not.
 nb::object permute_unrecorded(nb::handle x, nb::handle axes) {
     array from = identify(x, "x");
     if (is_subclass(from)) return permute_unrecorded(libraries("plain")(x), axes);
@@ -270,7 +271,7 @@ nb::object contiguous(nb::handle x, nb::handle stream, nb::handle threads) {
     }
     if (from.api == nullptr && is_lazy(from)) return contiguous(libraries("resolved")(x), stream, threads);
     void* const its = read_first(from, "x", stream_of(stream));
-    threads_of(threads, from);  // wrong ones are refused even where nothing is moved
+    threads_of(threads, from);  // refuses wrong values even if nothing is moved
     if (from.is_packed()) return nb::borrow(x);
     switch (special_of(from)) {
         case special::none: break;
@@ -296,7 +297,7 @@ void copyto(nb::handle destination, nb::handle source, nb::handle stream, nb::ha
     check_same_place(from, "src", to, "dst");
     check_source(from, "src");
     check_same_type(to, "dst", from, "src");
-    // As numpy broadcasts: axes that src lacks, or that it has one element along, are repeated.
+    // Broadcasts as numpy does: axes that src lacks, or that have one element in src, are repeated.
     array spread(from, to.rank);
     bool fits = from.rank <= to.rank;
     for (int i = 0; i < to.rank && fits; ++i) {
@@ -319,7 +320,7 @@ std::string explain(nb::handle x, nb::handle axes) {
     read_first(source, "x", {});
     const axes_list order(axes, source.rank);
     const array from = permuted(source, order.numbers);
-    // Into a new array, somewhere behind.
+    // Stands for a new array, somewhere after x in memory.
     array to = from;
     std::int64_t next = to.element_size;
     std::uintptr_t end = from.data;
@@ -334,7 +335,7 @@ std::string explain(nb::handle x, nb::handle axes) {
     return explain(from, to);
 }
 
-// ---- XLA, and what is here ----
+// ---- XLA, and the GPUs that are here ----
 
 xla::error* handle(xla::call_frame* frame) {
     return xla::handle(

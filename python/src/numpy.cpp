@@ -5,7 +5,7 @@
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #if NPY_ABI_VERSION < 0x02000000
-#error "numpy 2 is needed to build the package, which then runs with older ones, too"
+#error "building the package needs numpy 2; the built package also runs with older versions"
 #endif
 
 namespace cornerturn::python {
@@ -27,7 +27,7 @@ bool is_loaded() {
 }
 
 bool is_plain(nb::handle object) {
-    // A memmap's memory is all that it adds; numpy gives one for slices of a memmap, too.
+    // A memmap differs only in its memory. numpy returns one for slices of a memmap, too.
     static nb::handle memmap;
     if (!memmap.is_valid()) memmap = nb::object(nb::module_::import_("numpy").attr("memmap")).release();
     return PyArray_CheckExact(object.ptr()) || object.type().is(memmap);
@@ -56,14 +56,14 @@ void read_numpy(array& a, const char* name) {
 
 void make_numpy(array& made, nb::handle like) {
     PyArray_Descr* const type = PyArray_DESCR(as_numpy(like));
-    Py_INCREF(reinterpret_cast<PyObject*>(type));  // the new array's
+    Py_INCREF(reinterpret_cast<PyObject*>(type));  // the new array owns a reference
     PyObject* const its =
         PyArray_NewFromDescr(&PyArray_Type, type, made.rank, made.extents, nullptr, nullptr, 0, nullptr);
     if (its == nullptr) throw nb::python_error();
     made.made = nb::steal(its);
     made.object = its;
     made.data = reinterpret_cast<std::uintptr_t>(PyArray_DATA(as_numpy(its)));
-    // numpy makes strings of one character for those of none, which nothing is moved into.
+    // numpy makes one-character strings for empty strings. No element is moved into them.
     if (made.element_size == 0)
         std::memset(PyArray_DATA(as_numpy(its)), 0, static_cast<std::size_t>(PyArray_NBYTES(as_numpy(its))));
 }

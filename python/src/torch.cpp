@@ -8,15 +8,15 @@
 namespace cornerturn::python {
 namespace {
 
-// Tensor.new_empty takes 2 us on a GPU, as long as two thirds of a launch. These two functions take half of
-// that: PyTorch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h) makes the tensor, and what every C++ extension
-// calls wraps it for Python. They are used with versions of PyTorch that they were tested with.
+// Tensor.new_empty takes 2 us on a GPU, two thirds of the time of a launch. Two other functions take half of that:
+// PyTorch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h) makes the tensor. THPVariable_Wrap, which every C++
+// extension calls, wraps it for Python. They are used only with the versions of PyTorch that they were tested with.
 struct maker {
     int (*empty)(std::int64_t rank, const std::int64_t* extents, const std::int64_t* strides, std::int32_t type,
                  std::int32_t device_kind, std::int32_t device, void** tensor) = nullptr;
     int (*data_of)(void* tensor, void** data) = nullptr;
-    int (*destroy)(void* tensor) = nullptr;     // tensor: a pointer to an at::Tensor on the heap
-    PyObject* (*wrap)(void* tensor) = nullptr;  // takes what the at::Tensor holds
+    int (*destroy)(void* tensor) = nullptr;     // tensor: an at::Tensor on the heap
+    PyObject* (*wrap)(void* tensor) = nullptr;  // takes over the contents of the at::Tensor
 
     static constexpr int kFirstTested = 11, kLastTested = 15;  // of versions 2.x
 
@@ -31,7 +31,7 @@ struct maker {
         if (tensors == nullptr || objects == nullptr) return;
         find(tensors, "aoti_torch_get_data_ptr", data_of);
         find(tensors, "aoti_torch_delete_tensor_object", destroy);
-        // THPVariable_Wrap(at::TensorBase&&), or with the argument by value, which is passed by its address, too.
+        // THPVariable_Wrap(at::TensorBase&&), or by value: that is also passed by address.
         find(objects, "_Z16THPVariable_WrapON2at10TensorBaseE", wrap);
         if (wrap == nullptr) find(objects, "_Z16THPVariable_WrapN2at10TensorBaseE", wrap);
         if (data_of != nullptr && destroy != nullptr && wrap != nullptr)
@@ -45,7 +45,7 @@ private:
     }
 };
 
-// PyTorch's number of a type, which files hold, too; -1 for one that is rare.
+// PyTorch's number for a type, as in PyTorch's files. -1 for rare types.
 std::int32_t number_of(dlpack::data_type type) {
     if (type.lanes != 1) return -1;
     const int bits = type.bits;
@@ -60,13 +60,13 @@ std::int32_t number_of(dlpack::data_type type) {
     }
 }
 
-// Where memory runs out, the C interface prints a stack; what is large takes its time anyhow.
+// For small tensors only: if memory runs out, the C interface prints a stack, and large tensors take long anyhow.
 constexpr std::int64_t kSmall = 1 << 20;  // bytes
 
 }  // namespace
 
 bool make_torch(array& made) {
-    static const maker* found = nullptr;  // not a static object: another thread may run while it is made
+    static const maker* found = nullptr;  // not a static object: other threads may run during its constructor
     if (found == nullptr) found = new maker;
     const maker& of_torch = *found;
     const std::int32_t type = number_of(made.type);

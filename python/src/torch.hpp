@@ -1,11 +1,11 @@
-// New tensors of PyTorch's.
+// Makes PyTorch tensors.
 #pragma once
 
 #include "array.hpp"
 
 namespace cornerturn::python {
 
-// A packed tensor of the extents, the type and the device of `made`: completes it. False where it cannot be made here.
+// Makes a packed tensor with the extents, type and device of `made`, and completes `made`. False if it cannot.
 bool make_torch(array& made);
 
 }  // namespace cornerturn::python

@@ -1,6 +1,6 @@
-// XLA's interface for foreign functions, as far as the handlers use it: https://openxla.org/xla/custom_call. Each
-// struct begins with its size and grows at its end alone; versions 0.3 and 0.4 were compared. tests/python/test_jax.py
-// compares them with the header of the JAX that it finds.
+// The part of XLA's interface for foreign functions that the handlers use: https://openxla.org/xla/custom_call. Each
+// struct begins with its size, and later versions add members only at its end. Versions 0.3 and 0.4 were compared.
+// tests/python/test_jax.py compares these structs with the header of the installed JAX.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace cornerturn::python::xla {
 
-inline constexpr int kMajor = 0, kMinor = 1;   // what the handlers need
+inline constexpr int kMajor = 0, kMinor = 1;   // the version that the handlers need
 inline constexpr int kMetadata = 1;            // an extension's type
 inline constexpr int kExecute = 3;             // a stage
 inline constexpr int kArray = 1, kScalar = 3;  // types of attributes

@@ -1,5 +1,5 @@
-// The foreign function `cornerturn_permute` for XLA: one argument, one result, and the attributes `axes`
-// (numpy.transpose's, 64-bit) and `element_size`.
+// The foreign function `cornerturn_permute` for XLA. It has one argument, one result, and the attributes `axes`
+// (64-bit, as for numpy.transpose) and `element_size`.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace cornerturn::python::xla {
 
-// The attribute of that name and type, or null.
+// The attribute with this name and type, or null.
 inline const void* attribute(const call_frame& frame, std::string_view name, int type) {
     for (std::int64_t i = 0; i < frame.attributes.count; ++i) {
         const xla::name& its = *frame.attributes.names[i];
@@ -25,10 +25,10 @@ inline error* failed(const call_frame& frame, int code, const char* message) {
     return frame.api->create_error(&arguments);
 }
 
-// `permute` has the arguments of cornerturn_cuda_permute but the stream, for which it gets the frame.
+// `permute` has the arguments of cornerturn_cuda_permute, with the frame instead of the stream.
 template <class Permute>
 error* handle(call_frame* frame, Permute permute) {
-    // XLA asks what the handler was made for when it is registered.
+    // When the handler is registered, XLA asks for the version that it was made for.
     if (frame->extensions != nullptr && frame->extensions->type == kMetadata) {
         metadata& its = *reinterpret_cast<metadata_extension*>(frame->extensions)->metadata;
         its.api_version.major = kMajor;
@@ -40,13 +40,14 @@ error* handle(call_frame* frame, Permute permute) {
     const auto* element = static_cast<const scalar*>(attribute(*frame, "element_size", kScalar));
     if (frame->arguments.count != 1 || frame->results.count != 1 || axes == nullptr || element == nullptr)
         return failed(*frame, kInvalidArgument,
-                      "cornerturn_permute takes one array, and the attributes axes and element_size");
+                      "cornerturn_permute takes one array and the attributes axes and element_size");
     const auto& from = *static_cast<const buffer*>(frame->arguments.each[0]);
     const auto& to = *static_cast<const buffer*>(frame->results.each[0]);
     int order[32];
     const int rank = static_cast<int>(axes->size);
     if (from.rank != rank || to.rank != rank || rank > 32)
-        return failed(*frame, kInvalidArgument, "cornerturn_permute needs as many axes as the array has, up to 32");
+        return failed(*frame, kInvalidArgument,
+                      "cornerturn_permute: axes needs one number for each axis, and at most 32");
     for (int i = 0; i < rank; ++i) {
         std::int64_t axis;
         std::memcpy(&axis, static_cast<const char*>(axes->data) + static_cast<std::size_t>(i) * sizeof axis,

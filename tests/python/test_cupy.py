@@ -75,7 +75,7 @@ def test_host_and_device_are_not_mixed():
     x = cupy.zeros((3, 4))
     with pytest.raises(ValueError, match="both must be in the same memory"):
         cornerturn.transpose(x, out=numpy.zeros((4, 3)))
-    with pytest.raises(TypeError, match="they must be of"):
+    with pytest.raises(TypeError, match="they must have"):
         cornerturn.transpose(x, out=cupy.zeros((4, 3), "f4"))
 
 

@@ -88,7 +88,7 @@ def test_shard_map():
 def test_what_is_refused():
     x = jnp.zeros((3, 4))
     for wrong in ((0,), (0, 0), (0, 2)):
-        with pytest.raises(ValueError, match="each of x's 2 axes must stand there once"):
+        with pytest.raises(ValueError, match="each of x's 2 axes must be named once"):
             cornerturn.jax.transpose(x, wrong)
     for wrong in ((0.9, 1.2), "10"):
         with pytest.raises(TypeError):

@@ -141,7 +141,7 @@ def test_what_is_refused():
     refused(TypeError, "interpreted as an integer", cornerturn.transpose, x, (0.0, 1))
     refused(TypeError, "not iterable", cornerturn.transpose, x, 1)
     refused(ValueError, r"out has shape \(3, 4\): it must be \(4, 3\)", cornerturn.transpose, x, out=x.copy())
-    refused(TypeError, "out has elements of dtype float64: they must be of x's, float32", cornerturn.transpose, x,
+    refused(TypeError, "out has elements of dtype float64: they must have x's dtype, float32", cornerturn.transpose, x,
             out=numpy.zeros((4, 3)))
     refused(TypeError, "out has elements of dtype int32", cornerturn.transpose, x, out=numpy.zeros((4, 3), "i4"))
     square = numpy.arange(16.0).reshape(4, 4)
@@ -203,7 +203,7 @@ def test_arrays_of_other_libraries(versioned):
     cornerturn.transpose(x, out=dlpack_only(target, versioned))
     assert same(target, x.T)
     refused(TypeError, "give one as out", cornerturn.transpose, dlpack_only(x))
-    refused(TypeError, "they must be of", cornerturn.transpose, dlpack_only(x), out=numpy.zeros((40, 30), "u4"))
+    refused(TypeError, "they must have", cornerturn.transpose, dlpack_only(x), out=numpy.zeros((40, 30), "u4"))
 
 
 class cuda_array:

@@ -233,7 +233,7 @@ def test_what_is_refused():
             cornerturn.transpose(wrong)
     with pytest.raises(ValueError, match="stream is for arrays on a GPU"):
         cornerturn.transpose(x, stream=0)
-    with pytest.raises(TypeError, match="out has elements of dtype torch.int32: they must be of x's, torch.float32"):
+    with pytest.raises(TypeError, match="out has elements of dtype torch.int32: they must have x's dtype, torch.float32"):
         cornerturn.transpose(x, out=torch.zeros(4, 3, dtype=torch.int32))
     with pytest.raises(ValueError, match="overlap"):
         square = torch.zeros(4, 4)
@@ -272,7 +272,7 @@ def test_to_and_from_numpy():
     halves = numpy.zeros((4, 3), ml_dtypes.bfloat16)
     cornerturn.copyto(halves, target.bfloat16())
     assert (halves.astype("f4") == target.numpy()).all()
-    with pytest.raises(TypeError, match="they must be of"):
+    with pytest.raises(TypeError, match="they must have"):
         cornerturn.copyto(numpy.zeros((4, 3), "f2"), target.bfloat16())
     lazy = torch.randn(4, 3, dtype=torch.complex64).conj()
     for view in (lazy, lazy.imag):
