@@ -1,28 +1,36 @@
-// Copies between tensors in host memory that have the same extents and any strides, and permutations of axes, on all
-// cores.
-//
-//     cornerturn::copy(source, destination);
-//     cornerturn::permute(nchw, {0, 2, 3, 1}, nhwc);
-//
-// cornerturn/tensor_view.hpp says how to view tensors. Every call does the following, and nothing else:
-//  - Effect: copy: destination(i, j, ...) = source(i, j, ...) for every element, bit for bit. permute(source, axes,
-//    destination): axis k of the destination is axis axes[k] of the source, as numpy.transpose has it; an axis below 0
-//    counts from the end. Gaps between the destination's elements are never written; of the source, bytes beside
-//    elements may be read, on pages that have elements, and never matter. It is done when the call returns, and other
-//    threads see it as they see any write of the calling one.
-//  - Elements have any trivially copyable type, of any size.
-//  - Strides: any sign. The source may repeat elements (a stride of 0, or axes that overlap). The destination may not:
-//    the axes of its elements, sorted by stride, must each step beyond all that the smaller ones span; of two axes that
-//    interleave it is worked out; what is left is `unsupported`.
-//  - Aliasing: source and destination share no element. Where both lie within each other's range of addresses, they may
-//    interleave as slices of one larger tensor do; what cannot be decided is `unsupported`. A tensor that is copied to
-//    itself stays as it is. Nothing is permuted in place.
-//  - Threads: any number may call at once. The work is shared out by oneTBB: to the cores of the arena that the caller
-//    is in, or to as many as host_options says; one thread does it without oneTBB. Each thread keeps up to 2 MiB for
-//    the next call.
-//  - An empty tensor does nothing; its pointer may be null.
-//  - Errors come before anything is written: invalid_argument names the argument, its value and what it must be.
-//    std::bad_alloc, where there is no memory to work in, may leave the destination in part written.
+/// @file
+/// Copies between tensors in host memory that have the same extents and any strides, and permutations of axes, on all
+/// cores.
+///
+/// @code
+/// cornerturn::copy(source, destination);
+/// cornerturn::permute(nchw, {0, 2, 3, 1}, nhwc);
+/// @endcode
+///
+/// cornerturn/tensor_view.hpp says how to view tensors. These rules hold for every call:
+/// - **Effect** of copy(): destination(i, j, ...) = source(i, j, ...) for every element, bit for bit.
+/// - **Effect** of permute(source, axes, destination): axis k of the destination is axis axes[k] of the source, as in
+///   numpy.transpose. A negative axis counts from the end.
+/// - **Completion**: the work is done when the call returns. Other threads see it as they see any write of the calling
+///   thread.
+/// - **Gaps** between the elements of the destination are never written. Bytes beside the elements of the source may be
+///   read, on pages that have elements, and their values do not matter.
+/// - **Elements** have any trivially copyable type, of any size.
+/// - **Strides** may have any sign. The source may repeat elements: a stride may be 0, and axes may overlap.
+/// - **Destination**: its elements are distinct. Sort its axes by stride: each axis must step past everything that the
+///   axes with smaller strides span. Where just two axes interleave, the library works out whether elements coincide.
+///   What is left is `unsupported`.
+/// - **Aliasing**: source and destination share no element. They may interleave as slices of one larger tensor do. If
+///   the library cannot tell whether they share an element, the call is `unsupported`. A tensor that is copied to
+///   itself stays as it is. Nothing is permuted in place.
+/// - **Alignment**: an address is a multiple of alignof(T).
+/// - **Threads**: any number may call at once. oneTBB shares the work out: to the cores of the arena that the caller is
+///   in, or to as many threads as host_options says. One thread works without oneTBB. Each thread keeps up to 2 MiB for
+///   the next call.
+/// - **Empty** tensors: the call does nothing, and the pointer may be null.
+/// - **Errors** are found before anything is written. An invalid_argument names the argument, its value and what it
+/// must
+///   be. There is one exception: after a `std::bad_alloc` part of the destination may have been written.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +53,13 @@ CORNERTURN_EXPORT std::string explain_copy(const any_tensor& source, const any_t
                                            std::int64_t element_size, std::int64_t element_alignment);
 }  // namespace detail
 
+/// Copies a tensor.
+/// @param source The source.
+/// @param destination The destination, of the same extents. T is deduced from it.
+/// @param options How many threads to use.
+/// @throws invalid_argument if extents or strides do not fit, an address is wrong, or source and destination overlap.
+/// @throws unsupported if the library cannot tell whether elements overlap.
+/// @throws std::bad_alloc if working memory runs out.
 template <class T>
 void copy(const tensor_view<const std::type_identity_t<T>>& source, const tensor_view<T>& destination,
           host_options options = {}) {
@@ -52,7 +67,16 @@ void copy(const tensor_view<const std::type_identity_t<T>>& source, const tensor
     detail::copy(source.any(), destination.any(), sizeof(T), alignof(T), options);
 }
 
-// `axes` in braces, {0, 2, 3, 1}, or in a container.
+/// Permutes the axes of a tensor.
+/// @param source The source.
+/// @param axes The permutation: one number for each axis, in braces, {0, 2, 3, 1}, or in a container.
+/// @param destination The destination. The extent of axis k is that of axis axes[k] of the source. T is deduced from
+/// it.
+/// @param options How many threads to use.
+/// @throws invalid_argument if `axes` is no permutation, extents or strides do not fit, an address is wrong, or source
+/// and destination overlap.
+/// @throws unsupported if the library cannot tell whether elements overlap.
+/// @throws std::bad_alloc if working memory runs out.
 template <class T>
 void permute(const tensor_view<const std::type_identity_t<T>>& source, const detail::axis_list& axes,
              const tensor_view<T>& destination, host_options options = {}) {
@@ -60,7 +84,12 @@ void permute(const tensor_view<const std::type_identity_t<T>>& source, const det
     detail::permute(source.any(), axes, destination.any(), sizeof(T), alignof(T), options);
 }
 
-// How copy() would do it, and why: one line. It reads and writes no element. Throws what copy() would.
+/// Says in one line how copy() would copy, and why. It reads and writes no element.
+/// @param source The source.
+/// @param destination The destination, of the same extents. T is deduced from it.
+/// @return The line.
+/// @throws invalid_argument if copy() would.
+/// @throws unsupported if copy() would.
 template <class T>
 std::string explain_copy(const tensor_view<const std::type_identity_t<T>>& source, const tensor_view<T>& destination) {
     detail::check_elements<T>();

@@ -102,11 +102,10 @@ CORNERTURN_EXPORT const char* cornerturn_version_string(void);
 
 /**
  * Transposes one matrix.
- * @param source The address of the source.
+ * @param source,destination The addresses of both matrices.
  * @param rows The rows of the source, and columns of the destination.
  * @param cols The columns of the source, and rows of the destination.
  * @param source_ld The leading dimension of the source, cols or more.
- * @param destination The address of the destination.
  * @param destination_ld The leading dimension of the destination, rows or more.
  * @param element_size The bytes of an element.
  * @param threads The most threads to use; 0 for as many as there are cores.
@@ -125,14 +124,12 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_transpose(const void* source, int
  * - side by side in the rows of a larger matrix: stride >= cols and ld >= (count - 1) * stride + cols.
  *
  * Here rows and cols are those of the same side. The library refuses any other destination.
- * @param source The address of batch element 0 of the source.
+ * @param source,destination The addresses of batch element 0 of both sides.
  * @param rows The rows of each source matrix.
  * @param cols The columns of each source matrix.
  * @param source_ld The leading dimension of the source, cols or more.
- * @param source_stride The elements from one source matrix to the next.
- * @param destination The address of batch element 0 of the destination.
+ * @param source_stride,destination_stride The elements from one matrix to the next.
  * @param destination_ld The leading dimension of the destination, rows or more.
- * @param destination_stride The elements from one destination matrix to the next.
  * @param count The number of matrices.
  * @param element_size The bytes of an element.
  * @param threads The most threads to use; 0 for as many as there are cores.
@@ -181,10 +178,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_in_place(void* matrix, 
  * Copies a tensor: destination(i, j, ...) = source(i, j, ...) for every element, bit for bit.
  * @param rank The number of axes.
  * @param extents The extents of both tensors.
- * @param source The address of element (0, 0, ...) of the source.
- * @param source_strides The strides of the source, or NULL.
- * @param destination The address of element (0, 0, ...) of the destination.
- * @param destination_strides The strides of the destination, or NULL.
+ * @param source,destination The addresses of element (0, 0, ...) of both tensors.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param element_size The bytes of an element.
  * @param threads The most threads to use; 0 for as many as there are cores.
  * @return #CORNERTURN_OK or the code of the error.
@@ -198,11 +193,9 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_copy(int rank, const int64_t* ext
  * Permutes the axes of a tensor, as numpy.transpose does: axis k of the destination is axis axes[k] of the source.
  * @param rank The number of axes.
  * @param extents The extents of the source.
- * @param source The address of element (0, 0, ...) of the source.
- * @param source_strides The strides of the source, or NULL.
+ * @param source,destination The addresses of element (0, 0, ...) of both tensors.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param axes The permutation, an array of `rank` numbers. A negative axis counts from the end.
- * @param destination The address of element (0, 0, ...) of the destination.
- * @param destination_strides The strides of the destination, or NULL.
  * @param element_size The bytes of an element.
  * @param threads The most threads to use; 0 for as many as there are cores.
  * @return #CORNERTURN_OK or the code of the error.
@@ -216,10 +209,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_permute(int rank, const int64_t* 
  * Says in one line how cornerturn_copy() would copy, and why. It reads and writes no element.
  * @param rank The number of axes.
  * @param extents The extents of both tensors.
- * @param source The address of element (0, 0, ...) of the source.
- * @param source_strides The strides of the source, or NULL.
- * @param destination The address of element (0, 0, ...) of the destination.
- * @param destination_strides The strides of the destination, or NULL.
+ * @param source,destination The addresses of element (0, 0, ...) of both tensors.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param element_size The bytes of an element.
  * @param text Gets the line. A line that does not fit is cut off.
  * @param text_size The bytes of `text`, 1 or more. They include the NUL byte that ends the line.
@@ -248,11 +239,10 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_explain_copy(int rank, const int6
 
 /**
  * Transposes one matrix in the memory of a GPU.
- * @param source The address of the source.
+ * @param source,destination The addresses of both matrices.
  * @param rows The rows of the source, and columns of the destination.
  * @param cols The columns of the source, and rows of the destination.
  * @param source_ld The leading dimension of the source, cols or more.
- * @param destination The address of the destination.
  * @param destination_ld The leading dimension of the destination, rows or more.
  * @param element_size The bytes of an element.
  * @param stream The stream that orders the work.
@@ -266,14 +256,12 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose(const void* source
 /**
  * Transposes a batch of matrices of one shape in the memory of a GPU. The rules for strides are those of
  * cornerturn_transpose_batch().
- * @param source The address of batch element 0 of the source.
+ * @param source,destination The addresses of batch element 0 of both sides.
  * @param rows The rows of each source matrix.
  * @param cols The columns of each source matrix.
  * @param source_ld The leading dimension of the source, cols or more.
- * @param source_stride The elements from one source matrix to the next.
- * @param destination The address of batch element 0 of the destination.
+ * @param source_stride,destination_stride The elements from one matrix to the next.
  * @param destination_ld The leading dimension of the destination, rows or more.
- * @param destination_stride The elements from one destination matrix to the next.
  * @param count The number of matrices.
  * @param element_size The bytes of an element.
  * @param stream The stream that orders the work.
@@ -314,10 +302,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_transpose_in_place(void* mat
  * Copies a tensor in the memory of a GPU, as cornerturn_copy() does in host memory.
  * @param rank The number of axes.
  * @param extents The extents of both tensors.
- * @param source The address of element (0, 0, ...) of the source.
- * @param source_strides The strides of the source, or NULL.
- * @param destination The address of element (0, 0, ...) of the destination.
- * @param destination_strides The strides of the destination, or NULL.
+ * @param source,destination The addresses of element (0, 0, ...) of both tensors.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param element_size The bytes of an element.
  * @param stream The stream that orders the work.
  * @return #CORNERTURN_OK or the code of the error.
@@ -331,11 +317,9 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_copy(int rank, const int64_t
  * Permutes the axes of a tensor in the memory of a GPU, as cornerturn_permute() does in host memory.
  * @param rank The number of axes.
  * @param extents The extents of the source.
- * @param source The address of element (0, 0, ...) of the source.
- * @param source_strides The strides of the source, or NULL.
+ * @param source,destination The addresses of element (0, 0, ...) of both tensors.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param axes The permutation, an array of `rank` numbers. A negative axis counts from the end.
- * @param destination The address of element (0, 0, ...) of the destination.
- * @param destination_strides The strides of the destination, or NULL.
  * @param element_size The bytes of an element.
  * @param stream The stream that orders the work.
  * @return #CORNERTURN_OK or the code of the error.
@@ -355,10 +339,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_permute(int rank, const int6
  * @param device The number of the current device.
  * @param rank The number of axes.
  * @param extents The extents of both tensors.
- * @param source The address of element (0, 0, ...) of the source.
- * @param source_strides The strides of the source, or NULL.
- * @param destination The address of element (0, 0, ...) of the destination.
- * @param destination_strides The strides of the destination, or NULL.
+ * @param source,destination The addresses of element (0, 0, ...) of both tensors.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param element_size The bytes of an element.
  * @param stream The stream that orders the work.
  * @return #CORNERTURN_OK or the code of the error.
@@ -375,10 +357,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_copy_on(int device, int rank
  * It does not check whether source and destination overlap.
  * @param rank The number of axes.
  * @param extents The extents of both tensors.
- * @param source The address of element (0, 0, ...) of the source.
- * @param source_strides The strides of the source, or NULL.
- * @param destination The address of element (0, 0, ...) of the destination.
- * @param destination_strides The strides of the destination, or NULL.
+ * @param source,destination The addresses of element (0, 0, ...) of both tensors.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param element_size The bytes of an element.
  * @param text Gets the line. A line that does not fit is cut off.
  * @param text_size The bytes of `text`, 1 or more. They include the NUL byte that ends the line.
@@ -450,9 +430,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create(cornerturn_cuda_
  * @param rows The rows of each source matrix.
  * @param cols The columns of each source matrix.
  * @param source_ld The leading dimension of the source, cols or more.
- * @param source_stride The elements from one source matrix to the next.
+ * @param source_stride,destination_stride The elements from one matrix to the next.
  * @param destination_ld The leading dimension of the destination, rows or more.
- * @param destination_stride The elements from one destination matrix to the next.
  * @param count The number of matrices.
  * @param element_size The bytes of an element.
  * @return #CORNERTURN_OK or the code of the error.
@@ -468,8 +447,7 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create_batch(cornerturn
  * @param plan Gets the plan.
  * @param rank The number of axes.
  * @param extents The extents of both tensors.
- * @param source_strides The strides of the source, or NULL.
- * @param destination_strides The strides of the destination, or NULL.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param element_size The bytes of an element.
  * @return #CORNERTURN_OK or the code of the error.
  */
@@ -484,9 +462,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create_copy(cornerturn_
  * @param plan Gets the plan.
  * @param rank The number of axes.
  * @param extents The extents of the source.
- * @param source_strides The strides of the source, or NULL.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param axes The permutation, an array of `rank` numbers. A negative axis counts from the end.
- * @param destination_strides The strides of the destination, or NULL.
  * @param element_size The bytes of an element.
  * @return #CORNERTURN_OK or the code of the error.
  */
@@ -497,8 +474,7 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create_permutation(
 /**
  * Transposes, copies or permutes the elements at these addresses, as the plan says.
  * @param plan The plan. Its device must be the current device.
- * @param source The address of the source.
- * @param destination The address of the destination.
+ * @param source,destination The addresses of both matrices or tensors.
  * @param stream The stream that orders the work.
  * @return #CORNERTURN_OK or the code of the error.
  */

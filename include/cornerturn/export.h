@@ -1,7 +1,11 @@
-/* What a shared libcornerturn lets others see; all else in it is hidden. C and C++. */
+/**
+ * @file
+ * The symbols that the shared libraries export, for C and C++.
+ */
 #ifndef CORNERTURN_EXPORT_H
 #define CORNERTURN_EXPORT_H
 
+/** Marks what a shared libcornerturn or libcornerturn_host exports. All other symbols are hidden. */
 #if defined(__GNUC__)
 #define CORNERTURN_EXPORT __attribute__((visibility("default")))
 #else

@@ -1,10 +1,14 @@
-// What all calls on host memory take.
+/// @file
+/// The options of all calls on host memory.
 #pragma once
 
 namespace cornerturn {
 
+/// Options of a call on host memory.
 struct host_options {
-    int threads = 0;  // at most so many, the caller's among them; 0: as many as there are cores to run on
+    /// The most threads to use, the calling thread among them. 0 means as many as there are cores to run on. A negative
+    /// number is an error.
+    int threads = 0;
 };
 
 }  // namespace cornerturn

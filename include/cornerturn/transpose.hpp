@@ -1,23 +1,31 @@
-// Transposes of matrices in host memory, on all cores.
-//
-//     cornerturn::transpose(cornerturn::matrix_view{in, rows, cols}, cornerturn::matrix_view{out, cols, rows});
-//
-// cornerturn/matrix_view.hpp says how to view parts of matrices, batches, column-major matrices, containers and
-// mdspans.
-//
-// Every call does the following, and nothing else:
-//  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). An element has
-//    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fastest; any other size is correct and
-//    slower. It is done when the call returns, and other threads see it as they see any write of the calling one.
-//  - Threads: any number may call at once. The work is shared out by oneTBB: to the cores of the arena that the caller
-//    is in, or to as many as host_options says; one thread does it without oneTBB. Each thread keeps up to 2 MiB for
-//    the next call.
-//  - Aliasing: source and destination share no element, with one exception: the same square matrix (or batch) with the
-//    same leading dimension (and stride) as source and destination is transposed in place.
-//  - Gaps behind the rows are never written. They may be read, on pages that have elements, and never matter.
-//  - Empty matrices and batches do nothing; their pointers may be null.
-//  - Errors come before anything is written: invalid_argument names the argument, its value and what it must be.
-//    std::bad_alloc, where there is no memory to work in, leaves the destination in part written.
+/// @file
+/// Transposes of matrices in host memory, on all cores.
+///
+/// @code
+/// cornerturn::transpose(cornerturn::matrix_view{in, rows, cols}, cornerturn::matrix_view{out, cols, rows});
+/// @endcode
+///
+/// cornerturn/matrix_view.hpp says how to view parts of matrices, batches, column-major matrices, containers and
+/// mdspans.
+///
+/// These rules hold for every call:
+/// - **Effect**: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). The work
+/// is
+///   done when the call returns. Other threads see it as they see any write of the calling thread.
+/// - **Elements** have any trivially copyable type. Those of 1, 2, 4, 8 and 16 bytes are fastest. Any other size is
+///   correct and slower.
+/// - **Threads**: any number may call at once. oneTBB shares the work out: to the cores of the arena that the caller is
+///   in, or to as many threads as host_options says. One thread works without oneTBB. Each thread keeps up to 2 MiB for
+///   the next call.
+/// - **Aliasing**: source and destination share no element. There is one exception: a square matrix (or batch) is
+///   transposed in place if source and destination have the same address and leading dimension (and stride).
+/// - **Padding** after the rows is never written. It may be read, on pages that have elements, and its values do not
+///   matter.
+/// - **Alignment**: an address is a multiple of alignof(T).
+/// - **Empty** matrices and batches: the call does nothing, and the pointers may be null.
+/// - **Errors** are found before anything is written. An invalid_argument names the argument, its value and what it
+/// must
+///   be. There is one exception: after a `std::bad_alloc` part of the destination may have been written.
 #pragma once
 
 #include <cstdint>
@@ -30,20 +38,41 @@
 
 namespace cornerturn {
 
+/// Transposes a batch of matrices.
+/// @param source The source. All its matrices are rows x cols.
+/// @param destination The destination: as many matrices, each cols x rows. T is deduced from it.
+/// @param options How many threads to use.
+/// @throws invalid_argument if the shapes do not fit, an address is wrong, or source and destination overlap.
+/// @throws std::bad_alloc if working memory runs out.
 template <class T>
 void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, host_options options = {});
 
+/// Transposes a matrix.
+/// @param source The source, rows x cols.
+/// @param destination The destination, cols x rows. T is deduced from it.
+/// @param options How many threads to use.
+/// @throws invalid_argument if the shapes do not fit, an address is wrong, or source and destination overlap.
+/// @throws std::bad_alloc if working memory runs out.
 template <class T>
 void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T> destination,
                host_options options = {}) {
     transpose<T>(detail::one(source), detail::one(destination), options);
 }
 
-// In place: m.rows == m.cols.
+/// Transposes a square matrix in place.
+/// @param m The matrix: m.rows == m.cols.
+/// @param options How many threads to use.
+/// @throws invalid_argument if the matrix is not square, or its leading dimension or address is wrong.
+/// @throws std::bad_alloc if working memory runs out.
 template <class T>
 void transpose_in_place(matrix_view<T> m, host_options options = {}) {
     transpose<T>(m, m, options);
 }
+/// Transposes each matrix of a batch in place.
+/// @param m The batch: m.rows == m.cols, and its matrices share no element.
+/// @param options How many threads to use.
+/// @throws invalid_argument if the matrices are not square, or the layout or the address is wrong.
+/// @throws std::bad_alloc if working memory runs out.
 template <class T>
 void transpose_in_place(batch_view<T> m, host_options options = {}) {
     transpose<T>(m, m, options);

@@ -1,23 +1,29 @@
-// Copies between tensors in a GPU's memory that have the same extents and any strides, and permutations of axes, at the
-// speed of that memory.
-//
-//     cornerturn::cuda::copy(source, destination, stream);
-//     cornerturn::cuda::permute(nchw, {0, 2, 3, 1}, nhwc, stream);
-//
-// cornerturn/tensor_view.hpp says how to view tensors. Every call does the following, and nothing else:
-//  - Effect: copy: destination(i, j, ...) = source(i, j, ...) for every element, bit for bit. permute(source, axes,
-//    destination): axis k of the destination is axis axes[k] of the source, as numpy.transpose has it; an axis below 0
-//    counts from the end. Gaps between the destination's elements are never written; of the source, bytes beside
-//    elements may be read, and never matter.
-//  - Elements have any trivially copyable type, of any size.
-//  - Strides: any sign. The source may repeat elements (a stride of 0, or axes that overlap). The destination may not:
-//    the axes of its elements, sorted by stride, must each step beyond all that the smaller ones span; of two axes that
-//    interleave it is worked out; what is left is `unsupported`.
-//  - Aliasing: source and destination share no element. Where both lie within each other's range of addresses, they may
-//    interleave as slices of one larger tensor do; what cannot be decided is `unsupported`. A tensor that is copied to
-//    itself stays as it is. Nothing is permuted in place.
-//  - Order, where, threads, errors and what stays in the L2: as for cornerturn/cuda/transpose.hpp. An empty tensor does
-//    nothing; its pointer may be null.
+/// @file
+/// Copies between tensors in the memory of a GPU that have the same extents and any strides, and permutations of axes,
+/// at memory bandwidth.
+///
+/// @code
+/// cornerturn::cuda::copy(source, destination, stream);
+/// cornerturn::cuda::permute(nchw, {0, 2, 3, 1}, nhwc, stream);
+/// @endcode
+///
+/// cornerturn/tensor_view.hpp says how to view tensors. The rules for streams, early start, memory, the L2 cache,
+/// threads and errors are those of cornerturn/cuda/transpose.hpp. These rules hold too:
+/// - **Effect** of copy(): destination(i, j, ...) = source(i, j, ...) for every element, bit for bit.
+/// - **Effect** of permute(source, axes, destination): axis k of the destination is axis axes[k] of the source, as in
+///   numpy.transpose. A negative axis counts from the end.
+/// - **Gaps** between the elements of the destination are never written. Bytes beside the elements of the source may be
+///   read, and their values do not matter.
+/// - **Elements** have any trivially copyable type, of any size.
+/// - **Strides** may have any sign. The source may repeat elements: a stride may be 0, and axes may overlap.
+/// - **Destination**: its elements are distinct. Sort its axes by stride: each axis must step past everything that the
+///   axes with smaller strides span. Where just two axes interleave, the library works out whether elements coincide.
+///   What is left is `unsupported`.
+/// - **Aliasing**: source and destination share no element. They may interleave as slices of one larger tensor do. If
+///   the library cannot tell whether they share an element, the call is `unsupported`. A tensor that is copied to
+///   itself stays as it is. Nothing is permuted in place.
+/// - **Alignment**: an address is a multiple of alignof(T).
+/// - **Empty** tensors: the call does nothing, and the pointer may be null.
 #pragma once
 
 #include <driver_types.h>
@@ -32,24 +38,43 @@
 
 namespace cornerturn::cuda {
 
-// A copy of certain extents and strides that has been checked, and the GPU that it is for. Making one costs about as
-// much as one call of copy(); calling it costs a launch and the checks of the addresses. A value: copy it, keep it,
-// share it between threads.
+/// A copy between tensors of certain extents and strides on one GPU, for many calls with different addresses.
+///
+/// Making a plan costs about as much as one call of copy(). Calling it costs the checks of the addresses and a launch.
+/// A plan is a value: it can be copied and kept, and threads may share it.
 class CORNERTURN_EXPORT copy_plan {
 public:
-    // For the current device. Strides count elements; addresses will be multiples of element_alignment, a power of two
-    // that divides element_size. Throws invalid_argument, unsupported, and cuda_error where there is no device.
+    /// Checks extents and strides, and makes a plan for the current device.
+    /// @param extents The extents of both tensors, in braces or in a container.
+    /// @param source_strides The strides of the source, in elements: as many as extents.
+    /// @param destination_strides The strides of the destination, in elements: as many as extents.
+    /// @param element_size The bytes of an element, 1 to 2147483647.
+    /// @param element_alignment The alignment of the addresses in bytes: a power of two that divides element_size.
+    /// @throws invalid_argument if an argument is wrong, or elements of the destination overlap.
+    /// @throws unsupported if the library cannot tell whether elements of the destination overlap.
+    /// @throws cuda_error if there is no device.
     copy_plan(const cornerturn::detail::axis_list& extents, const cornerturn::detail::axis_list& source_strides,
               const cornerturn::detail::axis_list& destination_strides, std::int64_t element_size,
               std::int64_t element_alignment = 1);
 
-    // Copies from element (0, 0, ...) at `source`, and so on. Throws invalid_argument where the addresses break the
-    // alignment, overlap or cannot be reached, and where the stream or the current device is not the plan's.
+    /// Copies the tensor at these addresses, as copy() does.
+    /// @param source The address of element (0, 0, ...) of the source.
+    /// @param destination The address of element (0, 0, ...) of the destination.
+    /// @param stream The stream that orders the work.
+    /// @throws invalid_argument if an address is not aligned as the plan says, if the device cannot reach it, if source
+    /// and destination overlap, or if the stream or the current device is not that of the plan.
+    /// @throws unsupported if the library cannot tell whether source and destination overlap.
+    /// @throws cuda_error if CUDA reports an error.
     void operator()(const void* source, void* destination, cudaStream_t stream) const;
 
+    /// @return The number of the device.
     int device() const { return device_; }
 
-    // Which kernel would run for these addresses, how it is cut, and what that is predicted to cost: one line.
+    /// Says in one line which kernel would run for these addresses, how the copy is cut into tiles, and its predicted
+    /// time.
+    /// @param source The address of element (0, 0, ...) of the source.
+    /// @param destination The address of element (0, 0, ...) of the destination.
+    /// @return The line.
     std::string explain(const void* source, const void* destination) const;
 
 private:
@@ -71,6 +96,14 @@ CORNERTURN_EXPORT void permute(const cornerturn::detail::any_tensor& source, con
                                std::int64_t element_alignment, cudaStream_t stream);
 }  // namespace detail
 
+/// Copies a tensor.
+/// @param source The source.
+/// @param destination The destination, of the same extents. T is deduced from it.
+/// @param stream The stream that orders the work.
+/// @throws invalid_argument if extents or strides do not fit, an address is wrong, source and destination overlap, or
+/// the stream belongs to another device.
+/// @throws unsupported if the library cannot tell whether elements overlap.
+/// @throws cuda_error if CUDA reports an error.
 template <class T>
 void copy(const tensor_view<const std::type_identity_t<T>>& source, const tensor_view<T>& destination,
           cudaStream_t stream) {
@@ -78,7 +111,16 @@ void copy(const tensor_view<const std::type_identity_t<T>>& source, const tensor
     detail::copy(source.any(), destination.any(), sizeof(T), alignof(T), stream);
 }
 
-// `axes` in braces, {0, 2, 3, 1}, or in a container.
+/// Permutes the axes of a tensor.
+/// @param source The source.
+/// @param axes The permutation: one number for each axis, in braces, {0, 2, 3, 1}, or in a container.
+/// @param destination The destination. The extent of axis k is that of axis axes[k] of the source. T is deduced from
+/// it.
+/// @param stream The stream that orders the work.
+/// @throws invalid_argument if `axes` is no permutation, extents or strides do not fit, an address is wrong, source and
+/// destination overlap, or the stream belongs to another device.
+/// @throws unsupported if the library cannot tell whether elements overlap.
+/// @throws cuda_error if CUDA reports an error.
 template <class T>
 void permute(const tensor_view<const std::type_identity_t<T>>& source, const cornerturn::detail::axis_list& axes,
              const tensor_view<T>& destination, cudaStream_t stream) {

@@ -1,31 +1,39 @@
-// Transposes of matrices in a GPU's memory, at the speed of that memory.
-//
-//     cornerturn::cuda::transpose(cornerturn::matrix_view{in, rows, cols}, cornerturn::matrix_view{out, cols, rows},
-//                                 stream);
-//
-// cornerturn/matrix_view.hpp says how to view parts of matrices, batches, column-major matrices, containers and
-// mdspans.
-//
-// Every call does the following, and nothing else:
-//  - Effect: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). An element has
-//    any trivially copyable type; 1, 2, 4, 8 and 16 bytes are fast, any other size is correct and coalesced.
-//  - Order: the work is ordered in `stream`, as a kernel launch is, and can be captured in a CUDA graph. The call does
-//    not wait for it, and allocates no device memory. The matrices must live until the work is done. From Hopper on, a
-//    kernel may be started while the one ahead of it ends (programmatic dependent launch): it waits for that one before
-//    it touches memory, and what follows it starts when it has ended. A kernel of yours that is launched so has to wait
-//    for what is ahead of it, too; and a captured graph's edges carry data, which CUDA's queries of edges must ask for.
-//  - Where: the stream and the current device belong together; the matrices lie in memory of that device, or in memory
-//    that CUDA gave to host and device (pinned, managed).
-//  - Afterwards: some 16 MiB of what was moved stay in the L2 as the last to be evicted, on an H200 for about a
-//    millisecond. What reads the result next is faster for it; kernels with a working set of 24-40 MiB that do not read
-//    it take up to 20 % longer. cornerturn/cuda/l2.hpp has the choice.
-//  - Threads: any number may call at once, on one stream or on several, for one GPU or for several.
-//  - Aliasing: source and destination share no element, with one exception: the same square matrix (or batch) with the
-//    same leading dimension (and stride) as source and destination is transposed in place.
-//  - Empty matrices and batches do nothing; their pointers may be null.
-//  - Errors come before anything is launched: invalid_argument names the argument, its value and what it must be.
-//    cuda_error is an error of CUDA's own; one that can be cleared is left cleared. An error that the kernel meets
-//    later shows where the stream is next waited for, as always in CUDA.
+/// @file
+/// Transposes of matrices in the memory of a GPU, at memory bandwidth.
+///
+/// @code
+/// cornerturn::cuda::transpose(cornerturn::matrix_view{in, rows, cols}, cornerturn::matrix_view{out, cols, rows},
+///                             stream);
+/// @endcode
+///
+/// cornerturn/matrix_view.hpp says how to view parts of matrices, batches, column-major matrices, containers and
+/// mdspans.
+///
+/// These rules hold for every call:
+/// - **Effect**: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too).
+/// - **Elements** have any trivially copyable type. Those of 1, 2, 4, 8 and 16 bytes are fast. Any other size is
+/// correct
+///   and coalesced.
+/// - **Stream**: the work is ordered in `stream` as a kernel launch is, and a CUDA graph can capture it. The call does
+///   not wait for the work, and allocates no device memory. The matrices must live until the work is done.
+/// - **Early start**: from Hopper on, a kernel may start while the kernel before it ends (programmatic dependent
+///   launch). It waits for that kernel before it touches memory. Whatever follows it starts after it has ended. If you
+///   launch a kernel of your own in this way, it must wait for the kernel before it, too. The edges of a captured graph
+///   carry data, so use the CUDA queries of edges that return edge data.
+/// - **Where**: the stream belongs to the current device. The matrices lie in memory of that device, or in memory that
+///   CUDA allocated for host and device (pinned, managed).
+/// - **L2 cache**: about 16 MiB of the moved data are evicted last, on an H200 for about a millisecond. Whatever reads
+///   the result next is faster. Kernels with a working set of 24-40 MiB that do not read it take up to 20 % longer.
+///   cornerturn/cuda/l2.hpp has the choice.
+/// - **Threads**: any number may call at once, on one stream or several, for one GPU or several.
+/// - **Aliasing**: source and destination share no element. There is one exception: a square matrix (or batch) is
+///   transposed in place if source and destination have the same address and leading dimension (and stride).
+/// - **Padding** after the rows is never written. It may be read, and its values do not matter.
+/// - **Alignment**: an address is a multiple of alignof(T).
+/// - **Empty** matrices and batches: the call does nothing, and the pointers may be null.
+/// - **Errors** are found before anything is launched. An invalid_argument names the argument, its value and what it
+///   must be. A cuda_error is an error of CUDA itself; the library clears it if CUDA can. An error that a kernel meets
+///   later appears at the next call that waits for the stream, as always in CUDA.
 #pragma once
 
 #include <driver_types.h>
@@ -39,24 +47,39 @@
 #include "cornerturn/matrix_view.hpp"
 #include "cornerturn/transpose_layout.hpp"
 
+/// Transposes, copies, permutations and matrix products in the memory of a GPU.
 namespace cornerturn::cuda {
 
-// A layout that has been checked, and the GPU that it is for. Making one costs about as much as one call of
-// transpose(); calling it costs a launch and the checks of the addresses. A value: copy it, keep it, share it between
-// threads.
+/// A transpose of one layout on one GPU, for many calls with different addresses.
+///
+/// Making a plan costs about as much as one call of transpose(). Calling it costs the checks of the addresses and a
+/// launch. A plan is a value: it can be copied and kept, and threads may share it.
 class CORNERTURN_EXPORT transpose_plan {
 public:
-    // For the current device. Throws invalid_argument, and cuda_error where there is no device.
+    /// Checks a layout, and makes a plan for the current device.
+    /// @param layout The layout.
+    /// @throws invalid_argument if the layout is wrong.
+    /// @throws cuda_error if there is no device.
     explicit transpose_plan(const transpose_layout& layout);
 
-    // Transposes what lies at these addresses. Throws invalid_argument where they break the layout's alignment, overlap
-    // or cannot be reached, and where the stream or the current device is not the plan's.
+    /// Transposes the matrices at these addresses, as transpose() does.
+    /// @param source The address of the source.
+    /// @param destination The address of the destination.
+    /// @param stream The stream that orders the work.
+    /// @throws invalid_argument if an address is not aligned as the layout says, if the device cannot reach it, if
+    /// source and destination overlap, or if the stream or the current device is not that of the plan.
+    /// @throws cuda_error if CUDA reports an error.
     void operator()(const void* source, void* destination, cudaStream_t stream) const;
 
+    /// @return The layout.
     const transpose_layout& layout() const { return layout_; }
+    /// @return The number of the device.
     int device() const { return device_; }
 
-    // Which kernel would run for these addresses, how it is tuned, and why: one line.
+    /// Says in one line which kernel would run for these addresses, how it is tuned, and why.
+    /// @param source The address of the source.
+    /// @param destination The address of the destination.
+    /// @return The line.
     std::string explain(const void* source, const void* destination) const;
 
 private:
@@ -64,20 +87,45 @@ private:
     int device_;
 };
 
+/// Transposes a batch of matrices.
+/// @param source The source. All its matrices are rows x cols.
+/// @param destination The destination: as many matrices, each cols x rows. T is deduced from it.
+/// @param stream The stream that orders the work.
+/// @throws invalid_argument if the shapes do not fit, an address is wrong, source and destination overlap, or the
+/// stream belongs to another device.
+/// @throws cuda_error if CUDA reports an error.
 template <class T>
 void transpose(batch_view<const std::type_identity_t<T>> source, batch_view<T> destination, cudaStream_t stream);
 
+/// Transposes a matrix.
+/// @param source The source, rows x cols.
+/// @param destination The destination, cols x rows. T is deduced from it.
+/// @param stream The stream that orders the work.
+/// @throws invalid_argument if the shapes do not fit, an address is wrong, source and destination overlap, or the
+/// stream belongs to another device.
+/// @throws cuda_error if CUDA reports an error.
 template <class T>
 void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T> destination, cudaStream_t stream) {
     using cornerturn::detail::one;
     transpose<T>(one(source), one(destination), stream);
 }
 
-// In place: m.rows == m.cols.
+/// Transposes a square matrix in place.
+/// @param m The matrix: m.rows == m.cols.
+/// @param stream The stream that orders the work.
+/// @throws invalid_argument if the matrix is not square, its leading dimension or address is wrong, or the stream
+/// belongs to another device.
+/// @throws cuda_error if CUDA reports an error.
 template <class T>
 void transpose_in_place(matrix_view<T> m, cudaStream_t stream) {
     transpose<T>(m, m, stream);
 }
+/// Transposes each matrix of a batch in place.
+/// @param m The batch: m.rows == m.cols, and its matrices share no element.
+/// @param stream The stream that orders the work.
+/// @throws invalid_argument if the matrices are not square, the layout or the address is wrong, or the stream belongs
+/// to another device.
+/// @throws cuda_error if CUDA reports an error.
 template <class T>
 void transpose_in_place(batch_view<T> m, cudaStream_t stream) {
     transpose<T>(m, m, stream);
