@@ -8,9 +8,10 @@ set -euo pipefail
 packages=(g++ cmake ninja-build git
           libcli11-dev libfmt-dev nlohmann-json3-dev libboost-context-dev libdw-dev libelf-dev
           libtbb-dev libhwy-dev)
-# The last three are what a static libdw needs. On Ubuntu it needs zstd as well, which libelf-dev brings there.
+# The last two draw the documents' pictures. The three before are what a static libdw needs: on Ubuntu it needs zstd too,
+# which libelf-dev brings there.
 test_packages=(libgtest-dev libgmock-dev python3 python3-dev python3-venv python3-numpy pkgconf clang-format-14 ccache
-               liblzma-dev libbz2-dev zlib1g-dev)
+               liblzma-dev libbz2-dev zlib1g-dev librsvg2-bin python3-cairosvg)
 
 fail() {
     echo "install.sh: $1" >&2

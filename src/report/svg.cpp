@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace cornerturn::report {
 namespace {
 
@@ -10,12 +13,54 @@ struct colour {
 };
 // The series are Okabe and Ito's colours, which the colour-blind tell apart, two of them darker for white paper.
 constexpr colour kColours[] = {
-    {"ink", "#1d2330", "#e6e8ee"},     {"soft", "#8a92a3", "#7d8698"}, {"faint", "#eef0f4", "#232936"},
+    {"ink", "#1d2330", "#e6e8ee"},     {"soft", "#697182", "#8f98aa"}, {"faint", "#eef0f4", "#232936"},
     {"paper", "#ffffff", "#141821"},   {"s0", "#0072b2", "#4aa8e0"},   {"s1", "#d55e00", "#f08a3c"},
     {"s2", "#009e73", "#2cc79a"},      {"s3", "#cc79a7", "#e09bc4"},   {"s4", "#b58900", "#f0c94a"},
     {"s5", "#56b4e9", "#8fd0f5"},      {"s6", "#6a51a3", "#a592dd"},   {"s7", "#7f7f7f", "#b0b0b0"},
     {"on-cell", "#1d2330", "#1d2330"}, {"good", "#1a7f4b", "#3fc380"}, {"bad", "#c0392b", "#ff7b6b"},
 };
+
+// What goes with a colour, as a property and its value.
+struct manner {
+    const char *name, *property, *value;
+};
+constexpr manner kManners[] = {{"strong", "font-weight", "600"},
+                               {"dashed", "stroke-dasharray", "4 3"},
+                               {"quiet", "opacity", "0.5"},
+                               {"on-dark", "fill", "#ffffff"}};
+
+// The classes of an element as attributes: the light theme for readers that do not know CSS variables.
+std::string attributes_of(std::string_view classes) {
+    std::string out;
+    while (!classes.empty()) {
+        const std::string_view name = classes.substr(0, classes.find(' '));
+        classes.remove_prefix(std::min(name.size() + 1, classes.size()));
+        for (const colour& c : kColours) {
+            if (name == c.name) out += fmt::format(" fill=\"{}\"", c.light);
+            if (name.starts_with("l-") && name.substr(2) == c.name)
+                out += fmt::format(" stroke=\"{}\" fill=\"none\"", c.light);
+        }
+        for (const manner& m : kManners) {
+            if (name == m.name) out += fmt::format(" {}=\"{}\"", m.property, m.value);
+        }
+        if (name == "mono") out += " font-family=\"monospace\"";
+    }
+    return out;
+}
+
+// CSS overrides attributes, so browsers keep both themes. No text contains ` class="`: its quotes are escaped.
+std::string with_attributes(const std::string& elements) {
+    constexpr std::string_view kClass = " class=\"";
+    std::string out;
+    for (std::size_t at = 0; at < elements.size();) {
+        const std::size_t found = elements.find(kClass, at);
+        if (found == std::string::npos) return out + elements.substr(at);
+        const std::size_t begin = found + kClass.size(), end = elements.find('"', begin);
+        out += elements.substr(at, end + 1 - at) + attributes_of(elements.substr(begin, end - begin));
+        at = end + 1;
+    }
+    return out;
+}
 
 std::string number(double value) {
     std::string text = fmt::format("{:.2f}", value);
@@ -66,16 +111,15 @@ std::string style_sheet() {
         dark += fmt::format("--{}:{};", c.name, c.dark);
         classes += fmt::format(".{0}{{fill:var(--{0})}}.l-{0}{{stroke:var(--{0});fill:none}}\n", c.name);
     }
+    for (const manner& m : kManners) classes += fmt::format(".{}{{{}:{}}}", m.name, m.property, m.value);
     return fmt::format(
-        ":root{{color-scheme:light dark;{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}"
-        "svg text{{font-family:system-ui,sans-serif}}svg text.mono{{font-family:ui-monospace,monospace}}\n"
-        ".strong{{font-weight:600}}"
-        ".dashed{{stroke-dasharray:4 3}}.quiet{{opacity:.5}}.on-dark{{fill:#fff}}\n",
+        ":root{{color-scheme:light dark;{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}\n"
+        "svg text{{font-family:system-ui,sans-serif}}svg text.mono{{font-family:ui-monospace,monospace}}\n",
         light, dark, classes);
 }
 
 drawing::drawing(double width, double height, std::string title)
-    : width_(width), height_(height), title_(std::move(title)) {}
+    : width_(std::ceil(width)), height_(std::ceil(height)), title_(std::move(title)) {}
 
 void drawing::rectangle(double x, double y, double width, double height, std::string_view style,
                         std::string_view hint) {
@@ -117,18 +161,20 @@ void drawing::text(double x, double y, std::string_view text, std::string_view s
     shapes_ += fmt::format(">{}</text>\n", escaped(text));
 }
 
-std::string drawing::element(std::string_view style) const {
+std::string drawing::element(std::string_view inside) const {
     return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n"
-        "<title>{2}</title>\n{3}{4}</svg>\n",
-        number(width_), number(height_), escaped(title_), style, shapes_);
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
+        "font-family=\"sans-serif\">\n<title>{2}</title>\n{3}</svg>\n",
+        number(width_), number(height_), escaped(title_), inside);
 }
 
-std::string drawing::in_page() const { return element({}); }
+std::string drawing::in_page() const { return element(shapes_); }
 
 std::string drawing::as_file() const {
-    return element(fmt::format("<style>{}</style>\n<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", style_sheet(),
-                               number(width_), number(height_)));
+    // Some renderers read a style sheet but no variables in it, and then draw in black: @supports hides it from them.
+    return element(fmt::format("<style>@supports(fill:var(--ink)){{\n{}}}</style>\n{}", style_sheet(),
+                               with_attributes(fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n{}",
+                                                           number(width_), number(height_), shapes_))));
 }
 
 }  // namespace cornerturn::report

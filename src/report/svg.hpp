@@ -1,4 +1,5 @@
-// Drawings as SVG that opens from disk: shapes and text, coloured by class, light and dark as the reader's page is.
+// Drawings as SVG: shapes and text, coloured by class. In a browser they follow the reader's light or dark theme. Other
+// programs draw a file in the light theme.
 #pragma once
 
 #include <string>
@@ -21,7 +22,7 @@ enum class anchor { start, middle, end };
 // Lengths are pixels at 100 %, y downwards.
 class drawing {
 public:
-    // `title` is for readers that cannot see it.
+    // `title` is for readers that cannot see it. Sizes are rounded up: half a pixel of background would be transparent.
     drawing(double width, double height, std::string title);
 
     // `hint` appears where a pointer rests on the shape.
@@ -39,10 +40,10 @@ public:
               double size = 11, double degrees = 0);
 
     std::string in_page() const;  // of a page that holds style_sheet()
-    std::string as_file() const;  // that stands alone
+    std::string as_file() const;  // stands alone, and has each colour as an attribute too
 
 private:
-    std::string element(std::string_view style) const;
+    std::string element(std::string_view inside) const;
 
     double width_, height_;
     std::string title_, shapes_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 
 namespace cornerturn::report {
@@ -105,10 +106,15 @@ std::string plural(unsigned count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// A colour for each lane, from blue to orange: fixed, and dark or light enough for text on it.
+// A colour for each lane, from blue to orange, light enough for dark text: hsl(hue, 60 %, 72 %). In hexadecimal, which
+// every renderer reads.
 std::string lane_colour(int lane) {
-    const int hue = 215 - lane * 185 / (kWarpSize - 1);
-    return fmt::format("hsl({},60%,{}%)", hue, 72);
+    const double hue = 215 - lane * 185 / (kWarpSize - 1);
+    const auto channel = [&](double turn) {
+        const double k = std::fmod(turn + hue / 30, 12);
+        return static_cast<int>(std::lround(255 * (0.72 - 0.168 * std::clamp(std::min(k - 3, 9 - k), -1.0, 1.0))));
+    };
+    return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(8), channel(4));
 }
 
 // ---- Drawing ------------------------------------------------------------------------------------------------------
