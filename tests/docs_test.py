@@ -304,7 +304,7 @@ def caches(program, name):
     return lines + [f"| {shape} | " + " | ".join(found) + " |" for shape, found in rows.items()], where_of(program, name)
 
 
-TIMES, COUNTS, ALONE = "Times", "Sectors and wavefronts", "What hardware alone tells"
+TIMES, COUNTS, ALONE = "Times", "Sectors and wavefronts", "Counted by the hardware only"
 WHY = [(TIMES, "median us", "median us"), (TIMES, "of memcpy", "of memcpy"), (COUNTS, "wavefronts/request ld", "wavefronts a shared load"),
        (ALONE, "warp instructions", "instructions"), (ALONE, "occupancy %", "occupancy %"), (ALONE, "DRAM, % of peak", "DRAM %"),
        (ALONE, "longest wait", "longest wait, cycles an instruction")]
@@ -365,6 +365,7 @@ PLOTS = {
     "ladder_transpose": (["ladder_transpose_16384x16384_f32"], "ladder_transpose_16384x16384_f32"),
     "bench_gemm_roofline": (["bench_gemm", "bench_transpose"], "bench_gemm_roofline"),
     **{f"why_{name}": ([f"why_{name}"], f"why_{name}") for name in ("conflicts", "coarsening", "vectors", "layouts")},
+    "headline": (["bench_transpose", "bench_permute", "bench_host_16_cores_random_transpose_9202", "bench_host_16_cores_random_permute_9202"], "headline"),
     "why_camping": ([name for names in CAMPING.values() for name in names], "ladder_transpose_f32_sizes"),
 }
 # One that is drawn of the emulator's own trace.

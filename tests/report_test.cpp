@@ -181,7 +181,7 @@ TEST(ladders, that_were_emulated_claim_no_time) {
     }
     // Of padded: 4 sectors to load 32 elements, 4 to store them, a wavefront each way through shared memory.
     EXPECT_TRUE(has(page, "transpose/padded@32x8: 4 sectors loaded for 32 elements"));
-    EXPECT_TRUE(has(page, "transpose/shared@32x8: 32 shared wavefronts, loads for 32 elements"));
+    EXPECT_TRUE(has(page, "transpose/shared@32x8: 32 wavefronts of shared loads for 32 elements"));
     results["results"][0]["time"] = {{"median_s", 1.0}};
     EXPECT_THROW(from_json(results), error);
 }
@@ -256,7 +256,7 @@ TEST(benches, show_worst_and_median) {
     EXPECT_EQ(t.rows[2][2].words, fmt::format("{:.2f} / {:.2f}", ratios[0], (ratios[3] + ratios[4]) / 2));
     EXPECT_TRUE(squares(b).has_value());
     const std::string page = html(make_page({d}));
-    EXPECT_TRUE(has(page, "cornerturn: 145 shapes"));
+    EXPECT_TRUE(has(page, "On NVIDIA H200, cornerturn runs transposes at 0.995 of memcpy's speed"));
     EXPECT_TRUE(has(page, "PyTorch 2.11.0+cu130: 2026-11-21."));
 }
 
@@ -307,7 +307,7 @@ TEST(changes, are_marked_in_words) {
     EXPECT_EQ(all[2].beyond(), judgement::slower);
     const std::string text = markdown_of({before, after});
     EXPECT_TRUE(has(text, "3 in both: 1 faster, 1 slower, 1 within the spread."));
-    EXPECT_FALSE(has(text, "one of the two alone"));
+    EXPECT_FALSE(has(text, "only one of the two"));
     EXPECT_TRUE(has(text, "The devices differ: before ran on GPU (driver 1, CUDA 13.0), after on Other GPU"));
     EXPECT_TRUE(has(text, "**▲ faster**") && has(text, "**▼ slower**") && has(text, "-10.0 %") && has(text, "+10.0 %"));
     EXPECT_EQ(malformed(html(make_page({before, after}))), "");
@@ -319,7 +319,7 @@ TEST(changes, tell_what_cannot_be_compared) {
     const document before = from_json({{"results", {wrong, same}}}, "before.json");
     wrong["verified"] = false;
     const document after = from_json({{"results", {wrong, same}}}, "after.json");
-    EXPECT_TRUE(has(markdown_of({before, after}), "Timed in one of the two alone: transpose/a."));
+    EXPECT_TRUE(has(markdown_of({before, after}), "Timed in only one of the two: transpose/a."));
 }
 
 TEST(changes, of_a_bench_with_itself_are_none) {

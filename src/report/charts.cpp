@@ -3,21 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
-#include "lab/table.hpp"
+#include "report/words.hpp"
 
 namespace cornerturn::report {
 namespace {
 
-std::string grouped(double value) { return lab::grouped(static_cast<std::uint64_t>(std::llround(value))); }
-
-// The rungs that hand the library's own kernels to the lab, by their names.
-bool is_production(const std::string& kernel) { return kernel.ends_with("/production"); }
-
-std::string bytes_text(int size) { return fmt::format("{} byte{}", size, size == 1 ? "" : "s"); }
+std::string bytes_text(int size) { return plural(static_cast<std::size_t>(size), "byte"); }
 
 std::string series_style(std::size_t i) { return fmt::format("s{}", i % 8); }
 
@@ -32,8 +26,8 @@ std::vector<key> rung_keys(const ladder& l) {
         if (!r.time) continue;
         const std::string style = rung_style(r);
         found[style] = {style == "s7"   ? r.kernel.substr(0, r.kernel.find('/'))
-                        : style == "s1" ? "what the library runs"
-                                        : "rungs",
+                        : style == "s1" ? "the library"
+                                        : "kernels of the ladder",
                         style};
     }
     std::vector<key> keys;
@@ -68,23 +62,40 @@ std::string hint_of(const bench& b, const cell& c, const entry& e) {
                        b.facts().yardstick);
 }
 
-// What ends the names of what one of lab::metrics() counts, and how the chart calls it.
-struct cost {
-    const char *metric, *name, *style;
-};
-constexpr cost kCosts[] = {
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors loaded", "s0"},
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors stored", "s5"},
-    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "shared wavefronts, loads", "s1"},
-    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "shared wavefronts, stores", "s4"},
-};
-
 }  // namespace
+
+// The rungs that hand the library's own kernels to the lab, by their names.
+bool is_production(const std::string& kernel) { return kernel.ends_with("/production") || kernel == "host/permute"; }
+
+std::string work_name(const operation& does) {
+    static const std::map<std::string, std::string> kNames = {
+        {"transpose", "transposes"}, {"permute", "permutations"}, {"gemm", "products"}};
+    const auto at = kNames.find(does.name());
+    return at == kNames.end() ? does.name() : at->second;
+}
+
+const std::vector<cost>& cost_kinds() {
+    static const std::vector<cost> kCosts = {
+        {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors loaded", "s0"},
+        {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors stored", "s5"},
+        {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts of shared loads", "s1"},
+        {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts of shared stores", "s4"},
+    };
+    return kCosts;
+}
+
+double cost_of(const rung& r, const cost& kind, const ladder& l) {
+    const auto at = r.counted().find(kind.metric);
+    return at == r.counted().end() || l.steps() <= 0 ? 0 : at->second * 32 / l.steps();
+}
 
 std::string contestant_name(const std::string& key) {
     static const std::map<std::string, std::string> kNames = {{"copy", "copy kernel"},
                                                               {"copy@streamed", "streamed copy"},
                                                               {"geam", "cuBLAS geam"},
+                                                              {"cutensor", "cuTENSOR"},
+                                                              {"hptt", "HPTT"},
+                                                              {"permute_hptt", "HPTT"},
                                                               {"torch", "PyTorch"},
                                                               {"torch_compile", "PyTorch compiled"},
                                                               {"torch_host", "PyTorch"},
@@ -131,7 +142,7 @@ std::vector<std::string> contestants(const bench& b) {
 drawing staircase(const ladder& l) {
     bar_chart chart{
         .title = fmt::format("{}: ratio to {} of each rung", l.work(), l.yardstick),
-        .axis = fmt::format("ratio to {} (more is better); the line over a bar's end: 10th to 90th percentile",
+        .axis = fmt::format("fraction of {}'s speed (more is better); line at a bar's end: 10th to 90th percentile",
                             l.yardstick),
         .keys = rung_keys(l),
         .rule = {{1.0, l.yardstick}}};
@@ -153,15 +164,14 @@ std::optional<drawing> costs(const ladder& l) {
     const std::string what = fmt::format("{}s", l.does->facts().step);
     bar_chart chart{.title = fmt::format("{}: sectors and wavefronts of each rung", l.work()),
                     .axis = fmt::format("for each 32 {} (fewer is better)", what)};
-    for (const cost& c : kCosts) chart.keys.push_back({c.name, c.style});
+    for (const cost& c : cost_kinds()) chart.keys.push_back({c.name, c.style});
     if (l.steps() <= 0) return std::nullopt;
     for (const rung& r : l.rungs) {
         if (!r.ran() || r.counted().empty()) continue;
         bar_chart::bar bar{.label = r.kernel, .parts = {}, .value = {}};
         double sum = 0;
-        for (const cost& c : kCosts) {
-            const auto at = r.counted().find(c.metric);
-            const double each = at == r.counted().end() ? 0 : at->second * 32 / l.steps();
+        for (const cost& c : cost_kinds()) {
+            const double each = cost_of(r, c, l);
             sum += each;
             if (each > 0)
                 bar.parts.push_back(
@@ -210,7 +220,7 @@ drawing heat(const bench& b) {
     const std::vector<int> sizes = element_sizes(b);
     const char* const yardstick = b.facts().yardstick;
     heat_map map{.title = fmt::format("{}: ratio to {} by shape and element size", b.subject, yardstick),
-                 .column_axis = "bytes an element"};
+                 .column_axis = "bytes per element"};
     for (int size : sizes) map.columns.push_back(std::to_string(size));
     for (const row_name& name : rows_of(b)) {
         heat_map::row row{name.first, name.second, std::vector<heat_map::spot>(sizes.size(), {0, "not measured"})};
@@ -237,7 +247,7 @@ drawing beside_peers(const bench& b) {
                                                        {mark::diamond, "s6"}, {mark::square, "s5"}, {mark::up, "s7"}};
     const std::vector<std::string> all = contestants(b);
     panel_chart chart{.title = fmt::format("{} beside its peers: ratios to {}", b.subject, b.facts().yardstick),
-                      .axis = fmt::format("ratio to {}, by bytes an element", b.facts().yardstick),
+                      .axis = fmt::format("ratio to {}, by bytes per element", b.facts().yardstick),
                       .rows = rows_of(b)};
     std::size_t peers = 0;
     for (const std::string& who : all) {
@@ -298,8 +308,9 @@ drawing ratios_by_shape(const bench& b) {
     const char *const yardstick = b.facts().yardstick, *const unit = b.facts().rate.name;
     bar_chart chart{
         .title = fmt::format("{}: ratio to {} by shape", b.subject, yardstick),
-        .axis = fmt::format("ratio to {} (more is better); over a bar's end: 10th to 90th percentile", yardstick),
-        .keys = {{"at least as quick", "s0"}, {"slower", "s1"}},
+        .axis = fmt::format("fraction of {}'s speed (more is better); line at a bar's end: 10th to 90th percentile",
+                            yardstick),
+        .keys = {{"at least as fast", "s0"}, {"slower", "s1"}},
         .rule = {{1.0, yardstick}}};
     for (const cell& c : b.cells) {
         const entry& e = c.subject;
@@ -318,8 +329,8 @@ drawing ratios_by_shape(const bench& b) {
 
 drawing roofline(const bench& b, std::optional<double> bandwidth) {
     const operation_facts& facts = b.facts();
-    line_chart chart{.title = fmt::format("{} and {} beneath the roofline", b.subject, facts.yardstick),
-                     .x_axis = fmt::format("arithmetic intensity: operations a byte of {}", facts.operands),
+    line_chart chart{.title = fmt::format("{} and {} below the roofline", b.subject, facts.yardstick),
+                     .x_axis = fmt::format("arithmetic intensity: operations per byte of {}", facts.operands),
                      .y_axis = facts.rate.name,
                      .y_log = true};
     line_chart::series subject{

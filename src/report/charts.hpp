@@ -12,6 +12,18 @@ namespace cornerturn::report {
 
 // What a contestant's key in a stored bench is called; the key itself where nobody says.
 std::string contestant_name(const std::string& key);
+// The library's own kernels.
+bool is_production(const std::string& kernel);
+// "transposes", "permutations"; the operation's name where nobody says.
+std::string work_name(const operation& does);
+
+// What one of the counters costs a kernel for each 32 steps of its operation; in the order in which it is drawn.
+struct cost {
+    const char *metric, *name, *style;
+};
+const std::vector<cost>& cost_kinds();
+double cost_of(const rung& r, const cost& kind, const ladder& l);
+
 // The subject too: the library's own kernels are cornerturn.
 std::string subject_name(const bench& b);
 // Contestants that moved anything, in the order in which they are stored.

@@ -1,6 +1,7 @@
 #include "report/page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -23,10 +24,13 @@ dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.15rem 1rem;
 dt{font-weight:600}dd{margin:0}
 figure{margin:1.2rem 0}
 figcaption{font-size:.92rem}
+.lead{font-size:1.1rem;max-width:52rem}
+.wide{container-type:inline-size;max-width:calc(1.6*var(--w))}
+.hint{font-size:.85rem;margin:0;overflow:hidden;max-height:clamp(0px,(var(--w) - 100cqw)*999,6em)}
 .box{overflow-x:auto;max-width:100%}
 .box.long{max-height:34rem;overflow-y:auto}
 .box:focus-visible{outline:2px solid var(--s0)}
-svg{display:block;max-width:none}
+svg{display:block;width:100%;height:auto;min-width:var(--w)}
 table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}
 th,td{padding:.25rem .7rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--faint)}
 th{position:sticky;top:0;background:var(--paper);border-bottom:2px solid var(--soft);vertical-align:bottom}
@@ -34,7 +38,7 @@ td:first-child{padding-left:.2rem}th:first-child{padding-left:.2rem}
 .right{text-align:right}
 tbody tr:hover{background:var(--faint)}
 @media(max-width:40rem){dl{grid-template-columns:minmax(0,1fr)}dd{margin-bottom:.4rem}}
-@media print{.box,.box.long{overflow:visible;max-height:none}}
+@media print{.box,.box.long{overflow:visible;max-height:none}.hint{display:none}svg{min-width:0}}
 )";
 
 // Rows that a table shows before it scrolls in its own box.
@@ -55,9 +59,29 @@ std::string html_of(const text& t) {
     }
 }
 
+// A box that scrolls sideways where the page is narrower than what it holds. The hint above it is shown only then.
+std::string scrolling(const char* what, double width, const char* classes, const std::string& inside) {
+    return fmt::format(
+        "<div class=\"wide\" style=\"--w:{:.0f}px\"><p class=\"hint\">This {} is wider than the page: scroll it "
+        "sideways to "
+        "see all of it.</p>\n<div class=\"{}\" tabindex=\"0\">{}</div></div>\n",
+        width, what, classes, inside);
+}
+
+// About as wide as a browser makes it: no font is at hand to ask.
+double width_of(const text_table& t) {
+    constexpr double kCharacter = 7.2, kPadding = 22;
+    double width = 0;
+    for (std::size_t i = 0; i < t.columns.size(); ++i) {
+        std::size_t most = t.columns[i].heading.size();
+        for (const auto& row : t.rows) most = std::max(most, row[i].words.size());
+        width += kCharacter * static_cast<double>(most) + kPadding;
+    }
+    return width;
+}
+
 std::string html_of(const text_table& t) {
-    std::string out =
-        fmt::format("<div class=\"box{}\" tabindex=\"0\"><table>\n<thead><tr>", t.rows.size() > kLong ? " long" : "");
+    std::string out = "<table>\n<thead><tr>";
     const auto side = [&](std::size_t i) { return t.columns[i].right_aligned ? " class=\"right\"" : ""; };
     for (std::size_t i = 0; i < t.columns.size(); ++i)
         out += fmt::format("<th scope=\"col\"{}>{}</th>", side(i), escaped(t.columns[i].heading));
@@ -67,26 +91,27 @@ std::string html_of(const text_table& t) {
         for (std::size_t i = 0; i < row.size(); ++i) out += fmt::format("<td{}>{}</td>", side(i), html_of(row[i]));
         out += "</tr>\n";
     }
-    return out + "</tbody>\n</table></div>\n";
+    const bool is_long = t.rows.size() > kLong;
+    return (is_long ? fmt::format("<p>The table has {} rows and scrolls in its own box.</p>\n", t.rows.size()) : "") +
+           scrolling("table", width_of(t), is_long ? "box long" : "box", out + "</tbody>\n</table>");
 }
 
 std::string html_of(const block& b) {
-    return std::visit(
-        each{[](const paragraph& p) { return fmt::format("<p>{}</p>\n", html_of(p.words)); },
-             [](const heading& h) { return fmt::format("<h3>{}</h3>\n", escaped(h.words)); },
-             [](const facts& f) {
-                 std::string out = "<dl>\n";
-                 for (const auto& [name, value] : f.rows)
-                     out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(name), html_of(value));
-                 return out + "</dl>\n";
-             },
-             [](const text_table& t) { return html_of(t); },
-             [](const figure& f) {
-                 return fmt::format(
-                     "<figure>\n<div class=\"box\" tabindex=\"0\">{}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
-                     f.art.in_page(), escaped(f.caption));
-             }},
-        b);
+    return std::visit(each{[](const paragraph& p) { return fmt::format("<p>{}</p>\n", html_of(p.words)); },
+                           [](const heading& h) { return fmt::format("<h3>{}</h3>\n", escaped(h.words)); },
+                           [](const facts& f) {
+                               std::string out = "<dl>\n";
+                               for (const auto& [name, value] : f.rows)
+                                   out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(name), html_of(value));
+                               return out + "</dl>\n";
+                           },
+                           [](const text_table& t) { return html_of(t); },
+                           [](const figure& f) {
+                               return fmt::format("<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n",
+                                                  scrolling("plot", f.art.width(), "box", f.art.in_page()),
+                                                  escaped(f.caption));
+                           }},
+                      b);
 }
 
 // Text that no renderer takes for markup.
@@ -147,6 +172,8 @@ std::string html(const page& p) {
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
         "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
         escaped(p.title), style_sheet(), kStyle);
+    if (!p.findings.empty())
+        out += fmt::format("<p class=\"lead\">{}</p>\n", escaped(fmt::format("{}", fmt::join(p.findings, " "))));
     if (p.sections.size() > 1) {
         out += "<nav><ul>\n";
         for (std::size_t i = 0; i < p.sections.size(); ++i)
@@ -165,6 +192,7 @@ std::string html(const page& p) {
 
 std::string markdown(const page& p, const std::function<std::string(const std::string&)>& link) {
     std::string out = fmt::format("# {}\n", markdown_of(p.title));
+    if (!p.findings.empty()) out += fmt::format("\n{}\n", markdown_of(fmt::format("{}", fmt::join(p.findings, " "))));
     for (const section& s : p.sections) {
         if (p.sections.size() > 1) out += fmt::format("\n## {}\n", markdown_of(s.title));
         for (const block& b : s.blocks) {

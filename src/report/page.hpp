@@ -47,7 +47,8 @@ struct section {
 };
 struct page {
     std::string title;
-    std::vector<section> sections;
+    std::vector<std::string> findings = {};  // sentences that it opens with
+    std::vector<section> sections = {};
 
     std::vector<const figure*> figures() const;
 };

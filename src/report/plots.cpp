@@ -65,7 +65,7 @@ double draw_keys(drawing& art, const std::vector<key>& keys, double left, double
             x = left;
             y += 18;
         }
-        draw_mark(art, k.shape, x + 6, y + 8, 5, k.style);
+        draw_mark(art, k.shape, x + 6, y + 8, k.shape == mark::bar ? 4 : 5, k.style);
         art.text(x + 16, y + 12, k.name, "ink", anchor::start, kText);
         x += width;
     }
@@ -401,6 +401,46 @@ drawing draw(const panel_chart& chart) {
         art.text(x_of(static_cast<double>(i)) + 4, tall - 4, shortened(chart.rows[i].second), "ink", anchor::end,
                  kSmall, -60);
     art.text(14, head + groups + (tall - head - groups) / 2, chart.axis, "ink", anchor::middle, kText, -90);
+    return art;
+}
+
+drawing draw(const share_chart& chart) {
+    constexpr double kNames = 138, kPlot = 140, kColumn = 446, kLeft = 16, kRow = 22, kBar = 13, kHead = 38;
+    constexpr double kTop = 66, kLarge = 15;
+    double most = 1, height = 0;
+    for (const auto& column : chart.columns) {
+        double tall = kTop;
+        for (const auto& group : column) {
+            tall += kHead + kRow * static_cast<double>(group.bars.size());
+            for (const auto& bar : group.bars) most = std::max(most, bar.share);
+        }
+        height = std::max(height, tall);
+    }
+    const bool both = !chart.columns[1].empty();
+    drawing art(kLeft + kColumn * 2 + kLeft, height + 14, chart.title);
+    art.text(kLeft, 30, chart.title, "ink strong", anchor::start, 18);
+    art.text(kLeft, 54, chart.below, "ink", anchor::start, kLarge);
+    const double across = kPlot / (most * 1.04);
+    for (std::size_t at = 0; at < (both ? 2u : 1u); ++at) {
+        const double left = kLeft + kColumn * static_cast<double>(at), zero = left + kNames, one = zero + across;
+        double y = kTop;
+        for (const auto& group : chart.columns[at]) {
+            art.text(left, y + 26, group.name, "ink strong", anchor::start, kLarge);
+            y += kHead;
+            const double top = y;
+            for (const auto& bar : group.bars) {
+                art.text(zero - 8, y + 16, bar.name, "ink", anchor::end, kLarge);
+                art.rectangle(zero, y + (kRow - kBar) / 2, std::max(across * bar.share, 1.0), kBar, bar.style,
+                              bar.hint);
+                art.text(zero + kPlot + 8, y + 16, fmt::format("{:.2f}", bar.share), "ink strong", anchor::start,
+                         kLarge);
+                art.text(zero + kPlot + 54, y + 16, bar.note, "ink", anchor::start, kLarge);
+                y += kRow;
+            }
+            art.line(zero, top, zero, y, "soft");
+            art.line(one, top - 3, one, y, "ink", 1.2);
+        }
+    }
     return art;
 }
 

@@ -88,4 +88,21 @@ struct panel_chart {
 };
 drawing draw(const panel_chart& chart);
 
+// Groups of bars in two columns with one scale and a line at 1. Each bar has its number and a note. It is as wide as a
+// README.
+struct share_chart {
+    struct bar {
+        std::string name = {}, style = {};
+        double share = 0;
+        std::string note = {}, hint = {};
+    };
+    struct group {
+        std::string name = {};
+        std::vector<bar> bars = {};
+    };
+    std::string title = {}, below = {};  // two lines of words above the bars
+    std::vector<group> columns[2] = {};
+};
+drawing draw(const share_chart& chart);
+
 }  // namespace cornerturn::report

@@ -8,14 +8,12 @@
 #include <set>
 
 #include "report/charts.hpp"
+#include "report/findings.hpp"
 #include "report/tables.hpp"
+#include "report/words.hpp"
 
 namespace cornerturn::report {
 namespace {
-
-std::string plural(std::size_t count, const char* noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 // For names of files: letters, digits and a few signs.
 std::string file_name(const std::string& stem) {
@@ -35,7 +33,10 @@ std::string title_of(const document& d) {
                                     : fmt::format("Ladder of {}, {}", l->name(), l->work());
     }
     const bench& b = std::get<bench>(d.what);
-    return fmt::format("{} beside {}", b.subject, has_peers(b) ? "its peers" : b.facts().yardstick);
+    std::string work = work_name(*b.does);
+    work[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(work[0])));
+    return fmt::format("{} on {}: {} beside {}", work, d.device.kind == "host" ? "the host" : "the GPU",
+                       subject_name(b), has_peers(b) ? "its peers" : b.facts().yardstick);
 }
 
 facts provenance_of(const document& d) {
@@ -56,20 +57,20 @@ facts provenance_of(const document& d) {
         return d.made.ncu;
     }();
     add("Nsight Compute", ncu);
-    add("Command", d.made.command, tone::code);
+    add("Command", with_short_numbers(d.made.command), tone::code);
     const ladder* const l = d.as_ladder();
     const auto methods = l != nullptr ? l->methods() : std::get<bench>(d.what).methods();
     if (!methods.empty()) {
-        add("Timing", fmt::format("{}; median, 10th and 90th percentile", fmt::join(methods, "; or else ")));
+        add("Timing", fmt::format("{}; median, 10th and 90th percentile", fmt::join(methods, "; or ")));
     } else if (d.device.kind == "emulator") {
-        add("Timing", "none: the emulator counts accesses, and knows no time");
+        add("Timing", "none: the emulator counts accesses and measures no time");
     }
     if (l != nullptr) return f;
     add("Yardstick", std::get<bench>(d.what).yardstick);
     for (const framework& w : std::get<bench>(d.what).frameworks) {
         f.rows.emplace_back(contestant_name(w.name),
                             text(fmt::format("{}{}{}", w.version, w.date.empty() ? "" : ", " + w.date,
-                                             w.command.empty() ? "" : ", " + w.command)));
+                                             w.command.empty() ? "" : ", " + with_short_numbers(w.command))));
     }
     return f;
 }
@@ -105,21 +106,17 @@ struct remarks {
     }
 };
 
-void add_counters(section& s, const std::string& name, const ladder& l, const lab::device_info& device) {
+void add_counters(section& s, const std::string& name, const ladder& l) {
     const bool emulated =
         std::any_of(l.rungs.begin(), l.rungs.end(), [](const rung& r) { return !r.emulated.empty(); });
     if (auto drawn = costs(l)) {
-        const char* const from = !emulated ? "Counted by the hardware."
-                                 : device.kind == "emulator"
-                                     ? "Counted by the emulator. Emulated runs have no time: these "
-                                       "say what a kernel asks for, not how long it takes."
-                                     : "Counted by the emulator.";
+        const char* const from = emulated ? "Counted by the emulator." : "Counted by the hardware.";
         s.blocks.push_back(heading{"Sectors and wavefronts"});
         s.blocks.push_back(figure{
             l.timed() ? name + "_counters" : name,
             fmt::format(
-                "32-byte sectors that global loads and stores touch, and passes through shared memory, for each 32 "
-                "{}. {}",
+                "Each bar shows what a kernel needs for each 32 {}: the 32-byte sectors that its global loads and "
+                "stores touch, and its wavefronts in shared memory. {}",
                 l.does->facts().step + std::string("s"), from),
             std::move(*drawn)});
         s.blocks.push_back(counters(l));
@@ -127,15 +124,24 @@ void add_counters(section& s, const std::string& name, const ladder& l, const la
     if (const text_table t = agreement(l); !t.rows.empty()) {
         const auto off = static_cast<std::size_t>(std::count_if(l.rungs.begin(), l.rungs.end(), disagrees));
         s.blocks.push_back(heading{"Emulator and hardware"});
-        s.blocks.push_back(
-            paragraph{fmt::format("= where the emulator gives what Nsight Compute reads, to the last digit, else "
-                                  "emulator / hardware. {} of {} "
-                                  "agree in everything.",
-                                  t.rows.size() - off, plural(t.rows.size(), "kernel"))});
-        s.blocks.push_back(t);
+        const bool equal = std::all_of(t.rows.begin(), t.rows.end(), [](const std::vector<text>& row) {
+            return std::all_of(row.begin() + 1, row.end(), [](const text& cell) { return cell.words == "="; });
+        });
+        if (equal) {
+            s.blocks.push_back(paragraph{
+                fmt::format("The emulator's counters equal the hardware's to the last digit for {}. That holds for "
+                            "global requests, sectors, shared requests and wavefronts, each of loads and of stores.",
+                            t.rows.size() == 1 ? "this kernel" : fmt::format("all {} kernels", t.rows.size()))});
+        } else {
+            s.blocks.push_back(paragraph{fmt::format(
+                "{} of {} agree in everything. A cell with = says that the emulator's counters equal the hardware's to "
+                "the last digit. Other cells show emulator / hardware.",
+                t.rows.size() - off, plural(t.rows.size(), "kernel"))});
+            s.blocks.push_back(t);
+        }
     }
     if (const text_table t = hardware_only(l); !t.rows.empty() && t.columns.size() > 1) {
-        s.blocks.push_back(heading{"What hardware alone tells"});
+        s.blocks.push_back(heading{"Counted by the hardware only"});
         s.blocks.push_back(t);
     }
 }
@@ -143,34 +149,30 @@ void add_counters(section& s, const std::string& name, const ladder& l, const la
 section of_ladder(const document& d, const std::string& name) {
     const ladder& l = *d.as_ladder();
     section s{title_of(d), {}};
-    const rung* best = nullptr;
     remarks left;
     std::size_t skipped = 0;
     for (const rung& r : l.rungs) {
         skipped += !r.ran();
         if (!r.ran()) left.skip(r.kernel, r.skipped);
         if (r.failed) left.failed.emplace_back(r.kernel, r.fault);
-        if (r.time && !r.ceiling && (best == nullptr || r.rate > best->rate)) best = &r;
     }
-    std::string lead =
-        fmt::format("{} ran, {} skipped, {} failed.", l.rungs.size() - skipped, skipped, left.failed.size());
-    if (best != nullptr)
-        lead = best->ratio < 1
-                   ? fmt::format("{} comes nearest to {}: {:.3f} of its speed. {}", best->kernel, l.yardstick,
-                                 best->ratio, lead)
-                   : fmt::format("{} is {:.3f} times as fast as {}. {}", best->kernel, best->ratio, l.yardstick, lead);
-    s.blocks.push_back(paragraph{lead});
+    s.blocks.push_back(paragraph{fmt::format("{}", fmt::join(findings_of(d), " "))});
+    s.blocks.push_back(paragraph{fmt::format("{}: {} ran, {} skipped, {} failed.", plural(l.rungs.size(), "kernel"),
+                                             l.rungs.size() - skipped, skipped, left.failed.size())});
     s.blocks.push_back(provenance_of(d));
     left.add_to(s);
     if (l.timed()) {
         s.blocks.push_back(heading{"Times"});
         s.blocks.push_back(figure{
-            name, fmt::format("Each rung's speed as a share of {}'s, which was measured in turn with it.", l.yardstick),
+            name,
+            fmt::format(
+                "Each bar is a kernel's speed as a fraction of {0}'s. Each kernel and {0} were measured in turn.",
+                l.yardstick),
             staircase(l)});
         s.blocks.push_back(times(l));
         s.blocks.push_back(paragraph{measured_where(d)});
     }
-    add_counters(s, name, l, d.device);
+    add_counters(s, name, l);
     return s;
 }
 
@@ -194,46 +196,31 @@ void add_cell_remarks(section& s, const bench& b) {
     left.add_to(s);
 }
 
-// Median, worst and where.
-std::string summary_of(const bench& b) {
-    std::vector<double> ratios;
-    const cell* worst = nullptr;
-    for (const cell& c : b.cells) {
-        if (!c.subject.timed() || c.subject.ratio <= 0) continue;
-        ratios.push_back(c.subject.ratio);
-        if (worst == nullptr || c.subject.ratio < worst->subject.ratio) worst = &c;
-    }
-    if (worst == nullptr) return "Nothing was measured.";
-    std::sort(ratios.begin(), ratios.end());
-    const double median = (ratios[(ratios.size() - 1) / 2] + ratios[ratios.size() / 2]) / 2;
-    return fmt::format(
-        "{}: {}; the median ratio to {} is {:.3f}, the worst {:.3f}, at {}{}.", subject_name(b),
-        plural(ratios.size(), "shape"), b.facts().yardstick, median, worst->subject.ratio, worst->shape,
-        b.of_sizes() ? fmt::format(" ({} an element)", plural(static_cast<std::size_t>(worst->element_size), "byte"))
-                     : "");
-}
-
 // Of shapes in several element sizes.
 void add_sizes_of_elements(section& s, const document& d, const std::string& name) {
     const bench& b = *d.as_bench();
     const bool host = d.device.kind == "host";
     const char* const yardstick = b.facts().yardstick;
     s.blocks.push_back(heading{fmt::format("Beside {}", has_peers(b) ? "its peers" : yardstick)});
-    s.blocks.push_back(
-        figure{name, fmt::format("Each mark is one shape: its speed as a share of {}.", b.yardstick), beside_peers(b)});
+    s.blocks.push_back(figure{
+        name,
+        fmt::format("Each mark is one shape. It shows the speed as a fraction of this yardstick's: {}.", b.yardstick),
+        beside_peers(b)});
     s.blocks.push_back(heading{"Worst and median"});
     text_table groups = by_group(b, host);
     const bool large_alone = host && !groups.rows.empty();
     if (groups.rows.empty()) groups = by_group(b, false);
-    s.blocks.push_back(
-        paragraph{fmt::format("Ratios to {} by shapes and bytes an element, worst / median{}.", yardstick,
-                              large_alone ? ", of matrices of 64 MB and more: smaller ones stay in the caches" : "")});
+    s.blocks.push_back(paragraph{
+        fmt::format("Each cell shows the worst and the median ratio to {}.{}", yardstick,
+                    large_alone ? " Only matrices of 64 MB and more count: smaller ones stay in the caches." : "")});
     s.blocks.push_back(std::move(groups));
     s.blocks.push_back(paragraph{measured_where(d)});
     s.blocks.push_back(heading{"Shape by shape"});
-    s.blocks.push_back(figure{
-        name + "_heat",
-        fmt::format("{}: ratio to {}. White is as quick, red slower, blue quicker.", b.subject, yardstick), heat(b)});
+    s.blocks.push_back(
+        figure{name + "_heat",
+               fmt::format("Each cell is {}'s speed as a fraction of {}'s. White: equal. Red: slower. Blue: faster.",
+                           subject_name(b), yardstick),
+               heat(b)});
 }
 
 // Of elements of one size.
@@ -241,9 +228,11 @@ void add_shapes(section& s, const document& d, const std::string& name) {
     const bench& b = *d.as_bench();
     const char* const yardstick = b.facts().yardstick;
     s.blocks.push_back(heading{fmt::format("Beside {}", yardstick)});
-    s.blocks.push_back(figure{
-        name, fmt::format("Each shape's speed as a share of {}'s, which was measured in turn with it.", yardstick),
-        ratios_by_shape(b)});
+    s.blocks.push_back(
+        figure{name,
+               fmt::format("Each bar is the speed for one shape as a fraction of {}'s. The two were measured in turn.",
+                           yardstick),
+               ratios_by_shape(b)});
     s.blocks.push_back(by_shape(b));
     s.blocks.push_back(paragraph{measured_where(d)});
 }
@@ -278,12 +267,13 @@ void add_roofline(section& s, const document& d, const std::string& name, const 
     s.blocks.push_back(figure{
         name + "_roofline",
         bandwidth
-            ? fmt::format("The roof is the peak of {:.1f} TFLOP/s in {}, and left of its edge what the {:.0f} GB/s "
-                          "that a copy reached ({}) can feed. What L2 holds, such as small shapes timed warm, may pass "
-                          "the slope.",
-                          b.peak / 1e3, arithmetic, bandwidth->first, bandwidth->second)
-            : fmt::format("The roof is the peak of {:.1f} TFLOP/s in {}. It has no slope: no file beside this one "
-                          "says what a copy reaches on this device; give a bench or a ladder of what moves data, too.",
+            ? fmt::format(
+                  "The flat roof is the peak of {:.1f} TFLOP/s in {}. The slope left of it is set by the {:.0f} "
+                  "GB/s that a copy reached ({}). Small shapes that were timed warm may lie above the slope: L2 "
+                  "holds their data.",
+                  b.peak / 1e3, arithmetic, bandwidth->first, bandwidth->second)
+            : fmt::format("The roof is the peak of {:.1f} TFLOP/s in {}. It has no slope: no other file here says what "
+                          "a copy reaches on this device. Add a bench or a ladder of transposes to get one.",
                           b.peak / 1e3, arithmetic),
         roofline(b, bandwidth ? std::optional(bandwidth->first) : std::nullopt)});
 }
@@ -291,7 +281,7 @@ void add_roofline(section& s, const document& d, const std::string& name, const 
 section of_bench(const document& d, const std::string& name, const std::vector<document>& all) {
     const bench& b = *d.as_bench();
     section s{title_of(d), {}};
-    s.blocks.push_back(paragraph{summary_of(b)});
+    s.blocks.push_back(paragraph{fmt::format("{}", fmt::join(findings_of(d), " "))});
     s.blocks.push_back(provenance_of(d));
     if (b.of_sizes())
         add_sizes_of_elements(s, d, name);
@@ -301,7 +291,8 @@ section of_bench(const document& d, const std::string& name, const std::vector<d
         s.blocks.push_back(heading{"Against size"});
         s.blocks.push_back(
             figure{name + "_squares",
-                   fmt::format("{}: square matrices{}.", b.subject, b.of_sizes() ? ", a line an element size" : ""),
+                   fmt::format("{}'s speed for square matrices as a fraction of {}'s.{}", subject_name(b),
+                               b.facts().yardstick, b.of_sizes() ? " Each line is one element size." : ""),
                    std::move(*drawn)});
     }
     if (b.facts().rate.arithmetic != nullptr && b.peak > 0) add_roofline(s, d, name, all);
@@ -319,9 +310,8 @@ section of_same_work(const std::vector<const document*>& all) {
     const document& first = *all.front();
     section s{fmt::format("Side by side: {}", work_of(first)), {}};
     s.blocks.push_back(
-        paragraph{"A change is marked where the ranges from the 10th to the 90th percentile do not meet. Clocks differ "
-                  "between runs, "
-                  "and times with them; the ratios are each to the yardstick of the same run."});
+        paragraph{"A change counts only where the ranges from the 10th to the 90th percentile do not overlap. Clocks "
+                  "differ between runs, and times differ with them. Each ratio is to the yardstick of its own run."});
     for (auto at = all.begin() + 1; at != all.end(); ++at) {
         const document& other = **at;
         const std::vector<change> changed = changes(first, other);
@@ -344,7 +334,7 @@ section of_same_work(const std::vector<const document*>& all) {
         const std::size_t more = alone.size() > kNamed ? alone.size() - kNamed : 0;
         alone.resize(alone.size() - more);
         if (!alone.empty()) {
-            s.blocks.push_back(paragraph{fmt::format("Timed in one of the two alone: {}{}.", fmt::join(alone, "; "),
+            s.blocks.push_back(paragraph{fmt::format("Timed in only one of the two: {}{}.", fmt::join(alone, "; "),
                                                      more > 0 ? fmt::format(", and {} more", more) : "")});
         }
     }
@@ -377,11 +367,11 @@ void add_sizes(page& p, const std::vector<document>& documents) {
         if (devices.size() > 1)
             s.blocks.push_back(
                 paragraph{{fmt::format("The devices differ: {}.", fmt::join(devices, "; ")), tone::bad}});
-        s.blocks.push_back(
-            figure{file_name(fmt::format("ladder_{}_{}{}_sizes", ladders.front()->name(), ladders.front()->dtype,
-                                         ladders.front()->layout)),
-                   "Kernels that ran at every size; those that come nearest to the yardstick at the largest are named.",
-                   std::move(*drawn)});
+        s.blocks.push_back(figure{
+            file_name(fmt::format("ladder_{}_{}{}_sizes", ladders.front()->name(), ladders.front()->dtype,
+                                  ladders.front()->layout)),
+            "Each line is a kernel that ran at every size. The names are those of the fastest at the largest size.",
+            std::move(*drawn)});
         p.sections.push_back(std::move(s));
     }
 }
@@ -404,6 +394,16 @@ page make_page(const std::vector<document>& documents) {
         if (by_work[work].size() > 1) p.sections.push_back(of_same_work(by_work[work]));
     }
     add_sizes(p, documents);
+    p.findings = documents.size() > 1 ? findings_of(documents) : std::vector<std::string>();
+    if (auto drawn = headline(documents)) {
+        section s{"All benches together", {}};
+        s.blocks.push_back(
+            figure{"headline",
+                   "Each bar is the median over the shapes that this library ran. The factors compare it with "
+                   "cornerturn on the same shapes.",
+                   std::move(*drawn)});
+        p.sections.insert(p.sections.begin(), std::move(s));
+    }
     const auto titled = [&](const document& d) {
         const auto same = std::count_if(documents.begin(), documents.end(),
                                         [&](const document& o) { return title_of(o) == title_of(d); });

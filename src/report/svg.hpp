@@ -39,6 +39,7 @@ public:
     void text(double x, double y, std::string_view text, std::string_view style = "ink", anchor where = anchor::start,
               double size = 11, double degrees = 0);
 
+    double width() const { return width_; }
     std::string in_page() const;  // of a page that holds style_sheet()
     std::string as_file() const;  // stands alone, and has each colour as an attribute too
 

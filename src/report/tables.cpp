@@ -10,14 +10,13 @@
 
 #include "lab/statistics.hpp"
 #include "report/charts.hpp"
+#include "report/words.hpp"
 
 namespace cornerturn::report {
 namespace {
 
 // Smaller matrices in host memory stay in the caches.
 bool is_large(const cell& c) { return c.bytes >= 2 * 64e6; }
-
-std::string grouped(double value) { return lab::grouped(static_cast<std::uint64_t>(std::llround(value))); }
 
 // 12,345.6
 std::string microseconds(double seconds) {
@@ -191,7 +190,7 @@ text_table hardware_only(const ladder& l) {
         for (const reading_name* name : present) {
             const double* const value = find(r.hardware, name->metric);
             any = any || value != nullptr;
-            row.push_back(value == nullptr ? "-" : *value < 1000 ? fmt::format("{:g}", *value) : grouped(*value));
+            row.push_back(value == nullptr ? "-" : *value < 1000 ? fmt::format("{:.4g}", *value) : grouped(*value));
         }
         if (waits) row.push_back(lab::longest_wait(r.hardware));
         if (any) t.rows.push_back(std::move(row));
@@ -201,7 +200,7 @@ text_table hardware_only(const ladder& l) {
 
 text_table by_group(const bench& b, bool host) {
     const std::vector<std::string> all = contestants(b);
-    text_table t{{{"shapes"}, {"bytes", true}}, {}};
+    text_table t{{{"shapes"}, {"bytes per element", true}}, {}};
     for (const std::string& who : all)
         t.columns.push_back({who == "subject" ? subject_name(b) : contestant_name(who), true});
     std::vector<std::string> groups;
@@ -230,8 +229,9 @@ text_table by_group(const bench& b, bool host) {
                 } else {
                     row.push_back(ratios.empty()
                                       ? "-"
-                                      : fmt::format("{:.2f} / {:.2f}", *std::min_element(ratios.begin(), ratios.end()),
-                                                    lab::percentile(ratios, 0.5)));
+                                      : fmt::format("{} / {}",
+                                                    ratio_text(*std::min_element(ratios.begin(), ratios.end())),
+                                                    ratio_text(lab::percentile(ratios, 0.5))));
                 }
             }
             t.rows.push_back(std::move(row));
@@ -285,7 +285,7 @@ text_table by_shape(const bench& b) {
 
 text_table side_by_side(const std::vector<change>& all) {
     text_table t{{{!all.empty() && all.front().kernel ? "id" : "shapes"},
-                  {"it is now"},
+                  {"now"},
                   {"change", true},
                   {"us, before", true},
                   {"after", true},

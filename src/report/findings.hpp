@@ -1,0 +1,21 @@
+// What stored results say, in a few sentences and one picture.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/document.hpp"
+#include "report/plots.hpp"
+
+namespace cornerturn::report {
+
+// At most three sentences; the first one can stand without the others.
+std::vector<std::string> findings_of(const document& d);
+// Of several: the first sentences of at most three of them, of different kinds where there are such.
+std::vector<std::string> findings_of(const std::vector<document>& documents);
+
+// The median speed of the library and of its peers, by bench. Nothing where fewer than two benches have peers.
+std::optional<drawing> headline(const std::vector<document>& documents);
+
+}  // namespace cornerturn::report
