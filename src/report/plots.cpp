@@ -344,7 +344,10 @@ drawing draw(const heat_map& map) {
 }
 
 drawing draw(const panel_chart& chart) {
-    constexpr double kRow = 27, kHeight = 104, kBetween = 22;
+    constexpr double kHeight = 104, kBetween = 22;
+    // Few rows stand further apart, so that the keys above have room.
+    const double row_width =
+        std::clamp(540 / static_cast<double>(std::max<std::size_t>(chart.rows.size(), 1)), 27.0, 60.0);
     double left = 76, most = 1, labels = 0;
     for (const auto& [name, all] : chart.panels) {
         for (const auto& s : all) {
@@ -354,14 +357,14 @@ drawing draw(const panel_chart& chart) {
     for (std::size_t i = 0; i < chart.rows.size(); ++i) {
         const double width = width_of(shortened(chart.rows[i].second));
         labels = std::max(labels, width);
-        left = std::max(left, width / 2 - kRow * static_cast<double>(i) + 8);  // where a slanting label begins
+        left = std::max(left, width / 2 - row_width * static_cast<double>(i) + 8);  // where a slanting label begins
     }
-    const double width = kRow * static_cast<double>(chart.rows.size()), right = left + width;
+    const double width = row_width * static_cast<double>(chart.rows.size()), right = left + width;
     const double head = 12 + keys_height(chart.keys, left, right), groups = 20;
     const double tall = head + groups + (kHeight + kBetween) * static_cast<double>(chart.panels.size());
     drawing art(right + 16, tall + labels * 0.76 + 12, chart.title);
     draw_keys(art, chart.keys, left, right, 8);
-    const auto x_of = [&](double row) { return left + kRow * (row + 0.5); };
+    const auto x_of = [&](double row) { return left + row_width * (row + 0.5); };
     // The group's name above its rows, where there is room for it.
     std::vector<std::size_t> begins;
     for (std::size_t i = 0; i < chart.rows.size(); ++i) {
@@ -370,9 +373,9 @@ drawing draw(const panel_chart& chart) {
     begins.push_back(chart.rows.size());
     for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
         const std::string& group = chart.rows[begins[i]].first;
-        const auto room = kRow * static_cast<double>(begins[i + 1] - begins[i]);
+        const auto room = row_width * static_cast<double>(begins[i + 1] - begins[i]);
         if (width_of(group) < room + 8)
-            art.text(left + kRow * static_cast<double>(begins[i]) + room / 2, head + 12, group, "ink strong",
+            art.text(left + row_width * static_cast<double>(begins[i]) + room / 2, head + 12, group, "ink strong",
                      anchor::middle, kSmall);
     }
     const axis_range range{0, most * 1.08, false};
@@ -385,7 +388,7 @@ drawing draw(const panel_chart& chart) {
             art.text(left - 6, y_of(i * step) + 4, tick_text(i * step), "ink", anchor::end, kSmall);
         }
         for (std::size_t i = 1; i + 1 < begins.size(); ++i) {
-            const double x = left + kRow * static_cast<double>(begins[i]);
+            const double x = left + row_width * static_cast<double>(begins[i]);
             art.line(x, top, x, top + kHeight, "soft quiet");
         }
         art.line(left, y_of(1), right, y_of(1), "ink", 1.2);
