@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 import script
-from cli_test import METRICS, SECTORS_LD, SHARED_LD, WAVEFRONTS_LD, Case
+from cli_test import METRICS, SECTORS_LD, SHARED_LD, WAVEFRONTS_LD, Case, unwrapped
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -160,7 +160,7 @@ class Explain(Case):
                     **{f"host/{name}": permutes for name in ("permute", "permute_loop", "permute_hptt")}}
             of = work.get(kernel["id"], work.get(family, ("--rows", 64, "--dtype", dtype)))
             text = self.succeed("explain", kernel["id"], *of)
-            self.assertIn(kernel["idea"], text)
+            self.assertIn(kernel["idea"], unwrapped(text))
             if "Warp 0" not in text:
                 self.assertRegex(text, "skipped: ", kernel["id"])
 

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 import script
-from cli_test import METRICS, REQUESTS_LD, REQUESTS_ST, SECTORS_LD, SECTORS_ST, Case
+from cli_test import METRICS, REQUESTS_LD, REQUESTS_ST, SECTORS_LD, SECTORS_ST, Case, unwrapped
 
 RUNGS = ["permute/naive", "permute/merged", "permute/tiled", "permute/composite", "permute/vectors", "permute/production"]
 
@@ -56,7 +56,7 @@ class Permute(Case):
             self.assertIn("4 x 8 x 12 x 16, axes 3,2,1,0 f32", page.read_text(encoding="utf-8"))
 
     def test_explain(self):
-        said = self.succeed("explain", "permute", "--shape", "32,25,56,56", "--axes", "3,2,0,1", "--dtype", "f16")
+        said = unwrapped(self.succeed("explain", "permute", "--shape", "32,25,56,56", "--axes", "3,2,0,1", "--dtype", "f16"))
         self.assertRegex(said, r"\Apermute/production: tiles: 2-byte units, .*predicted [\d.]+ us\nother ways, from fast to slow:\n  tiles: ")
         document = json.loads(self.succeed("explain", "permute", "--shape", "8,6,4", "--axes", "2,0,1", "--element-size", 12,
                                            "--multiprocessors", 80, "--compute-capability", 80, "--format", "json"))

@@ -53,6 +53,11 @@ def run_program(program, *arguments, **options):
                           timeout=300, **options)
 
 
+def unwrapped(text):
+    """The lines of a text as they are on a wide terminal: what begins with many spaces continues the line above."""
+    return re.sub(r"\n {4,}(?=\S)", " ", text)
+
+
 class Case(unittest.TestCase):
     maxDiff = None
 
@@ -60,6 +65,11 @@ class Case(unittest.TestCase):
         ran = run(*arguments)
         self.assertEqual((ran.returncode, ran.stderr), (0, ""), f"cornerturn {' '.join(map(str, arguments))}")
         return ran.stdout
+
+    def assert_fits(self, text):
+        """No line is longer than a terminal of 100 columns."""
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 100, line)
 
     def profile(self, kernel, rows, cols, *more):
         """On the emulator, or on the host where the kernel runs there."""
@@ -113,6 +123,9 @@ class List(Case):
         rows = list(csv.reader(io.StringIO(self.succeed("list", "--format", "csv"))))
         self.assertEqual([row[0] for row in rows[1:]], ids)
         self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+
+    def test_it_fits_a_terminal(self):
+        self.assert_fits(self.succeed("list"))
 
     def test_help_and_version(self):
         self.assertIn("profile", self.succeed("--help"))
@@ -219,7 +232,20 @@ class Ladder(Case):
         self.assertRegex(self.ladder("table", "--dtype", "f64"), r"0 failed, 4 skipped")
 
 
+    def test_it_fits_a_terminal(self):
+        for arguments in (("transpose",), ("transpose", "--dtype", "u8"), ("transpose", "--dtype", "c128"), ("gemm", "--m", 256), ("permute",),
+                          ("permute", "--dtype", "u8")):
+            with self.subTest(arguments=arguments):
+                self.assert_fits(self.succeed("ladder", *arguments, "--on", "emulator"))
+
+
 class Profile(Case):
+    def test_it_fits_a_terminal(self):
+        id = "transpose/reindexed@3x4"
+        for command in (("profile", id, "--lines"), ("diff", id, "transpose/swizzled@64x64"), ("explain", "permute"), ("explain", "gemm"), ("explain", "transpose")):
+            with self.subTest(command=command):
+                self.assert_fits(self.succeed(*command))
+
     def test_exact_counters(self):
         result = self.profile("transpose/shared@32x32", 4096, 4096, "--dtype", "f64")
         self.assert_is_emulated_result(result, "transpose/shared@32x32", 4096, 4096, "f64")
@@ -314,7 +340,8 @@ class Profile(Case):
 
 class Explain(Case):
     def explain(self, *arguments):
-        return self.succeed("explain", "transpose", *arguments)
+        """The text, as if the terminal were wide."""
+        return unwrapped(self.succeed("explain", "transpose", *arguments))
 
     def test_the_choice_follows_the_matrix(self):
         for wanted, arguments in [

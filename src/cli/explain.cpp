@@ -36,7 +36,11 @@ std::string explain_choice(const operation& does, const invocation& asked) {
                 fmt::format("{} has no option {}: it takes {}", does.name(), o.name, options_text(its)));
     }
     const explanation why = does.explain(asked.given);
-    return asked.format() == lab::format::json ? lab::json_text(why.json, 2) + "\n" : why.text + "\n";
+    switch (asked.format()) {
+        case lab::format::json: return lab::json_text(why.json, 2) + "\n";
+        case lab::format::table: return lab::wrapped(why.text + "\n", 4);
+        default: return why.text + "\n";
+    }
 }
 
 void run(const invocation& asked) {

@@ -131,16 +131,23 @@ std::string explain_kernel(const kernel& k, const invocation& asked) {
     if (as == lab::format::json) return lab::json_text(json_of(k, r, steps, text), 2) + "\n";
     lab::table lines = lab::lines_table(r);
     if (!lines.rows.empty()) {
-        lines.columns.push_back({"source"});
+        const bool on_terminal = as == lab::format::table;
+        if (!on_terminal) lines.columns.push_back({"source"});
         std::size_t row = 0;
         for (const auto& line : r.lines) {
             const std::string code = text.line(line.path, line.line);
-            for (std::size_t n = lab::directions_of(line); n > 0; --n) lines.rows[row++].push_back(code);
+            for (std::size_t n = lab::directions_of(line); n > 0; --n, ++row) {
+                if (on_terminal)
+                    lines.below.push_back(n == 1 ? code : "");
+                else
+                    lines.rows[row].push_back(code);
+            }
         }
     }
     if (as == lab::format::csv) return lines.print(as);
     const char* const fence = as == lab::format::markdown ? "```text\n" : "";
-    std::string out = lab::profile_heading(r) + "\n" + notes_of(k, as);
+    const std::string heading = lab::profile_heading(r);
+    std::string out = (*fence != 0 ? heading : lab::wrapped(heading, 2)) + "\n" + notes_of(k, as);
     if (!lines.rows.empty()) out += "\n" + lines.print(as);
     if (steps.empty()) return out;
     out += "\nWarp 0 of the first tile: each access of the kernel, the first time that it comes by.\n";

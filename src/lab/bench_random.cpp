@@ -235,17 +235,22 @@ table ordered_table(const bench_report& report) {
     return t;
 }
 
-table worst_table(const bench_report& report, const way_of_calling& way) {
-    const std::string called = report.what.ways.empty() ? "" : ", " + way.name();
-    table t{{{"kind"},
-             {"the worst cells" + called},
-             {report.what.small ? "time" : "ratio", true},
-             {report.what.small ? "over that of" : "to"},
-             {"how the library does it"}},
-            {}};
+// On a terminal the shape of a cell, and how the library does it, stand below the cell's row.
+table worst_table(const bench_report& report, const way_of_calling& way, format as) {
+    const std::string heading = "the worst cells" + (report.what.ways.empty() ? "" : ", " + way.name());
+    const table::column told = {report.what.small ? "time" : "ratio", true};
+    const table::column judge = {report.what.small ? "over that of" : "to"};
+    table t = as == format::table ? table{{{heading}, told, judge}, {}}
+                                  : table{{{"kind"}, {heading}, told, judge, {"how the library does it"}}, {}};
     for (const bench_result* r : way.worst()) {
-        t.rows.push_back({r->cell.group, where_text(report, *r), fmt::format("{:.3f}", way.told(*r)),
-                          way.judge(*r).kernel, r->choice.empty() ? "-" : r->choice});
+        const std::string shape = where_text(report, *r), value = fmt::format("{:.3f}", way.told(*r));
+        const std::string &kind = r->cell.group, &by = way.judge(*r).kernel;
+        if (as == format::table) {
+            t.rows.push_back({kind, value, by});
+            t.below.push_back(r->choice.empty() ? shape : shape + "; " + r->choice);
+        } else {
+            t.rows.push_back({kind, shape, value, by, r->choice.empty() ? "-" : r->choice});
+        }
     }
     return t;
 }
@@ -293,9 +298,9 @@ std::string regret_text(const bench_report& report, format as) {
     const regrets found(all);
     std::string out = fmt::format(
         "regret: by how much the chosen way takes longer than the best; {} candidates in {} cells; above 5 % in {:.1f} "
-        "% "
-        "of the cells\n\n",
+        "% of the cells\n\n",
         found.candidates, all.size(), 100 * found.regretted);
+    if (as == format::table) out = wrapped(out);
     table t{{}, {{}}};
     for (const auto& [name, json, share] : kHigh) {
         t.columns.push_back({name, true});
@@ -306,10 +311,18 @@ std::string regret_text(const bench_report& report, format as) {
         return a->regret->share() > b->regret->share();
     });
     all.resize(std::min(all.size(), kWorst));
+    const bool on_terminal = as == format::table;
     table worst{{{"kind"}, {"the most regretted"}, {"regret", true}, {"chosen"}, {"best"}}, {}};
+    if (on_terminal) worst.columns = {{"the most regretted"}, {"regret", true}};
     for (const bench_result* r : all) {
-        worst.rows.push_back({r->cell.group, where_text(report, *r), fmt::format("{:.1f} %", 100 * r->regret->share()),
-                              r->regret->chosen, r->regret->best});
+        const std::string shape = where_text(report, *r), share = fmt::format("{:.1f} %", 100 * r->regret->share());
+        const bench_regret& regret = *r->regret;
+        if (on_terminal) {
+            worst.rows.push_back({r->cell.group, share});
+            worst.below.push_back(fmt::format("{}; chosen: {}; best: {}", shape, regret.chosen, regret.best));
+        } else {
+            worst.rows.push_back({r->cell.group, shape, share, regret.chosen, regret.best});
+        }
     }
     return out + worst.print(as);
 }
@@ -319,7 +332,7 @@ std::string regret_text(const bench_report& report, format as) {
 std::string show_random(const bench_report& report, format as) {
     std::string out;
     std::vector<table> tables = {ratios_table(report), peers_table(report), ordered_table(report)};
-    for (const way_of_calling& way : ways_of(report)) tables.push_back(worst_table(report, way));
+    for (const way_of_calling& way : ways_of(report)) tables.push_back(worst_table(report, way, as));
     for (const table& t : tables) {
         if (!t.rows.empty()) out += (out.empty() ? "" : "\n") + t.print(as);
     }

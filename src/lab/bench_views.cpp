@@ -73,23 +73,41 @@ std::string ratio_text(const bench_result& r, const bench_way_result& way) {
     return way.compared() ? fmt::format("{:.3f}", way.ratio()) : "-";
 }
 
-table cells_table(const bench_report& report) {
+// How all cells that ran were timed; empty where it is not the same of all.
+std::string common_method(const bench_report& report) {
+    std::string method;
+    for (const bench_result& r : report.results) {
+        if (!r.skipped.empty() || r.method == method) continue;
+        if (!method.empty()) return "";
+        method = r.method;
+    }
+    return method;
+}
+
+table cells_table(const bench_report& report, bool with_method) {
     const operation_facts& facts = facts_of(report);
     const char* const rate = facts.rate.arithmetic != nullptr ? "TFLOP/s" : facts.rate.name;
     table t{{{"group"}, {facts.shape_heading, of_sizes(report)}}, {}};
     if (of_sizes(report)) t.columns.push_back({"bytes", true});
     t.columns.insert(t.columns.end(), {{"us", true}, {rate, true}});
     if (report.peak_flops > 0) t.columns.push_back({"of peak", true});
-    t.columns.insert(t.columns.end(), {{fmt::format("{} {}", facts.bench_yardstick, rate), true}, {"ratio", true}});
-    for (const way_request& way : report.what.ways) t.columns.push_back({"ratio, " + way.name, true});
+    t.columns.insert(
+        t.columns.end(),
+        {{fmt::format("{} {}", facts.bench_yardstick, rate), true, facts.bench_yardstick, rate}, {"ratio", true}});
+    for (const way_request& way : report.what.ways)
+        t.columns.push_back({"ratio, " + way.name, true, "ratio", way.name});
     for (const bench_comparison& by : facts.comparisons) t.columns.push_back({by.heading, true});
-    for (const kernel* peer : report.what.peers) t.columns.push_back({short_name(*peer), true});
+    for (const kernel* peer : report.what.peers) {
+        const std::string name = short_name(*peer);
+        const std::size_t variant = name.find('@') + 1;  // 0: none
+        t.columns.push_back({name, true, name.substr(0, variant), name.substr(variant)});
+    }
     const bool drawn = report.what.drawn > 0;
     if (drawn) {
         for (const char* heading : {"figure", "regret"}) t.columns.push_back({heading, true});
         t.columns.insert(t.columns.end(), {{"judged by"}, {"choice"}});
     }
-    t.columns.push_back({"timed"});
+    if (with_method) t.columns.push_back({"timed"});
     for (const bench_result& r : report.results) {
         const bool timed = r.skipped.empty() && r.subject.timed();
         std::vector<std::string> row = {r.cell.group, r.cell.work->text()};
@@ -110,7 +128,7 @@ table cells_table(const bench_report& report) {
             row.push_back(compared ? judge_of(report, r).kernel : "-");
             row.push_back(r.choice.empty() ? "-" : r.choice);
         }
-        row.push_back(r.skipped.empty() ? r.method : "skipped");
+        if (with_method) row.push_back(r.skipped.empty() ? r.method : "skipped");
         t.rows.push_back(std::move(row));
     }
     return t;
@@ -312,12 +330,19 @@ std::string print_json(const bench_report& report) {
 
 std::string show_bench(const bench_report& report, format as) {
     if (as == format::json) return print_json(report);
-    const std::string cells = cells_table(report).print(as);
+    const bool on_terminal = as == format::table;
+    const std::string method = on_terminal ? common_method(report) : "";
+    const std::string cells = cells_table(report, method.empty()).print(as);
     if (as == format::csv) return cells;
-    const std::string heading =
-        fmt::format("{} on {}; seed {}; ratios to {}, measured in turn\n\n", report.what.subject->id,
-                    report.device.text(), report.what.seed, yardstick_text(report));
-    const std::string more = remarks(report);
+    std::string heading = fmt::format("{} on {}; seed {}; ratios to {}, measured in turn", report.what.subject->id,
+                                      report.device.text(), report.what.seed, yardstick_text(report));
+    if (report.what.drawn == 0 && !method.empty()) heading += "; " + method;
+    std::string more = remarks(report);
+    if (on_terminal) {
+        heading = wrapped(heading);
+        more = wrapped(more, 2);
+    }
+    heading += "\n\n";
     if (report.what.drawn > 0) return heading + show_random(report, as) + (more.empty() ? "" : "\n" + more);
     const table groups = groups_table(report);
     return heading + cells + (groups.rows.empty() ? "" : "\n" + groups.print(as)) + (more.empty() ? "" : "\n" + more);

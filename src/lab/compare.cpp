@@ -232,7 +232,8 @@ std::string show_comparison(const result& r, format as) {
                           csv ? fmt::format("{}", beside.read) : count_text(beside.read), beside.why});
     }
     if (as == format::csv) return t.print(as);
-    std::string heading = profile_heading(r);
+    const bool on_terminal = as == format::table;
+    const std::string heading = on_terminal ? wrapped(profile_heading(r), 2) : profile_heading(r);
     if (all.empty()) return heading + "\nnothing to compare: the emulator cannot run this kernel\n";
     return heading +
            fmt::format(
@@ -303,7 +304,7 @@ std::string show_difference(const kernel& from, const result& before, const kern
                                             {"explanation", why}};
         return json_text(out, 2) + "\n";
     }
-    table t{{{"counter"}, {from.id, true}, {to.id, true}, {"ratio", true}}, {}};
+    table t{{{"counter"}, {from.id, true, "", "from"}, {to.id, true, "", "to"}, {"ratio", true}}, {}};
     const auto add = [&](const std::string& name, double a, double b) {
         const auto value = [&](double n) { return as == format::csv ? fmt::format("{}", n) : count_text(n); };
         t.rows.push_back({name, value(a), value(b), a == 0 ? "-" : fmt::format("{:.3f}", b / a)});
@@ -328,12 +329,14 @@ std::string show_difference(const kernel& from, const result& before, const kern
     if (before.time && after.time)
         add("us, median", before.time->kernel.median_s * 1e6, after.time->kernel.median_s * 1e6);
     if (as == format::csv) return t.print(as);
-    std::string text = profile_heading(before) + profile_heading(after) + "\n";
-    text += fmt::format("from     {}\nto       {}\nchanged  {}\n", from.notes->idea, to.notes->idea,
-                        change_between(from, to));
+    const std::string headings = profile_heading(before) + profile_heading(after) + "\n";
+    std::string changes = fmt::format("from     {}\nto       {}\nchanged  {}\n", from.notes->idea, to.notes->idea,
+                                      change_between(from, to));
     if (before.launched && after.launched)
-        text += fmt::format("launch   {} -> {}\n", launch_of(before), launch_of(after));
-    return text + "\n" + t.print(as) + "\n" + why + "\n";
+        changes += fmt::format("launch   {} -> {}\n", launch_of(before), launch_of(after));
+    if (as != format::table) return headings + changes + "\n" + t.print(as) + "\n" + why + "\n";
+    constexpr std::size_t kIndent = 9;  // of what is said behind "changed"
+    return wrapped(headings, 2) + wrapped(changes, kIndent) + "\n" + t.print(as) + "\n" + wrapped(why) + "\n";
 }
 
 }  // namespace cornerturn::lab

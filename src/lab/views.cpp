@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/compare.hpp"
+#include "lab/view_words.hpp"
 
 namespace cornerturn::lab {
 namespace {
@@ -15,40 +15,10 @@ using emulator::counters;
 using emulator::kLoad;
 using emulator::kStore;
 
-std::string number(double value) {
-    if (value == static_cast<std::uint64_t>(value)) return fmt::format("{}", static_cast<std::uint64_t>(value));
-    return fmt::format("{:.2f}", value);
-}
-
-// a / b, where b may be 0: then there is nothing to say.
-std::string per(std::uint64_t a, std::uint64_t b) {
-    return b == 0 ? "-" : number(static_cast<double>(a) / static_cast<double>(b));
-}
-
-std::string per_request(const counters& c, counters::by_direction counters::*what,
-                        counters::by_direction counters::*requests, emulator::direction op) {
-    return per((c.*what)[op], (c.*requests)[op]);
-}
-
 // "1 wavefront", "2 wavefronts"
 std::string plural(const std::string& count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == "1" ? "" : "s");
 }
-
-std::string extent(const emulator::extent3& e) {
-    return e.z == 1 ? fmt::format("{} x {}", e.x, e.y) : fmt::format("{} x {} x {}", e.x, e.y, e.z);
-}
-
-std::string verified_text(const result& r) {
-    if (!r.ran()) return "skipped";
-    switch (r.verified) {
-        case verification::passed: return "yes";
-        case verification::sampled: return "sampled";
-        default: return "NO";
-    }
-}
-
-std::string microseconds(double seconds) { return fmt::format("{:.2f}", seconds * 1e6); }
 
 const char* direction_word(emulator::direction op) { return op == kLoad ? "read" : "write"; }
 
@@ -93,21 +63,6 @@ std::string read_wavefronts(const result& r, emulator::direction op) {
                        per(wavefronts, wavefronts - conflicts));
 }
 
-std::string time_range(const timing& t) {
-    return fmt::format("{} ({}-{})", microseconds(t.median_s), microseconds(t.p10_s), microseconds(t.p90_s));
-}
-
-std::string work_text(const result& r) {
-    const operation& does = r.work->does();
-    return fmt::format("{}{}{} {}", does.text_of(r.work->sizes()), does.facts().sizes_legend,
-                       layout_text(r.work->layout()), r.work->type().name);
-}
-
-std::string device_text(const result& r) {
-    if (r.device.kind != "cuda") return r.device.kind;
-    return fmt::format("{} (driver {}, CUDA {})", r.device.name, r.device.driver, r.device.cuda);
-}
-
 std::string launch_text(const result& r) {
     if (!r.launched) return "nothing launched";
     std::string text = fmt::format("grid {}, block {}", extent(r.grid), extent(r.block));
@@ -148,14 +103,19 @@ std::string show_list(const std::vector<kernel>& all, format as) {
         for (const kernel& k : all) out["kernels"].push_back(to_json(k));
         return json_text(out, 2) + "\n";
     }
-    table t{{{"id"}, {"origin"}, {"element bytes"}, {"needs"}, {"idea"}}, {}};
+    table t{{{"id"}, {"origin"}, {"element bytes"}, {"needs"}}, {}};
+    if (as != format::table) t.columns.push_back({"idea"});
     for (const kernel& k : all) {
         std::string sizes;
         for (int size : {1, 2, 4, 8, 16}) {
             if (k.takes(size)) sizes += fmt::format("{}{}", sizes.empty() ? "" : " ", size);
         }
         const char* const feature = k.facts.needs.feature;
-        t.rows.push_back({k.id, k.facts.origin, sizes, feature != nullptr ? feature : "-", k.notes->idea});
+        t.rows.push_back({k.id, k.facts.origin, sizes, feature != nullptr ? feature : "-"});
+        if (as == format::table)
+            t.below.push_back(k.notes->idea);
+        else
+            t.rows.back().push_back(k.notes->idea);
     }
     return t.print(as);
 }
@@ -174,142 +134,7 @@ void add_hardware(const result& r, format as, table& t) {
     }
 }
 
-// Of the hardware's counters, what a ladder has room for.
-struct hardware_column {
-    const char *heading, *metric, *format;
-};
-constexpr hardware_column kHardwareColumns[] = {
-    {"instructions", "smsp__inst_executed.sum", "{:.0f}"},
-    {"registers", "launch__registers_per_thread", "{:.0f}"},
-    {"occupancy %", "sm__warps_active.avg.pct_of_peak_sustained_active", "{:.0f}"},
-    {"of", "sm__maximum_warps_per_active_cycle_pct", "{:.0f}"},
-    {"L1 hit %", "l1tex__t_sector_hit_rate.pct", "{:.1f}"},
-    {"L2 hit %", "lts__t_sector_hit_rate.pct", "{:.1f}"},
-    {"DRAM %", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "{:.1f}"},
-};
-
-void add_hardware_columns(const std::vector<result>& all, table& t) {
-    const auto read = std::find_if(all.begin(), all.end(), [](const result& r) { return r.hardware.has_value(); });
-    if (read == all.end()) return;
-    for (const hardware_column& column : kHardwareColumns) t.columns.push_back({column.heading, true});
-    t.columns.insert(t.columns.end(), {{"longest wait"}, {"as emulated"}});
-    const auto is_usual = [](const std::string& name) {
-        const auto& usual = hardware_metrics();
-        return std::find(usual.begin(), usual.end(), name) != usual.end();
-    };
-    for (const auto& [name, value] : read->hardware->metrics) {
-        if (!is_usual(name)) t.columns.push_back({name, true});
-    }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        std::vector<std::string>& row = t.rows[i];
-        const result& r = all[i];
-        for (const hardware_column& column : kHardwareColumns) {
-            const double* const value = r.hardware ? r.hardware->find(column.metric) : nullptr;
-            row.push_back(value == nullptr ? "-" : fmt::format(fmt::runtime(column.format), *value));
-        }
-        row.push_back(r.hardware ? longest_wait(r.hardware->metrics) : "-");
-        row.push_back(agreement(r));
-        for (const auto& [name, unused] : read->hardware->metrics) {
-            if (is_usual(name)) continue;
-            const double* const value = r.hardware ? r.hardware->find(name) : nullptr;
-            row.push_back(value == nullptr ? "-" : fmt::format("{}", *value));
-        }
-    }
-}
-
 }  // namespace
-
-std::string show_ladder(const std::vector<result>& all, format as) {
-    if (as == format::json) return json_text(to_json(all), 2) + "\n";
-    const bool timed = std::any_of(all.begin(), all.end(), [](const result& r) { return r.time.has_value(); });
-    table t{{{"id"}, {"origin"}, {"grid", true}, {"block", true}}, {}};
-    for (const char* what : {"requests", "sectors/request", "wavefronts/request", "conflicts/request"}) {
-        t.columns.push_back({fmt::format("{} ld", what), true});
-        // People see which column it belongs to; programs need a name that no other column has.
-        t.columns.push_back({as == format::csv ? fmt::format("{} st", what) : "st", true});
-    }
-    t.columns.push_back({"verified"});
-    if (timed) {
-        const measured_time& any =
-            *std::find_if(all.begin(), all.end(), [](const result& r) { return r.time.has_value(); })->time;
-        t.columns.insert(t.columns.end(),
-                         {{"us median (p10-p90)", true}, {any.unit.name, true}, {"of " + any.yardstick_what, true}});
-        if (any.peak > 0) t.columns.push_back({"of peak", true});
-    }
-    double noted_yardstick = 0;  // nothing is quicker there
-    for (const result& r : all) noted_yardstick = std::max(noted_yardstick, r.noted_rate);
-    const bool noted = timed && noted_yardstick > 0;
-    if (noted) {
-        const operation_facts& facts = all.front().work->does().facts();
-        t.columns.insert(t.columns.end(), {{fmt::format("noted {}", facts.rate.name), true},
-                                           {fmt::format("of its {}", facts.yardstick), true}});
-    }
-    std::size_t ran = 0, verified = 0, sampled = 0, failed = 0, skipped = 0;
-    std::string reasons;
-    for (const result& r : all) {
-        std::vector<std::string> row = {r.kernel, r.origin};
-        // Slabs: that many launches, of which this is the first one's grid.
-        const std::string slabs = r.launches > 1 ? fmt::format("{} * ", r.launches) : "";
-        row.push_back(r.launched ? slabs + extent(r.grid) : "-");
-        row.push_back(r.launched ? extent(r.block) : "-");
-        for (auto [what, requests] :
-             {std::pair{&counters::global_requests, static_cast<decltype(&counters::global_requests)>(nullptr)},
-              {&counters::global_sectors, &counters::global_requests},
-              {&counters::shared_wavefronts, &counters::shared_requests},
-              {&counters::shared_conflicts, &counters::shared_requests}}) {
-            for (emulator::direction op : {kLoad, kStore}) {
-                if (!r.counts) {
-                    row.push_back("-");
-                } else if (requests == nullptr) {
-                    row.push_back(std::to_string(((*r.counts).*what)[op]));
-                } else {
-                    row.push_back(per_request(*r.counts, what, requests, op));
-                }
-            }
-        }
-        row.push_back(verified_text(r));
-        if (timed) {
-            row.push_back(r.time ? time_range(r.time->kernel) : "-");
-            row.push_back(r.time ? fmt::format("{:.1f}", r.time->rate()) : "-");
-            row.push_back(r.time ? fmt::format("{:.3f}", r.time->ratio()) : "-");
-            if (row.size() < t.columns.size() && t.columns[row.size()].heading == "of peak")
-                row.push_back(r.time ? fmt::format("{:.3f}", r.time->rate() * 1e9 / r.time->peak) : "-");
-        }
-        if (noted) {
-            row.push_back(r.noted_rate > 0 ? fmt::format("{:.1f}", r.noted_rate) : "-");
-            row.push_back(r.noted_rate > 0 ? fmt::format("{:.3f}", r.noted_rate / noted_yardstick) : "-");
-        }
-        t.rows.push_back(std::move(row));
-        ran += r.ran();
-        skipped += !r.ran();
-        failed += r.failed();
-        verified += r.ran() && r.verified == verification::passed;
-        sampled += r.ran() && r.verified == verification::sampled;
-        if (!r.ran()) reasons += fmt::format("skipped {}: {}\n", r.kernel, r.skipped);
-        if (r.failed()) reasons += fmt::format("FAILED {}: {}\n", r.kernel, r.fault);
-    }
-    add_hardware_columns(all, t);
-    std::string out = t.print(as);
-    if (as == format::csv || all.empty()) return out;
-    const result& any = all.front();
-    std::string heading = fmt::format("{} on {}", work_text(any), device_text(any));
-    for (const result& r : all) {
-        if (!r.time) continue;
-        heading += fmt::format("; {}; {} {:.1f} {}", r.time->method, r.time->yardstick_what, r.time->yardstick_rate(),
-                               r.time->unit.name);
-        break;
-    }
-    if (timed) heading += "; counters from the emulator";
-    const auto read = std::find_if(all.begin(), all.end(), [](const result& r) { return r.hardware.has_value(); });
-    if (read != all.end())
-        heading += fmt::format("; from the hardware, by Nsight Compute {}: instructions and what follows",
-                               read->hardware->ncu);
-    if (noted) heading += fmt::format("; noted: {}", any.work->does().facts().noted_source);
-    return heading + "\n\n" + out +
-           fmt::format("\n{} ran, {} verified, {}{} failed, {} skipped\n", ran, verified,
-                       sampled > 0 ? fmt::format("{} sampled, ", sampled) : "", failed, skipped) +
-           reasons;
-}
 
 std::string profile_heading(const result& r) {
     std::string heading = fmt::format("{}  {} on {}\n", r.kernel, work_text(r), device_text(r));
@@ -341,9 +166,9 @@ std::size_t directions_of(const emulator::line_counters& line) {
 table lines_table(const result& r) {
     table by_line{{{"line"},
                    {"requests", true},
-                   {"sectors/request", true},
-                   {"shared requests", true},
-                   {"wavefronts/request", true}},
+                   {"sectors/request", true, "sectors", "per request"},
+                   {"shared requests", true, "shared", "requests"},
+                   {"wavefronts/request", true, "wavefronts", "per request"}},
                   {}};
     for (const auto& line : r.lines) {
         for (emulator::direction op : {kLoad, kStore}) {
@@ -360,7 +185,7 @@ table lines_table(const result& r) {
 
 std::string show_profile(const result& r, format as) {
     if (as == format::json) return json_text(to_json(r), 2) + "\n";
-    const std::string heading = profile_heading(r);
+    const std::string heading = as == format::table ? wrapped(profile_heading(r), 2) : profile_heading(r);
     if (!r.ran()) return heading;
     table t{{{"counter"}, {"value", true}, {"reading"}}, {}};
     if (r.counts) {

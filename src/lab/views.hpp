@@ -16,7 +16,8 @@ nlohmann::ordered_json to_json(const kernel& k);
 // Every kernel: id, idea, origin, what it takes and needs.
 std::string show_list(const std::vector<kernel>& all, format as);
 
-// A row a kernel, and below it how many ran, failed and were skipped, and why.
+// A row a kernel, and below it how many ran, failed and were skipped, and why. On a terminal the times, the emulator's
+// counters and the hardware's are tables of their own, and the table leaves out origin and grid.
 std::string show_ladder(const std::vector<result>& all, format as);
 
 // Every counter with a line on what it means, and the time on a GPU.

@@ -1,0 +1,54 @@
+#include "lab/view_words.hpp"
+
+#include <fmt/format.h>
+
+namespace cornerturn::lab {
+
+std::string number(double value) {
+    if (value == static_cast<std::uint64_t>(value)) return fmt::format("{}", static_cast<std::uint64_t>(value));
+    return fmt::format("{:.2f}", value);
+}
+
+std::string per(std::uint64_t a, std::uint64_t b) {
+    return b == 0 ? "-" : number(static_cast<double>(a) / static_cast<double>(b));
+}
+
+std::string extent(const emulator::extent3& e) {
+    return e.z == 1 ? fmt::format("{} x {}", e.x, e.y) : fmt::format("{} x {} x {}", e.x, e.y, e.z);
+}
+
+std::string verified_text(const result& r) {
+    if (!r.ran()) return "skipped";
+    switch (r.verified) {
+        case verification::passed: return "yes";
+        case verification::sampled: return "sampled";
+        default: return "NO";
+    }
+}
+
+namespace {
+
+std::string microseconds(double seconds, bool on_terminal) {
+    const double us = seconds * 1e6;
+    return on_terminal && us >= 1000 ? fmt::format("{:.1f}", us) : fmt::format("{:.2f}", us);
+}
+
+}  // namespace
+
+std::string time_range(const timing& t, bool on_terminal) {
+    return fmt::format("{} ({}-{})", microseconds(t.median_s, on_terminal), microseconds(t.p10_s, on_terminal),
+                       microseconds(t.p90_s, on_terminal));
+}
+
+std::string work_text(const result& r) {
+    const operation& does = r.work->does();
+    return fmt::format("{}{}{} {}", does.text_of(r.work->sizes()), does.facts().sizes_legend,
+                       layout_text(r.work->layout()), r.work->type().name);
+}
+
+std::string device_text(const result& r) {
+    if (r.device.kind != "cuda") return r.device.kind;
+    return fmt::format("{} (driver {}, CUDA {})", r.device.name, r.device.driver, r.device.cuda);
+}
+
+}  // namespace cornerturn::lab

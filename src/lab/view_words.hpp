@@ -1,0 +1,23 @@
+// Words and numbers that several views of a result share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lab/result.hpp"
+
+namespace cornerturn::lab {
+
+std::string number(double value);  // "4", "2.50"
+// a / b. "-" where b is 0.
+std::string per(std::uint64_t a, std::uint64_t b);
+
+std::string extent(const emulator::extent3& e);  // "32 x 8"
+std::string verified_text(const result& r);
+// "1135.71 (1130.20-1140.33)": the median and the 10th to the 90th percentile, in microseconds. On a terminal without
+// the second decimal where the number is large.
+std::string time_range(const timing& t, bool on_terminal = false);
+std::string work_text(const result& r);    // "1024 x 1024 f32"
+std::string device_text(const result& r);  // "emulator"
+
+}  // namespace cornerturn::lab
