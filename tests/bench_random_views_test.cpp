@@ -106,7 +106,7 @@ TEST(random_views, tables_have_percentiles_worst_cells_and_regret) {
         has(part);
     has("of every cell");
     // 0.0005, 0.0015, ... 0.0995, but for a cell: more than 0.05 in 50.
-    has("396 candidates in 99 cells; above 5 % in 50.5 % of the cells");
+    has("396 candidates in 99 cells; above 5 %\nin 50.5 % of the cells");
     has("the best");
     has(": no memory\n");
     has("FAILED transpose/production, ");

@@ -135,6 +135,22 @@ class List(Case):
             for option in ("--format", "--seed", "--output", "--help"):
                 self.assertIn(option, text, command)
 
+    def test_help_shows_what_a_value_looks_like(self):
+        commands = re.findall(r"^  ([a-z]+) ", self.succeed("--help").split("Options:")[0], re.MULTILINE)
+        self.assertLessEqual({"list", "show", "ladder", "profile", "diff", "explain", "transpose", "bench", "report", "emulate", "cc"}, set(commands))
+        for command in ([], *([command] for command in commands)):
+            with self.subTest(command=command):
+                text = self.succeed(*command, "--help")
+                self.assertNotRegex(text, r"\b(TEXT|U?INT|FLOAT|REQUIRED)\b")
+                self.assert_fits(text)
+                self.assertTrue(text.startswith("Usage: cornerturn "))
+                self.assertEqual("Examples:" in text, bool(command))
+        text = self.succeed("ladder", "--help")
+        for option in ("--rows N ", "--dtype u8|u16|f32|f64|c128...\n", "--on emulator|cuda ", "--axes 0,2,3,1 ", "--output FILE ", "--seed N ",
+                       "--format table|markdown|csv|json\n", "--full "):
+            self.assertIn("  " + option, text)
+        self.assertIn("--memory 1GiB ", self.succeed("transpose", "--help"))
+
 
 class Show(Case):
     def matrices(self, shape, *more):

@@ -147,7 +147,7 @@ class Names(Case):
 class Options(Case):
     def test_help_comes_before_mistakes_behind_it(self):
         for word in ("--help", "-h"):
-            self.assertIn(b"Subcommands:", self.succeed(word, "ladder", "--rows"))
+            self.assertIn(b"Commands:", self.succeed(word, "ladder", "--rows"))
         self.assertRegex(self.succeed("--version", "ladder", "--rows"), br"\A\d+\.\d+\.\d+\n\Z")
 
     def test_the_option_at_fault_is_named(self):

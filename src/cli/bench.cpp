@@ -202,31 +202,34 @@ std::string usual_peers() {
 }  // namespace
 
 command bench_command() {
-    static const std::string which = operation_names();
-    static const std::string peers = fmt::format("what to measure beside it ({})", usual_peers());
+    static const std::string which = operation_help();
+    static const std::string peers = fmt::format("Peers to measure too. Default: {}.", usual_peers());
     return {
         .name = "bench",
-        .help = "An operation beside its peers over a grid of shapes, or over shapes drawn at random",
-        .positionals = {{"OPERATION", which.c_str()}},
+        .help = "Time an operation and its peers, on a grid of shapes or on random shapes.",
+        .positionals = {{"OPERATION", "", which.c_str()}},
         .options =
-            {{"--sizes", "of elements, in bytes (all)"},
-             {"--shapes",
-              "groups of shapes, with commas between them (all but caches and published); a name that is wrong gets "
-              "the list"},
-             {"--random", "draw so many cells from --seed instead, and tell percentiles"},
-             {"--small", "with --random, on cuda: draw 1 to 64 MiB, not 64 MiB to 1 GiB, and time them in the L2 cache",
-              true},
-             {"--regret", "with --random: time every way that the library has to do a cell", true},
-             {"--on", "cuda, or host: in host memory (cuda)"},
-             {"--threads", "of --on host: at most so many (all cores)"},
-             {"--subject",
-              "the kernel to measure, as list shows it (what the library runs); leaves out its other ways of calling"},
-             {"--peers", peers.c_str()},
-             {"--seconds", "to sample each cell (0.5, and 20 samples at least; with --random 0.05, and 10)"},
-             {"--warm", "do not flush the caches between samples", true},
-             {"--placement", "cuda: allocate so many pairs of matrices first, so that these lie elsewhere (0)"},
-             {"--commit", "of the source, to be stored with the result"}},
-        .run = run};
+            {{"--sizes", "4,8", "Element sizes, in bytes. Default: all."},
+             {"--shapes", "GROUP,GROUP",
+              "Groups of shapes. Default: all but caches and published. The error for a wrong name lists the groups."},
+             {"--random", "N", "Draw N random shapes from --seed instead, and show percentiles."},
+             {"--small", "",
+              "With --random, on cuda: draw 1 to 64 MiB instead of 64 MiB to 1 GiB, and leave them in the L2 cache."},
+             {"--regret", "", "With --random: time every way that the library has for a shape."},
+             {"--on", "cuda|host", "Where to measure: on a GPU, or in host memory. Default: cuda."},
+             {"--threads", "N", "With --on host: the number of threads to use. Default: one for each core."},
+             {"--subject", "ID",
+              "The kernel to measure, as cornerturn list shows it. Leaves out other ways of calling. Default: what the "
+              "library runs."},
+             {"--peers", "NAME,NAME", peers.c_str()},
+             {"--seconds", "X",
+              "Time to sample each shape for. Default: 0.5, and at least 20 samples. With --random: 0.05, and 10."},
+             {"--warm", "", "Do not flush the caches between samples."},
+             {"--placement", "N", "On cuda: allocate N pairs of matrices first, to get other memory. Default: 0."},
+             {"--commit", "HASH", "The commit of the source, to be stored with the result."}},
+        .run = run,
+        .examples = {"cornerturn bench transpose --on host --shapes squares --sizes 4",
+                     "cornerturn bench permute --random 100 --seed 7 --format json --output result.json"}};
 }
 
 }  // namespace cornerturn::cli

@@ -42,6 +42,11 @@ struct command {
     bool keeps_words = false;
     std::vector<std::string> repeatable = {};            // options that may be given several times: values by lines
     int (*run_for_status)(const invocation&) = nullptr;  // instead of run: what the program then returns
+    const char* usage = nullptr;                         // behind the name, where it is not made of the options
+    std::vector<const char*> examples = {};
+
+    // The options of its own, and those that all such commands have.
+    std::vector<option> all_options() const;
 };
 
 command list_command();

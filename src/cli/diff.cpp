@@ -33,10 +33,12 @@ void run(const invocation& asked) {
 
 command diff_command() {
     return {.name = "diff",
-            .help = "Two kernels on the same work: what changed, and the counter that explains it",
-            .positionals = {{"FROM", "id of one kernel, as list shows it"}, {"TO", "id of the other"}},
+            .help = "Run two kernels on the same work. Show what changed, and the counter that explains it.",
+            .positionals = {{"FROM", "", "One kernel's id, as cornerturn list shows it."},
+                            {"TO", "", "The other kernel's id."}},
             .options = run_options(),
-            .run = run};
+            .run = run,
+            .examples = {"cornerturn diff transpose/shared@32x32 transpose/padded@32x32"}};
 }
 
 }  // namespace cornerturn::cli

@@ -210,39 +210,41 @@ int run_cc(const invocation& asked) {
 }  // namespace
 
 command emulate_command() {
-    return {
-        .name = "emulate",
-        .help =
-            "Run a CUDA program without a GPU, and count its kernels' accesses: FILE.cu... [-I -D -std ...] "
-            "[-- arguments]",
-        .positionals = {},
-        .options = {{"--lines", "counters for each source line", true},
-                    {"--sample", "run some blocks of a launch; the others count like them, if all that ran count alike",
-                     true},
-                    {"--kernel", "only the kernel of this name; may be repeated"},
-                    {"--budget", "'KERNEL: METRIC <= NUMBER, ...': exit code 1 where it is missed; may be repeated"},
-                    {"--timeout", "seconds that one block may take (300)"},
-                    {"--workers", "threads (one a core)"},
-                    {"--stack", "KiB of each CUDA thread's stack (16)"},
-                    {"--format", "table, markdown, csv or json (table)"},
-                    {"--output", "a file to write the counters to instead of the terminal"}},
-        .run = nullptr,
-        .own_format = true,
-        .keeps_words = true,
-        .repeatable = {"--kernel", "--budget"},
-        .run_for_status = run_emulate};
+    return {.name = "emulate",
+            .help = "Run a CUDA program without a GPU, and count its kernels' memory accesses.",
+            .positionals = {},
+            .options = {{"--lines", "", "Show counters for each source line."},
+                        {"--sample", "",
+                         "Run some blocks of each launch. If they all count alike, the others count like them."},
+                        {"--kernel", "NAME", "Show only the kernel of this name. May be repeated."},
+                        {"--budget", "'KERNEL: METRIC <= N, ...'",
+                         "End with exit code 1 if the counter is outside its limit. May be repeated."},
+                        {"--timeout", "SECONDS", "How long one block may take. Default: 300."},
+                        {"--workers", "N", "The number of threads that run blocks. Default: one for each core."},
+                        {"--stack", "KIB", "Size of each CUDA thread's stack, in KiB. Default: 16."},
+                        {"--format", "table|markdown|csv|json", "How to print the counters. Default: table."},
+                        {"--output", "FILE", "Write the counters to this file instead of the terminal."}},
+            .run = nullptr,
+            .own_format = true,
+            .keeps_words = true,
+            .repeatable = {"--kernel", "--budget"},
+            .run_for_status = run_emulate,
+            .usage = "[OPTIONS] FILE.cu... [-I DIR] [-D NAME] [-std=c++20 ...] [-- ARGUMENTS]",
+            .examples = {"cornerturn emulate saxpy.cu --lines -- 1000",
+                         "cornerturn emulate saxpy.cu --budget 'saxpy: load.sectors_per_request <= 4'"}};
 }
 
 command cc_command() {
-    return {
-        .name = "cc",
-        .help = "Compile CUDA sources for the emulator, with nvcc's words: FILE.cu... [-c] [-o FILE] [-I -D -O ...]",
-        .positionals = {},
-        .options = {},
-        .run = nullptr,
-        .own_format = true,
-        .keeps_words = true,
-        .run_for_status = run_cc};
+    return {.name = "cc",
+            .help = "Compile CUDA sources for the emulator. The options are nvcc's.",
+            .positionals = {},
+            .options = {},
+            .run = nullptr,
+            .own_format = true,
+            .keeps_words = true,
+            .run_for_status = run_cc,
+            .usage = "FILE.cu... [-c] [-o FILE] [-I DIR] [-D NAME] [-O3 ...]",
+            .examples = {"cornerturn cc saxpy.cu -o saxpy"}};
 }
 
 }  // namespace cornerturn::cli

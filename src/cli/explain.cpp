@@ -12,8 +12,10 @@ namespace {
 
 // Those of choices, and those of a kernel's work.
 std::vector<option> all_options() {
-    std::vector<option> all = {{"--on", "cuda or host (cuda); one kernel is looked at in the emulator"},
-                               {"--dtype", "of the elements (f32)"}};
+    std::vector<option> all = {
+        {"--on", "cuda|host",
+         "Where the operation runs. Default: cuda. A kernel's id needs the emulator, its default."},
+        {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements. Default: f32."}};
     for (const auto& more : {options_of_all([](const operation& o) { return o.explain_options(); }), work_options()}) {
         for (const option& o : more) {
             if (!has(all, o.name)) all.push_back(o);
@@ -53,17 +55,19 @@ void run(const invocation& asked) {
 }  // namespace
 
 command explain_command() {
-    std::vector<option> options = {{"--svg", "of a kernel: a file for a drawing of what its warp 0 does"},
+    std::vector<option> options = {{"--svg", "FILE", "Draw what the kernel's warp 0 does. For a kernel's id."},
                                    timeout_option()};
     for (const option& o : all_options()) options.push_back(o);
-    static const std::string what = fmt::format("{}, or the id of a kernel to be looked at", operation_names());
+    static const std::string what = fmt::format("{}. Or a kernel's id.", operation_help(false));
     return {.name = "explain",
             .help =
-                "Which kernel the library would choose and why; or, of one kernel, its idea and what its lines and a "
-                "warp do",
-            .positionals = {{"WHAT", what.c_str()}},
+                "Show which kernel the library would choose, and why. For a kernel's id: show its idea, and what its "
+                "lines and one of its warps do.",
+            .positionals = {{"WHAT", "", what.c_str()}},
             .options = options,
-            .run = run};
+            .run = run,
+            .examples = {"cornerturn explain transpose --rows 10007 --cols 10009",
+                         "cornerturn explain transpose/shared@32x32 --svg warp.svg"}};
 }
 
 }  // namespace cornerturn::cli

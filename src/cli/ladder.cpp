@@ -71,13 +71,16 @@ void run(const invocation& asked) {
 
 command ladder_command() {
     std::vector<option> options = run_options();
-    options.push_back({"--rungs", "which of them, by id, with commas between them (all)"});
-    static const std::string which = operation_names();
-    return {.name = "ladder",
-            .help = "Run, verify and count every rung of a ladder; time it on a GPU",
-            .positionals = {{"OPERATION", which.c_str()}},
-            .options = options,
-            .run = run};
+    options.push_back({"--rungs", "ID,ID", "The rungs to run, by id. Default: all."});
+    static const std::string which = operation_help();
+    return {
+        .name = "ladder",
+        .help = "Run every rung of a ladder, verify its result and count its memory accesses. On a GPU, time it too.",
+        .positionals = {{"OPERATION", "", which.c_str()}},
+        .options = options,
+        .run = run,
+        .examples = {"cornerturn ladder transpose --on emulator",
+                     "cornerturn ladder permute --shape 8,32,32,16 --axes 0,3,1,2"}};
 }
 
 }  // namespace cornerturn::cli

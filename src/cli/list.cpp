@@ -12,10 +12,11 @@ void run(const invocation& asked) { write_out(asked.output(), lab::show_list(ker
 
 command list_command() {
     return {.name = "list",
-            .help = "Every kernel: id, origin, what it takes and needs, idea",
+            .help = "List every kernel: its id, origin, element sizes, the GPU feature that it needs, and its idea.",
             .positionals = {},
             .options = {},
-            .run = run};
+            .run = run,
+            .examples = {"cornerturn list", "cornerturn list --format json"}};
 }
 
 }  // namespace cornerturn::cli

@@ -23,14 +23,18 @@ void run(const invocation& asked) {
 
 command profile_command() {
     std::vector<option> options = run_options();
-    options.insert(options.end(),
-                   {{"--lines", "counters for each source line too", true},
-                    {"--compare", "the emulator's counters beside the hardware's, each difference read", true}});
+    options.insert(
+        options.end(),
+        {{"--lines", "", "Show counters for each source line too."},
+         {"--compare", "",
+          "Show the emulator's counters beside the hardware's, and what explains each difference. On a GPU."}});
     return {.name = "profile",
-            .help = "All counters of one kernel, each with a reading",
-            .positionals = {{"ID", "of the kernel, as list shows it"}},
+            .help = "Show all counters of one kernel, and what each one means.",
+            .positionals = {{"ID", "", "The kernel's id, as cornerturn list shows it."}},
             .options = options,
-            .run = run};
+            .run = run,
+            .examples = {"cornerturn profile transpose/padded@32x8 --lines",
+                         "cornerturn profile transpose/shared@32x32 --rows 4096 --full"}};
 }
 
 }  // namespace cornerturn::cli

@@ -11,9 +11,9 @@
 #include <deque>
 #include <exception>
 #include <filesystem>
-#include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/output.hpp"
 #include "core/words.hpp"
 #include "cornerturn/error.hpp"
@@ -44,8 +44,8 @@ struct added_command {
     std::vector<std::string> repeated = {};
 
     void add(const option& o, bool needed = false) {
-        slot& s = slots.emplace_back(slot{o.name, o.flag});
-        if (o.flag)
+        slot& s = slots.emplace_back(slot{o.name, o.is_flag()});
+        if (s.flag)
             app->add_flag(o.name, s.is_set, o.help);
         else
             app->add_option(o.name, s.word, o.help)->required(needed);
@@ -60,15 +60,8 @@ struct added_command {
             else
                 add(o, true);
         }
-        if (!what.own_format) {
-            add({"--format", "table, markdown, csv or json (table)"});
-            add({"--seed", "of everything random (1)"});
-        }
-        if (what.keeps_words)
-            app->allow_extras();
-        else
-            add({"--output", "a file to write to instead of the terminal"});
-        for (const option& o : what.options) add(o);
+        if (what.keeps_words) app->allow_extras();
+        for (const option& o : what.all_options()) add(o);
     }
     invocation read(const std::vector<std::string>& words) const {
         invocation all{{}, repeated, words};
@@ -91,13 +84,13 @@ std::string in_words(const CLI::ParseError& mistake, const command& what) {
         return text.substr(0, text.find(':')) + " takes one value";
     for (const option& o : what.positionals) {
         if (text == std::string(o.name) + " is required")
-            return fmt::format("{} needs {}: {}", what.name, o.name, o.help);
+            return fmt::format("{} needs {}. {}", what.name, o.name, o.help);
     }
     return text;
 }
 
 int run(int argc, char** argv) {
-    CLI::App app{"Matrix transposes at the speed of memory, multiplications at cuBLAS's, and why.", "cornerturn"};
+    CLI::App app{"", "cornerturn"};
     app.set_version_flag("--version", CORNERTURN_VERSION);
     app.require_subcommand(1);
     std::deque<added_command> commands;
@@ -131,10 +124,17 @@ int run(int argc, char** argv) {
         throw invalid_argument(fmt::format("{} does not know '{}' (cornerturn {} --help shows its options)", words[0],
                                            fmt::join(unknown, " "), words[0]));
     } catch (const CLI::Success& wanted) {  // --help, --version
-        std::ostringstream text;
-        const int status = app.exit(wanted, text, text);
-        write_out(std::nullopt, text.str());
-        return status;
+        if (dynamic_cast<const CLI::CallForVersion*>(&wanted) != nullptr) {
+            write_out(std::nullopt, CORNERTURN_VERSION "\n");
+        } else if (about_all) {
+            std::vector<command> all;
+            for (const added_command& c : commands) all.push_back(c.what);
+            write_out(std::nullopt, help_of_program(all));
+        } else {
+            const auto its = std::find(names.begin(), names.end(), words[0]) - names.begin();
+            write_out(std::nullopt, help_of(commands[static_cast<std::size_t>(its)].what));
+        }
+        return 0;
     } catch (const CLI::ParseError& mistake) {
         const auto its = std::find(names.begin(), names.end(), words[0]) - names.begin();
         throw invalid_argument(fmt::format("{} (cornerturn {} --help shows its options)",

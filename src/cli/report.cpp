@@ -83,12 +83,14 @@ void run(const invocation& asked) {
 
 command report_command() {
     return {.name = "report",
-            .help = "Stored results as a page: plots, tables, what changed",
-            .positionals = {{"RESULTS", "what ladder, profile or bench stored with --format json"}},
+            .help = "Make a page of stored results: plots, tables, and what changed between them.",
+            .positionals = {{"RESULTS", "", "Files that ladder, profile or bench wrote with --format json."}},
             .repeats = true,
-            .options = {{"--format", "html or markdown (html)"}, {"--plots", "a folder that gets each plot as SVG"}},
+            .options = {{"--format", "html|markdown", "The page's format. Default: html."},
+                        {"--plots", "FOLDER", "Write each plot into this folder as SVG."}},
             .run = run,
-            .own_format = true};
+            .own_format = true,
+            .examples = {"cornerturn report before.json after.json --output report.html"}};
 }
 
 }  // namespace cornerturn::cli

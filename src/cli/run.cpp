@@ -14,6 +14,12 @@
 
 namespace cornerturn::cli {
 
+std::string operation_help(bool is_sentence) {
+    std::vector<std::string> names;
+    for (const operation* o : operations()) names.push_back(o->name());
+    return fmt::format("The operation: {}{}", fmt::join(names, ", "), is_sentence ? "." : "");
+}
+
 bool has(const std::vector<option>& all, const std::string& name) {
     return std::any_of(all.begin(), all.end(), [&](const option& o) { return o.name == name; });
 }
@@ -29,7 +35,7 @@ std::vector<option> options_of_all(std::vector<option> (*of)(const operation&)) 
                 if (has(of(*other), its.name)) whose.push_back(other->name());
             }
             if (whose.size() < operations().size())
-                its.help = texts.emplace_back(fmt::format("{}: {}", fmt::join(whose, ", "), its.help)).c_str();
+                its.whose = texts.emplace_back(fmt::format("{}", fmt::join(whose, " and "))).c_str();
             all.push_back(its);
         }
     }
@@ -46,17 +52,19 @@ std::vector<option> work_options() { return options_of_all(work_options_of); }
 
 std::vector<option> run_options() {
     std::vector<option> all = work_options();
-    all.insert(all.end(),
-               {{"--dtype", "u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128 (f32)"},
-                {"--on", "emulator or cuda (cuda where a GPU answers)"},
-                {"--full", "emulator: run every block, however large the matrix", true},
-                timeout_option(),
-                {"--warm", "cuda: do not flush the L2 cache between samples", true},
-                {"--untimed", "cuda: launch once and verify, without timing", true},
-                {"--placement", "cuda: allocate so many pairs of matrices first, so that these lie elsewhere (0)"},
-                {"--counters", "cuda: the hardware's counters too, by Nsight Compute", true},
-                {"--metrics", "more of them, by Nsight Compute's names, with commas between them"},
-                {"--ncu", "Nsight Compute's command line (the one in PATH, or where its packages put it)"}});
+    all.insert(
+        all.end(),
+        {{"--dtype", "u8|u16|f32|f64|c128...",
+          "Type of the elements: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128. Default: f32."},
+         {"--on", "emulator|cuda", "Where the kernels run. Default: cuda if there is a GPU."},
+         {"--full", "", "On the emulator: run every block, however large the matrix is."},
+         timeout_option(),
+         {"--warm", "", "On cuda: do not flush the L2 cache between samples."},
+         {"--untimed", "", "On cuda: launch once and verify, without timing."},
+         {"--placement", "N", "On cuda: allocate N pairs of matrices first, to get other memory. Default: 0."},
+         {"--counters", "", "On cuda: read the hardware's counters too, with Nsight Compute."},
+         {"--metrics", "NAME,NAME", "On cuda: read these counters too, by Nsight Compute's names."},
+         {"--ncu", "FILE", "Nsight Compute's command line program. Default: the one in PATH or in its packages."}});
     return all;
 }
 
@@ -113,7 +121,9 @@ lab::request read_request(const invocation& asked, const operation& does, const 
     return r;
 }
 
-option timeout_option() { return {"--timeout", "emulator: seconds that one block may take; 0: no limit (300)"}; }
+option timeout_option() {
+    return {"--timeout", "SECONDS", "On the emulator: how long one block may take; 0 means no limit. Default: 300."};
+}
 
 double read_timeout(const invocation& asked) {
     const auto text = asked.find("--timeout");

@@ -10,10 +10,12 @@
 
 namespace cornerturn::cli {
 
+// The help of an argument that names an operation: "The operation: transpose, gemm."
+std::string operation_help(bool is_sentence = true);
+
 // Whether one of them is called so.
 bool has(const std::vector<option>& all, const std::string& name);
-// Each option of any operation once. Its help is the first one's that has it, and says whose it is where not all have
-// it.
+// Each option of any operation once, as the first one has it that has it; option::whose tells which have it.
 std::vector<option> options_of_all(std::vector<option> (*of)(const operation&));
 
 // What describes the work of this operation, sizes and layout; of any; and with these what all three commands take

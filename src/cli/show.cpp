@@ -129,10 +129,11 @@ void run(const invocation& asked) {
 
 command show_command() {
     return {.name = "show",
-            .help = "Print a small random matrix and its transpose",
-            .positionals = {{"SHAPE", "ROWSxCOLS, such as 4x8"}},
-            .options = {{"--dtype", "of the elements (i32)"}},
-            .run = run};
+            .help = "Print a small random matrix and its transpose.",
+            .positionals = {{"SHAPE", "", "Rows and columns, such as 4x8."}},
+            .options = {{"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements. Default: i32."}},
+            .run = run,
+            .examples = {"cornerturn show 4x8", "cornerturn show 3x3 --dtype c64"}};
 }
 
 }  // namespace cornerturn::cli

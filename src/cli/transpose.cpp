@@ -175,20 +175,23 @@ void run(const invocation& asked) {
 command transpose_command() {
     return {
         .name = "transpose",
-        .help = "Transpose the array in a file, however large",
-        .positionals = {{"IN", "a .npy file; with --rows, --cols and --dtype one without a header"},
-                        {"OUT", "the file to be written, of the same kind; it may be IN"}},
-        .options = {{"--axes", "which axis each of the result's is, as numpy.transpose has it: 2,0,1 (all backwards)"},
-                    {"--memory", "that may be used (1GiB)"},
-                    {"--layout", "of the result: c or f (Fortran) (c)"},
-                    {"--on", "host, or cuda: a GPU transposes what is read (host)"},
-                    {"--threads", "that may be used at a time (all cores)"},
-                    {"--rows", "of a file without a header, whose elements lie row by row"},
-                    {"--cols", "of it"},
-                    {"--shape", "of such a file that has other axes than two: 3,4,5"},
-                    {"--dtype", "of its elements"},
-                    {"--element-size", "in bytes, instead of --dtype"}},
-        .run = run};
+        .help = "Transpose the array in a file. The array may be larger than memory.",
+        .positionals = {{"IN", "", "A .npy file, or with --rows, --cols and --dtype a file without a header."},
+                        {"OUT", "", "The file to write, of the same kind. It may be IN."}},
+        .options = {{"--axes", "2,0,1",
+                     "The axis of IN that each axis of OUT is, as numpy.transpose has it. Default: all axes reversed."},
+                    {"--memory", "1GiB", "The memory to use. Default: 1GiB."},
+                    {"--layout", "c|f", "Order of the result's elements: C or Fortran. Default: c."},
+                    {"--on", "host|cuda", "Where the array is transposed: here, or on a GPU. Default: host."},
+                    {"--threads", "N", "The number of threads to use at most. Default: one for each core."},
+                    {"--rows", "N", "Rows of a file without a header. Its elements lie row by row."},
+                    {"--cols", "N", "Columns of a file without a header."},
+                    {"--shape", "3,4,5", "Extents of a file without a header, instead of --rows and --cols."},
+                    {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements of a file without a header."},
+                    {"--element-size", "BYTES", "Size of an element, instead of --dtype."}},
+        .run = run,
+        .examples = {"cornerturn transpose in.npy out.npy --memory 4GiB",
+                     "cornerturn transpose in.raw out.raw --rows 1000 --cols 500 --dtype f32"}};
 }
 
 }  // namespace cornerturn::cli

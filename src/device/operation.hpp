@@ -23,9 +23,14 @@ namespace cornerturn {
 // ---- Arguments ------------------------------------------------------------------------------------------------------
 
 struct option {
-    const char *name, *help;  // "--rows"
-    bool flag = false;
+    const char* name;   // "--rows"
+    const char* value;  // what a value looks like: "N"; "" of a flag, and of what has no dashes
+    const char* help;   // sentences, with what holds where the option is left out
     bool list = false;  // numbers with commas between them
+    // Of a command for several operations: those whose option it is, "transpose and permute"; "" where all have it.
+    const char* whose = "";
+
+    bool is_flag() const { return name[0] == '-' && value[0] == 0; }
 };
 
 // Options as the user gave them, and what their words mean.

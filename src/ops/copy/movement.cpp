@@ -71,11 +71,14 @@ double element_movement::operand_bytes(const std::vector<std::int64_t>& sizes, i
 
 operation_facts movement_facts(const char* name, std::vector<const char*> families) {
     operation_facts all = element_movement_facts(name, std::move(families));
-    all.sizes = {{"--rows", "of the source (1024; 4096 on a GPU)"}, {"--cols", "of the source (as many as rows)"}};
-    all.layout = {{"--source-ld", "leading dimension, in elements (as many as columns)"},
-                  {"--destination-ld", "the destination's (as many as its columns)"},
-                  {"--source-offset", "elements from a 256-byte boundary (0)"},
-                  {"--destination-offset", "the destination's"}};
+    all.sizes = {{"--rows", "N", "Rows of the source. Default: as many as columns, or 1024, or 4096 on a GPU."},
+                 {"--cols", "N", "Columns of the source. Default: as many as rows."}};
+    all.layout = {
+        {"--source-ld", "N", "Leading dimension of the source, in elements. Default: its columns."},
+        {"--destination-ld", "N", "Leading dimension of the destination, in elements. Default: its columns."},
+        {"--source-offset", "N", "How many elements behind a 256-byte boundary the source begins. Default: 0."},
+        {"--destination-offset", "N",
+         "How many elements behind a 256-byte boundary the destination begins. Default: 0."}};
     all.operands = "the matrix";
     all.squares = movement::kSquares;
     return all;

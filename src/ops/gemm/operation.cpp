@@ -65,37 +65,38 @@ private:
 class multiplication final : public operation {
 public:
     multiplication()
-        : operation({.name = "gemm",
-                     .families = {"gemm"},
-                     .sizes = {{"--m", "rows of A and C (1024; 4096 on a GPU)"},
-                               {"--n", "columns of B and C (as many)"},
-                               {"--k", "columns of A and rows of B (as many)"}},
-                     .layout = {{"--lda", "leading dimension of A (as small as can be)"},
-                                {"--ldb", "of B"},
-                                {"--ldc", "of C"},
-                                {"--a-offset", "of A, in elements from a 256-byte boundary (0)"},
-                                {"--b-offset", "of B"},
-                                {"--c-offset", "of C"},
-                                {"--alpha", "C = alpha A B + beta C (1)"},
-                                {"--beta", "(0)"},
-                                {"--values",
-                                 "of A, B and C: integers uniform symmetric normal wide cancelling special (integers, "
-                                 "whose products are exact)"}},
-                     .sizes_legend = " (m x n x k)",
-                     .step = "multiply-add",
-                     .operations_a_step = 2,
-                     .operands = "A, B and C",
-                     .rate = kFp32Rate,
-                     .yardstick = "cublasSgemm",
-                     .noted_source = "note 002, RTX 3060 Laptop, 4096 x 4096 x 4096",
-                     .element_sizes = {kFloat},
-                     .shape_heading = "m x n x k",
-                     .bench_yardstick = "cublasSgemm",
-                     .squares = kSquareProducts,
-                     .must_reach = {1},
-                     .comparisons = {{"error, of cuBLAS's: largest", "error", "largest"},
-                                     {"Frobenius", "error", "frobenius"}},
-                     .usual_way = "workspace given"}) {}
+        : operation(
+              {.name = "gemm",
+               .families = {"gemm"},
+               .sizes = {{"--m", "N", "Rows of A and C. Default: as --n or --k, or 1024, or 4096 on a GPU."},
+                         {"--n", "N", "Columns of B and C. Default: as --m or --k."},
+                         {"--k", "N", "Columns of A and rows of B. Default: as --m or --n."}},
+               .layout = {{"--lda", "N", "Leading dimension of A. Default: as small as possible."},
+                          {"--ldb", "N", "Leading dimension of B. Default: as small as possible."},
+                          {"--ldc", "N", "Leading dimension of C. Default: as small as possible."},
+                          {"--a-offset", "N", "How many elements behind a 256-byte boundary A begins. Default: 0."},
+                          {"--b-offset", "N", "How many elements behind a 256-byte boundary B begins. Default: 0."},
+                          {"--c-offset", "N", "How many elements behind a 256-byte boundary C begins. Default: 0."},
+                          {"--alpha", "X", "The product is C = alpha A B + beta C. Default: 1."},
+                          {"--beta", "X", "The factor of the old C. Default: 0."},
+                          {"--values", "KIND",
+                           "Values of A, B and C: integers, uniform, symmetric, normal, wide, cancelling or special. "
+                           "Default: integers, whose products are exact."}},
+               .sizes_legend = " (m x n x k)",
+               .step = "multiply-add",
+               .operations_a_step = 2,
+               .operands = "A, B and C",
+               .rate = kFp32Rate,
+               .yardstick = "cublasSgemm",
+               .noted_source = "note 002, RTX 3060 Laptop, 4096 x 4096 x 4096",
+               .element_sizes = {kFloat},
+               .shape_heading = "m x n x k",
+               .bench_yardstick = "cublasSgemm",
+               .squares = kSquareProducts,
+               .must_reach = {1},
+               .comparisons = {{"error, of cuBLAS's: largest", "error", "largest"},
+                               {"Frobenius", "error", "frobenius"}},
+               .usual_way = "workspace given"}) {}
 
     workload_pointer read(const arguments& given, std::int64_t standard) const override {
         // A missing size is like one that was given.
@@ -130,19 +131,19 @@ public:
     }
 
     std::vector<option> explain_options() const override {
-        return {{"--on", "cuda (cuda)"},
-                {"--m", "of a product of m x k by k x n (4096)"},
-                {"--n", "(as m)"},
-                {"--k", "(as m)"},
+        return {{"--on", "cuda", "Where the product runs. Default: cuda."},
+                {"--m", "N", "Rows of A and C. Default: 4096."},
+                {"--n", "N", "Columns of B and C. Default: as --m."},
+                {"--k", "N", "Columns of A and rows of B. Default: as --m."},
                 facts().layout[0],
                 facts().layout[1],
                 facts().layout[2],
-                {"--a-transposed", "A is given as k x m", true},
-                {"--b-transposed", "B is given as n x k", true},
-                {"--offset", "of A and B, in elements from a 256-byte boundary (0)"},
-                {"--count", "products of a batch, one behind the other (1)"},
-                {"--compute-capability", "of the GPU: 90 for 9.0 (90)"},
-                {"--multiprocessors", "of the GPU (132)"}};
+                {"--a-transposed", "", "A is given as k x m."},
+                {"--b-transposed", "", "B is given as n x k."},
+                {"--offset", "N", "How many elements behind a 256-byte boundary A and B begin. Default: 0."},
+                {"--count", "N", "Products of a batch, one behind the other. Default: 1."},
+                {"--compute-capability", "N", "Compute capability of the GPU: 90 means 9.0. Default: 90."},
+                {"--multiprocessors", "N", "Multiprocessors of the GPU. Default: 132."}};
     }
 
     explanation explain(const arguments& given) const override {

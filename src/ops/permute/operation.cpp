@@ -87,14 +87,18 @@ private:
 operation_facts permutation_facts() {
     operation_facts all = element_movement_facts("permute", {"permute"});
     all.sizes = {{.name = kShape,
-                  .help = "of the source, with commas between the extents (4,56,56,64; more on a GPU)",
+                  .value = "4,56,56,64",
+                  .help = "Extents of the source. Default: 4,56,56,64; more on a GPU.",
                   .list = true},
                  {.name = kAxes,
-                  .help = "which axis of the source each of the destination's is, as numpy.transpose has it (0,3,1,2; "
-                          "the reverse of a shape that is given)",
+                  .value = "0,2,3,1",
+                  .help = "The axis of the source that each axis of the destination is, as numpy.transpose has it. "
+                          "Default: 0,3,1,2; all axes reversed if there is a --shape.",
                   .list = true}};
-    all.layout = {{"--source-offset", "elements from a 256-byte boundary (0)"},
-                  {"--destination-offset", "the destination's"}};
+    all.layout = {
+        {"--source-offset", "N", "How many elements behind a 256-byte boundary the source begins. Default: 0."},
+        {"--destination-offset", "N",
+         "How many elements behind a 256-byte boundary the destination begins. Default: 0."}};
     all.operands = "the tensor";
     return all;
 }
@@ -125,17 +129,17 @@ public:
     }
 
     std::vector<option> explain_options() const override {
-        return {{"--on", "cuda or host (cuda)"},
+        return {{"--on", "cuda|host", "Where the permutation runs. Default: cuda."},
                 facts().sizes[0],
                 facts().sizes[1],
-                {"--dtype", "of the elements (f32)"},
-                {"--element-size", "in bytes, instead of --dtype"},
+                {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements. Default: f32."},
+                {"--element-size", "BYTES", "Size of an element, instead of --dtype."},
                 facts().layout[0],
                 facts().layout[1],
-                {"--compute-capability", "of the GPU: 90 for 9.0 (90)"},
-                {"--multiprocessors", "of the GPU (132)"},
-                {"--shared-memory", "bytes of it that a block can have (232448)"},
-                {"--l2", "bytes of the L2 cache (52428800)"}};
+                {"--compute-capability", "N", "Compute capability of the GPU: 90 means 9.0. Default: 90."},
+                {"--multiprocessors", "N", "Multiprocessors of the GPU. Default: 132."},
+                {"--shared-memory", "BYTES", "Shared memory that a block can have. Default: 232448."},
+                {"--l2", "BYTES", "Size of the L2 cache. Default: 52428800."}};
     }
 
     explanation explain(const arguments& given) const override {

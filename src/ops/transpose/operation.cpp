@@ -44,18 +44,18 @@ public:
     transposition() : movement(movement_facts("transpose", {"transpose", "copy"}), transposed) {}
 
     std::vector<option> explain_options() const override {
-        return {{"--on", "cuda or host (cuda)"},
-                {"--rows", "of the source (4096)"},
-                {"--cols", "of the source (4096)"},
-                {"--dtype", "of the elements (f32)"},
-                {"--element-size", "in bytes, instead of --dtype"},
+        return {{"--on", "cuda|host", "Where the transpose runs. Default: cuda."},
+                {"--rows", "N", "Rows of the source. Default: 4096."},
+                {"--cols", "N", "Columns of the source. Default: 4096."},
+                {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements. Default: f32."},
+                {"--element-size", "BYTES", "Size of an element, instead of --dtype."},
                 facts().layout[0],
                 facts().layout[1],
                 facts().layout[2],
                 facts().layout[3],
-                {"--count", "matrices of a batch, one behind the other (1)"},
-                {"--in-place", "source and destination are the same", true},
-                {"--compute-capability", "of the GPU: 90 for 9.0 (90)"}};
+                {"--count", "N", "Matrices of a batch, one behind the other. Default: 1."},
+                {"--in-place", "", "Source and destination are the same memory."},
+                {"--compute-capability", "N", "Compute capability of the GPU: 90 means 9.0. Default: 90."}};
     }
 
     explanation explain(const arguments& given) const override {

@@ -1,0 +1,80 @@
+#include "cli/help.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cornerturn::cli {
+namespace {
+
+// A name, and beside it what it means; on the lines below where the name is long.
+std::string entry(const std::string& name, const std::string& text) {
+    constexpr std::size_t kColumn = 28;
+    std::string line = "  " + name;
+    if (line.size() + 2 > kColumn)
+        line += '\n' + std::string(kColumn, ' ');
+    else
+        line.resize(kColumn, ' ');
+    return lab::wrapped(line + text + '\n', kColumn);
+}
+
+std::string entry(const option& o) {
+    return entry(*o.value != 0 ? fmt::format("{} {}", o.name, o.value) : std::string(o.name), o.help);
+}
+
+std::string usage_of(const command& what) {
+    if (what.usage != nullptr) return what.usage;
+    std::string usage = "[OPTIONS]";
+    for (const option& o : what.positionals) usage += fmt::format(" {}", o.name);
+    return usage + (what.repeats ? "..." : "");
+}
+
+const char* const kHelpName = "-h, --help";
+
+}  // namespace
+
+std::vector<option> command::all_options() const {
+    std::vector<option> all = options;
+    if (!own_format) {
+        all.push_back({"--seed", "N", "Seed of everything that is random. Default: 1."});
+        all.push_back({"--format", "table|markdown|csv|json", "How to print the result. Default: table."});
+    }
+    if (!keeps_words) all.push_back({"--output", "FILE", "Write the result to this file instead of the terminal."});
+    return all;
+}
+
+std::string help_of(const command& what) {
+    std::string text =
+        lab::wrapped(fmt::format("Usage: cornerturn {} {}\n\n{}\n", what.name, usage_of(what), what.help));
+    if (!what.positionals.empty()) text += "\nArguments:\n";
+    for (const option& o : what.positionals) text += entry(o);
+    const std::vector<option> all = what.all_options();
+    std::vector<std::string> owners;  // in the options' order, those of all operations last
+    for (const option& o : all) {
+        if (*o.whose != 0 && std::find(owners.begin(), owners.end(), o.whose) == owners.end())
+            owners.emplace_back(o.whose);
+    }
+    owners.emplace_back();
+    for (const std::string& whose : owners) {
+        text += whose.empty() ? "\nOptions:\n" : fmt::format("\nOptions of {}:\n", whose);
+        for (const option& o : all) {
+            if (o.whose == whose) text += entry(o);
+        }
+    }
+    text += entry(kHelpName, "Print this text.");
+    if (!what.examples.empty()) text += "\nExamples:\n";
+    for (const char* example : what.examples) text += fmt::format("  {}\n", example);
+    return text;
+}
+
+std::string help_of_program(const std::vector<command>& commands) {
+    std::string text =
+        "Usage: cornerturn COMMAND [OPTIONS]\n\n"
+        "Matrix transposes at the speed of memory, matrix products at the speed of cuBLAS, and why.\n\n"
+        "Commands:\n";
+    for (const command& c : commands) text += entry(c.name, c.help);
+    text += "\nOptions:\n" + entry(kHelpName, "Print this text.") + entry("--version", "Print the version.");
+    return text + "\ncornerturn COMMAND --help shows the options of a command.\n";
+}
+
+}  // namespace cornerturn::cli

@@ -1,0 +1,14 @@
+// What --help prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace cornerturn::cli {
+
+std::string help_of(const command& what);
+std::string help_of_program(const std::vector<command>& commands);
+
+}  // namespace cornerturn::cli
