@@ -163,7 +163,7 @@ struct made_up {
 
 // memcpy has no trial in place: it moves the matrix elsewhere.
 TEST(bench_entries, copies_are_right_in_the_trials_of_every_group) {
-    const kernel& copies = find_kernel("host/memcpy");
+    const kernel& copies = find_kernel("host/copy@memcpy");
     for (const bench_cell& c : bench_grid({4}, transposes().bench_groups())) {
         for (const workload_pointer& trial : c.work->trials()) {
             const std::unique_ptr<problem> own = transposes().make(backend::host, {trial.get()}, {&copies}, false);
