@@ -182,7 +182,7 @@ def main():
         check_header(host, folder)
         check_finds(host, folder, [
             ("", [], None),
-            ("0.2 COMPONENTS host", [], None),
+            ("0.3 COMPONENTS host", [], None),
             ("9.0", [], "9.0"),
             ("COMPONENTS gemm", [], "cornerturn has no component gemm: there are host, cuda, program and emulator"),
             ("COMPONENTS host cuda", [], "cornerturn's component cuda is not installed in"),
@@ -194,7 +194,7 @@ def main():
             check_finds(alone["cuda"], folder, [
                 ("COMPONENTS cuda", no_package("TBB", "hwy"), None),
                 ("COMPONENTS cuda", no_package("CUDAToolkit"), "cornerturn::cuda needs CUDA's toolkit")])
-        check_finds(install(build, built(), folder), folder, [(f"0.2 COMPONENTS {' '.join(built())}", [], None)])
+        check_finds(install(build, built(), folder), folder, [(f"0.3 COMPONENTS {' '.join(built())}", [], None)])
         for consumer in ["host", "host_c"]:
             use_cmake(consumer, host, folder)
         use_cmake("emulator", alone["emulator"], folder)

@@ -80,13 +80,13 @@ CORNERTURN_EXPORT const char* cornerturn_status_name(cornerturn_status status);
 
 /**
  * The version of the library as a number. It may be newer than the version of this header, #CORNERTURN_VERSION_NUMBER.
- * @return 200 for version 0.2.0.
+ * @return 300 for version 0.3.0.
  */
 CORNERTURN_EXPORT int cornerturn_version_number(void);
 
 /**
  * The version of the library as text.
- * @return Text such as "0.2.0".
+ * @return Text such as "0.3.0".
  */
 CORNERTURN_EXPORT const char* cornerturn_version_string(void);
 

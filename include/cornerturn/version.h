@@ -8,10 +8,10 @@
 /** The major version. */
 #define CORNERTURN_VERSION_MAJOR 0
 /** The minor version. Before 1.0 a new one may change the API. */
-#define CORNERTURN_VERSION_MINOR 2
+#define CORNERTURN_VERSION_MINOR 3
 /** The patch version. */
 #define CORNERTURN_VERSION_PATCH 0
-/** The version as one number, to compare with: 0.2.0 is 200, and 1.2.3 is 10203. */
+/** The version as one number, to compare with: 0.3.0 is 300, and 1.2.3 is 10203. */
 #define CORNERTURN_VERSION_NUMBER \
     (CORNERTURN_VERSION_MAJOR * 10000 + CORNERTURN_VERSION_MINOR * 100 + CORNERTURN_VERSION_PATCH)
 
