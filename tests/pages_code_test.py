@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""The C++ of the pages compiles, and what has a main of its own runs, too: README and its translation, block by block."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from compile_test import DRIVER_TYPES
+from docs_test import fenced_blocks
+from drop_in_test import SOURCE, failures, require, setting
+
+# The pages, and how many of their blocks have a main.
+PAGES = {"README.md": 1, "README.zh-CN.md": 1}
+LIBRARY = pathlib.Path(os.environ["CORNERTURN_BUILD_DIR"], "src/libcornerturn_host.a")
+
+
+def check(name, text, folder):
+    """Whether it was run, not only compiled."""
+    source, program = folder / "block.cpp", folder / "block"
+    source.write_text(text)
+    compiler = [setting("CMAKE_CXX_COMPILER"), "-std=c++20", "-Wall", "-Wextra", "-Werror", source, f"-I{SOURCE}/include", f"-I{folder}"]
+    runs = "int main()" in text
+    command = [*compiler, "-o", program, LIBRARY, "-ltbb", "-lhwy"] if runs else [*compiler, "-fsyntax-only"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    require(done.returncode == 0, f"{name} compiles {done.stderr}")
+    if not runs or done.returncode != 0:
+        return False
+    require(subprocess.run([program]).returncode == 0, f"{name} runs")
+    return True
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "driver_types.h").write_text(DRIVER_TYPES)
+        for page, with_main in PAGES.items():
+            blocks = [lines for language, lines, _ in fenced_blocks((SOURCE / page).read_text(encoding="utf-8")) if language == "cpp"]
+            ran = sum(check(f"{page}: block {number} of C++", "\n".join(lines) + "\n", folder) for number, lines in enumerate(blocks, 1))
+            require(ran == with_main, f"{page} has {with_main} block of C++ with a main, and it ran")
+    if failures:
+        sys.exit(f"{len(failures)} failed")
+
+
+if __name__ == "__main__":
+    main()
