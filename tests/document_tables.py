@@ -164,6 +164,12 @@ PEERS = {"copy@streamed": "streamed copy", "openblas": "OpenBLAS", "eigen": "Eig
          "torch": "PyTorch", "torch_compile": "PyTorch compiled", "jax": "JAX"}
 
 
+def low(ratios, part):
+    """Of sorted ratios the one below which such a part of them is."""
+    found = ratios[int(part * len(ratios))]
+    return f"{found:.2f}" if found >= 0.005 else f"{found:.1g}"
+
+
 def beside_peers(names):
     """Yields (peer, cell, its ratio to memcpy) for each peer that ran in a cell of some benches."""
     for cell in (cell for name in names for cell in stored(name)["cells"]):
@@ -185,7 +191,7 @@ def spread(program, names):
     lines = ["| | cells | least | 1 % | 5 % | median | faster than cornerturn |", "|---|" + "---:|" * 6]
     for who, found in ratios.items():
         its = sorted(ratio for ratio, _ in found)
-        numbers = [f"{its[int(at * len(its))]:.2f}" for at in (0, 0.01, 0.05, 0.5)]
+        numbers = [low(its, at) if at in (0, 0.5) or len(its) * at >= 1 else "-" for at in (0, 0.01, 0.05, 0.5)]
         ahead = sum(ratio > ours for ratio, ours in found)
         lines.append(f"| {who} | {len(its)} | {' | '.join(numbers)} | {'' if who == 'cornerturn' else ahead} |")
     return lines, where_of(program, names[0])
@@ -194,18 +200,38 @@ def spread(program, names):
 # Who is compared with in the README: a name, the peer, and the benches of shapes at random.
 HEADLINE = [("PyTorch, `x.permute(axes).contiguous()`", "torch", "GPU", FRAMEWORKS), ("PyTorch compiled, the same", "torch_compile", "GPU", FRAMEWORKS),
             ("JAX, `jax.jit` of `jnp.transpose`", "jax", "GPU", FRAMEWORKS), ("cuTENSOR, permutations", "cutensor", "GPU", FRAMEWORKS),
-            ("numpy, `ascontiguousarray(x.transpose(axes))`, which uses one core", "numpy", "16 cores", CORES)]
+            ("PyTorch on the CPU", "torch_host", "16 cores", CORES),
+            ("numpy, `ascontiguousarray(x.transpose(axes))`, on one core", "numpy", "16 cores", CORES)]
 
 
 def headline(program):
     """How many times as fast as others, over all cells of shapes drawn at random in which they ran."""
-    lines = ["| cornerturn beside | on | median | 5 % to 95 % of the shapes | shapes |", "|---|---|---:|---:|---:|"]
+    lines = ["| compared with | on | cornerturn is, in the median | 5th to 95th percentile | shapes |", "|---|---|---:|---:|---:|"]
     for name, peer, where, benches in HEADLINE:
         times = sorted(cell["ratio"] / ratio for who, cell, ratio in beside_peers(benches) if who == peer)
         at = [times[int(part * (len(times) - 1))] for part in (0.05, 0.5, 0.95)]
         lines.append(f"| {name} | {where} | **{at[1]:.1f} times as fast** | {at[0]:.1f} to {at[2]:.1f} | {len(times)} |")
     # memcpy's own speed is in the tables of docs/performance.md.
     return lines, " ".join(re.sub("; memcpy [^.]*", "", where_of(program, benches[0])) for benches in (FRAMEWORKS, CORES))
+
+
+RANDOM = {operation: [f"bench_random_{operation}_{seed}" for seed in (81, 82, 83)] for operation in ("transpose", "permute")}
+
+
+def slow(program):
+    """Of shapes drawn at random the slowest twentieth and the median, by kind and by size of the elements."""
+    def shown(figures):
+        return f"{low(sorted(figures), 0.05)} | {low(sorted(figures), 0.5)}" if len(figures) >= 20 else "- | -"
+
+    cells = {operation: [cell for name in names for cell in stored(name)["cells"]] for operation, names in RANDOM.items()}
+    kinds = sorted({cell["group"] for its in cells.values() for cell in its})
+    sizes = sorted({cell["element_size"] for its in cells.values() for cell in its})
+    rows = [(f"{size}-byte elements", "element_size", size) for size in sizes] + [(kind, "group", kind) for kind in kinds]
+    lines = ["| shapes | transposes: 5 % | median | permutations: 5 % | median |", "|---|" + "---:|" * 4]
+    for name, key, value in rows:
+        its = [shown([cell["figure"] for cell in cells[operation] if cell[key] == value]) for operation in RANDOM]
+        lines.append(f"| {name} | {' | '.join(its)} |")
+    return lines, where_of(program, RANDOM["transpose"][0])
 
 
 def random_products(program, names):
@@ -252,8 +278,9 @@ CAMPING = {str(n): [f"why_camping_{n}_{place}" for place in range(4)]
 # The documents' tables: the marker that they follow, and what makes them. Chinese documents have the same.
 README_TABLES = {"headline": headline}
 PERFORMANCE_TABLES = {
-    "random:transpose": lambda program: spread(program, [f"bench_random_transpose_{seed}" for seed in (81, 82, 83)]),
-    "random:permute": lambda program: spread(program, [f"bench_random_permute_{seed}" for seed in (81, 82, 83)]),
+    "random:transpose": lambda program: spread(program, RANDOM["transpose"]),
+    "random:permute": lambda program: spread(program, RANDOM["permute"]),
+    "random:slow": slow,
     "random:frameworks:transpose": lambda program: spread(program, FRAMEWORKS[:1]),
     "random:frameworks:permute": lambda program: spread(program, FRAMEWORKS[1:]),
     "random:host:transpose": lambda program: spread(program, CORES[:1]),
