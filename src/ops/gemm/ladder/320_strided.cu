@@ -8,7 +8,7 @@ constexpr rung_notes kStrided{
     .change = "From tiled: 16 multiply-adds need 8 loads from shared memory, instead of 32.",
     .contract = "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read.",
     .bytes = "4 * (m * n * k / 64 + m * n)",
-    .limit = "Shared memory: its scalar loads are many instructions.",
+    .limit = "Instructions: every load from shared memory is scalar, so there are many.",
     .source = "Note 002 matrixMul_2_1, which is @padded.",
 };
 

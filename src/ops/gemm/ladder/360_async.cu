@@ -15,7 +15,7 @@ constexpr rung_notes kAsync{
         "where they are aligned to 16 bytes and their leading dimension is a multiple of 4. Elsewhere they move in "
         "scalars.",
     .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
-    .limit = "Loads from shared memory: 64 multiply-adds need four of 16 bytes, and each step waits for its own.",
+    .limit = "Shared memory: 64 multiply-adds need four 16-byte loads, and each step of k waits for the loads it uses.",
     .source = "Asynchronous copies: CUDA C++ Programming Guide, cp.async.",
 };
 
@@ -66,7 +66,7 @@ __global__ void gemm_async(gemm_work work, bool vector_c) {
                 }
             }
         }
-        __syncthreads();  // before the copies two steps ahead overwrite this tile
+        __syncthreads();  // the next iteration's copies overwrite this tile
     }
     CORNERTURN_UNROLL
     for (int quadrant = 0; quadrant < 4; ++quadrant) {

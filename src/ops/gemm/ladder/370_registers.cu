@@ -14,7 +14,7 @@ constexpr rung_notes kRegisters{
         "scalars.",
     .bytes = "4 * (m * n * k / 64 + m * n + 2 * m * k)",
     .limit =
-        "Wavefronts of loads from shared memory: a warp covers 32 rows and 128 columns of C, which takes too many.",
+        "A must first be transposed in memory. Loads of B take 4 wavefronts, but the next rung gains nothing from 2.",
     .source = "docs/experiments/products.md.",
 };
 
@@ -23,8 +23,8 @@ constexpr int kRegistersDown = 16, kRegistersAcross = 8;  // a thread's part of 
 constexpr int kRegistersY = kRegistersTile / kRegistersDown, kRegistersX = kRegistersTile / kRegistersAcross;
 constexpr int kRegistersThreads = kRegistersX * kRegistersY;
 
-// `work.a` is A's transpose, with aligned rows. A thread's rows and columns come in fours. Two fours of a thread are as
-// far apart as all threads of a column or row cover together.
+// `work.a` is A's transpose, with aligned rows. A thread's rows and columns come in groups of four. Successive groups
+// are 4 * kRegistersY rows, or 4 * kRegistersX columns, apart.
 template <bool kVectorB>
 __global__ void __launch_bounds__(kRegistersThreads, 2) gemm_registers(gemm_work work, bool vector_c) {
     constexpr int kFours = kRegistersTile / 4, kAtOnce = kRegistersThreads / kFours;  // steps of k loaded at once
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kRegistersThreads, 2) gemm_registers(gemm_work
                                   // one
                 stage = (stage + 1) % kRegistersStages;
             }
-            // The last fetch of all is unused. A test would cost more, but the emulator would report it as an error.
+            // Nothing uses the last fetch. On a GPU a test costs more. In the emulator the fetch would be an error.
             if (!kEmulated || step < kRegistersDepth - 1 || ahead > kRegistersDepth)
                 fetch(stage, (step + 1) % kRegistersDepth);
             if (step == 0) load((stage + kRegistersStages - 1) % kRegistersStages);

@@ -5,8 +5,8 @@ namespace CORNERTURN_KERNELS {
 constexpr rung_notes kWarps{
     .id = "gemm/warps",
     .idea =
-        "Warp tiles: a warp computes 64 x 64 of C. Its lanes are arranged so that two or four neighbours load the same "
-        "16 bytes.",
+        "Warp tiles: a warp computes 64 x 64 of C. Adjacent lanes load the same 16 bytes of A. Lanes two "
+        "apart load the same 16 bytes of B.",
     .change =
         "From registers: loads of A and of B from shared memory take 2 wavefronts each; B's took 4. At 4096 on an "
         "H200, 0.96 -> 0.96 of cublasSgemm's speed: wavefronts were not the limit.",
@@ -25,8 +25,8 @@ constexpr int kWarpsThreads = 128, kWarpsSide = 64;  // four warps, two by two
 constexpr int kWarpsY = kWarpsSide / kWarpsDown,
               kWarpsX = kWarpsSide / kWarpsAcross;  // lanes of a warp down and across
 
-// `work.a` is A's transpose, with aligned rows. A lane's rows and columns come in fours. Two fours of a lane are as far
-// apart as all lanes of a column or row cover together.
+// `work.a` is A's transpose, with aligned rows. A lane's rows and columns come in groups of four. Successive groups are
+// 4 * kWarpsY rows, or 4 * kWarpsX columns, apart.
 template <bool kVectorB>
 __global__ void __launch_bounds__(kWarpsThreads, 2) gemm_warps(gemm_work work, bool vector_c) {
     constexpr int kFours = kWarpsTile / 4, kAtOnce = kWarpsThreads / kFours;  // steps of k loaded at once
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kWarpsThreads, 2) gemm_warps(gemm_work work, b
                                   // one
                 stage = (stage + 1) % kWarpsStages;
             }
-            // The last fetch of all is unused. A test would cost more, but the emulator would report it as an error.
+            // Nothing uses the last fetch. On a GPU a test costs more. In the emulator the fetch would be an error.
             if (!kEmulated || step < kWarpsDepth - 1 || ahead > kWarpsDepth) fetch(stage, (step + 1) % kWarpsDepth);
             if (step == 0) load((stage + kWarpsStages - 1) % kWarpsStages);
             CORNERTURN_UNROLL

@@ -9,8 +9,8 @@ constexpr rung_notes kSwizzled{
         "different banks.",
     .change =
         "From warps: A is not transposed in memory first. Each row of its tile permutes its groups of four by an "
-        "exclusive-or, without padding. At 4096 on an H200, 0.96 -> 0.89 of cublasSgemm's speed, but with one kernel "
-        "and one matrix less.",
+        "exclusive-or, without padding. At 4096 on an H200, 0.96 -> 0.89 of cublasSgemm's speed, but it needs one "
+        "launch and one temporary matrix fewer.",
     .contract =
         "Any m, n, k, leading dimensions, alpha and beta; where beta is 0, C is not read. B and C move in vectors "
         "where they are aligned to 16 bytes and their leading dimension is a multiple of 4. Elsewhere they move in "
@@ -26,8 +26,8 @@ constexpr int kSwizzledThreads = 128, kSwizzledSide = 64;  // four warps, two by
 constexpr int kSwizzledY = kSwizzledSide / kSwizzledDown,
               kSwizzledX = kSwizzledSide / kSwizzledAcross;  // lanes of a warp down and across
 
-// Row k of A's tile puts group g of four floats in slot g ^ k. A lane's rows and columns come in fours. Two fours of a
-// lane are as far apart as all lanes of a column or row cover together.
+// Row k of A's tile puts group g of four floats in slot g ^ k. A lane's rows and columns come in groups of four.
+// Successive groups are 4 * kSwizzledY rows, or 4 * kSwizzledX columns, apart.
 template <bool kVectorB>
 __global__ void __launch_bounds__(kSwizzledThreads, 2) gemm_swizzled(gemm_work work, bool vector_c) {
     constexpr int kFours = kSwizzledTile / 4, kAtOnce = kSwizzledThreads / kFours;  // steps of k loaded at once
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kSwizzledThreads, 2) gemm_swizzled(gemm_work w
                                   // one
                 stage = (stage + 1) % kSwizzledStages;
             }
-            // The last fetch of all is unused. A test would cost more, but the emulator would report it as an error.
+            // Nothing uses the last fetch. On a GPU a test costs more. In the emulator the fetch would be an error.
             if (!kEmulated || step < kSwizzledDepth - 1 || ahead > kSwizzledDepth)
                 fetch(stage, (step + 1) % kSwizzledDepth);
             if (step == 0) load((stage + kSwizzledStages - 1) % kSwizzledStages);

@@ -9,7 +9,7 @@ constexpr rung_notes kBulk{
     .id = "gemm/bulk",
     .idea =
         "Tensor copies (TMA): one thread requests whole tiles and the hardware brings them. Barriers in shared memory "
-        "say when a tile has arrived and when it is used up.",
+        "say when a tile has arrived and when all warps have read it.",
     .change =
         "From warps: no thread computes addresses or waits for all others. Tiles are 128 x 256, with 16 steps of k at "
         "a time, in six stages. At 4096 on an H200, 0.96 -> 0.91 of cublasSgemm's speed.",
@@ -17,7 +17,7 @@ constexpr rung_notes kBulk{
         "Any m, n, k below 2^31, leading dimensions, alpha and beta; where beta is 0, C is not read. B is copied first "
         "unless it is aligned to 16 bytes and its leading dimension is a multiple of 4.",
     .bytes = "4 * (3 * m * n * k / 256 + m * n + 2 * m * k)",
-    .limit = "Warps wait for copies that arrive late. One thread of each block waits for the warps that use tiles up.",
+    .limit = "Warps wait for copies that arrive late. One thread of each block waits until all warps have read a tile.",
     .source = "Tensor copies: CUDA C++ Programming Guide, Tensor Memory Access.",
 };
 
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kBulkThreads)
         };
         full(stage).wait(phase);
         fetch(0);
-        // The tile before is used up when every warp says so. Its stage then receives the tile furthest ahead.
+        // When all warps have read the tile before, its stage receives the tile furthest ahead.
         if (thread == 0 && tile + kBulkStages - 1 < tiles) {
             if (tile > 0) used((tile - 1) % kBulkStages).wait((tile - 1) / kBulkStages % 2);
             load(tile + kBulkStages - 1);

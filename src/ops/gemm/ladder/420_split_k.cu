@@ -20,7 +20,7 @@ constexpr rung_notes kSplitK{
     .source = "docs/why.md.",
 };
 
-constexpr int kSplitTile = 32, kSplitDepth = 32, kSplitSide = 8;  // of C; of k at a time; threads along a side
+constexpr int kSplitTile = 32, kSplitDepth = 32, kSplitSide = 8;  // side of C's tile; steps of k; threads on a side
 constexpr int kSplitThreads = kSplitSide * kSplitSide;
 constexpr int kSplitBlocks = 264;  // the aim: two for each multiprocessor of an H200
 constexpr int kSplitGroups = 8;    // groups of parts, summed at the same time

@@ -4,11 +4,11 @@ namespace CORNERTURN_KERNELS {
 
 constexpr rung_notes kMerged{
     .id = "permute/merged",
-    .idea = "Join axes that are contiguous on both sides, and move what both sides have in one piece as wide words.",
+    .idea = "Join axes that are contiguous on both sides. Move runs that are contiguous on both sides in wide words.",
     .change =
         "From naive: a thread moves a word of up to 16 bytes, not an element. Fewer axes remain, and 32-bit "
         "multiplications replace the divisions.",
-    .contract = "Any extents and strides; up to 2147483648 words.",
+    .contract = "Any extents and strides; up to 2147483647 words.",
     .bytes = "2 * elements * e, but each warp's load touches up to 32 sectors",
     .limit = "Where the permutation moves the fastest axis, words are single elements: reads cost as much as in naive.",
     .source = "Every library that permutes tensors merges axes: cuTENSOR, HPTT, PyTorch's TensorIterator.",

@@ -23,7 +23,7 @@ __global__ void permute_tiled(tile_plan plan) {
     __shared__ T tile[kTile][kTile + 1];  // the padding puts the elements of a column in different banks
     const tile_start at = start_of(plan, blockIdx.x);
     const unsigned lane = threadIdx.x % kTile, warp = threadIdx.x / kTile;
-    // The tile's digits: [0] is the fastest axis of that side.
+    // read[0] is the source's fastest axis, write[0] the destination's.
     const inner_digit &across = plan.read[0], &along = plan.write[0];
     for (unsigned i = warp; i < along.by.d; i += kTileRows) {
         if (lane < across.by.d && at.has(across, lane) && at.has(along, i))

@@ -20,7 +20,7 @@ constexpr rung_notes kComposite{
 
 constexpr int kCompositeLine = 128, kCompositeThreads = 256;
 
-// Words in shared memory: the padding after every 128 bytes is one bank or one word.
+// Words in shared memory: after every 128 bytes come 4 bytes of padding, or one word if words are wider.
 template <class T>
 constexpr int kPadded = sizeof(T) < 4 ? 4 : static_cast<int>(sizeof(T));
 template <class T>

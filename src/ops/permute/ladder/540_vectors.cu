@@ -20,8 +20,8 @@ constexpr rung_notes kVectors{
 
 constexpr int kVectorsLine = 128, kVectorsThreads = 256;
 
-// A word of the tile in shared memory. The swizzle permutes the vectors of each 128 bytes by the number of those 128
-// bytes. The words of a destination's vector lie in different such pieces, so the lanes read from different banks.
+// The position of a word, in bytes. The swizzle permutes the eight vectors of each 128-byte line, and changes every
+// kWords lines. So lanes that read words kWords lines apart read from different banks.
 template <class T>
 __device__ __forceinline__ int swizzled_offset(int word) {
     constexpr int kWords = 16 / static_cast<int>(sizeof(T));

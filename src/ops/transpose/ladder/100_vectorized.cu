@@ -16,7 +16,7 @@ constexpr rung_notes kVectorized{
 
 constexpr int kVectorTile = 32, kVectorWidth = 4;
 
-// 8 x 32 threads move a 32 x 32 tile. kVectorRead, kVectorWrite: the source's, destination's rows begin on 16 bytes.
+// 8 x 32 threads, a 32 x 32 tile. kVectorRead: the source's rows are 16-byte aligned; kVectorWrite: the destination's.
 template <bool kVectorRead, bool kVectorWrite>
 __global__ void transpose_vectorized(matrix_view<const element4> source, matrix_view<element4> destination) {
     __shared__ element4 tile[kVectorTile][kVectorTile + 1];

@@ -18,7 +18,7 @@ constexpr rung_notes kSwizzled{
 
 constexpr int kSwizzledTile = 64, kSwizzledThreads = 512, kFour = 4, kFoursPerRow = kSwizzledTile / kFour;
 
-// Vector v of the tile's row `row`. A warp's lanes read rows 4, 8, ... apart: these lie in different banks.
+// The position of vector v of row `row`. Lanes read rows 4, 8, ... apart: the swizzle puts these in different banks.
 __device__ __forceinline__ int swizzled_slot(int row, int v) { return row * kFoursPerRow + (v ^ (row / kFour & 7)); }
 
 template <bool kVectors>

@@ -6,8 +6,8 @@ constexpr rung_notes kKept{
     .id = "transpose/kept",
     .idea = "Loads ask the L2 to evict their lines last, although nothing reads them again.",
     .change =
-        "From swizzled: one hint on the loads. Lines that were written then leave the L2 soon, in the order in which "
-        "they came. DRAM stays longer within a page.",
+        "From swizzled: one hint on the loads. Loaded lines stay in the L2, so written lines leave it early, in the "
+        "order in which they were written. DRAM then stays longer within a page.",
     .contract =
         "4-byte elements, any rows x cols. Vectors where both pointers are 16-byte aligned and both leading dimensions "
         "are multiples of 4. Scalars elsewhere and at the edge.",
@@ -18,7 +18,7 @@ constexpr rung_notes kKept{
 
 constexpr int kKeptTile = 64, kKeptThreads = 512, kKeptWidth = 4, kKeptPerRow = kKeptTile / kKeptWidth;
 
-// Vector v of the tile's row `row`. A warp's lanes read rows 4, 8, ... apart: these lie in different banks.
+// The position of vector v of row `row`. Lanes read rows 4, 8, ... apart: the swizzle puts these in different banks.
 __device__ __forceinline__ int kept_slot(int row, int v) { return row * kKeptPerRow + (v ^ (row / kKeptWidth & 7)); }
 
 template <bool kVectors>

@@ -10,7 +10,7 @@ constexpr rung_notes kPacked{
         "1-byte elements, any rows x cols. Vectors where both pointers and both leading dimensions are multiples of "
         "16. Single bytes elsewhere and at the edge.",
     .bytes = "2 * rows * cols",
-    .limit = "DRAM bandwidth. Rows of 128 bytes are half of what suits DRAM.",
+    .limit = "DRAM bandwidth. A tile's rows have 128 bytes; 256 would suit DRAM better.",
     .source = "Beyond the notes: docs/experiments/transpose.md.",
 };
 
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kPackedThreads)
         }
     }
     __syncthreads();  // from here on, a thread reads what others have loaded
-    // A warp takes 8 groups of 16 rows and 4 words of columns. A thread takes 16 rows of one word.
+    // A warp takes 128 rows and 16 columns: each lane takes 16 rows of 4 columns (one word).
     CORNERTURN_UNROLL
     for (int i = warp; i < kPackedTile / 4 / 4; i += kPackedThreads / 32) {
         const int line = lane % 8 * kPack, column = (i * 4 + lane / 8) * 4;
