@@ -19,7 +19,7 @@ namespace cornerturn::host {
 // For the sizes here and elsewhere, docs/experiments/host.md says what was tried.
 inline constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 inline constexpr std::int64_t kTaskBytes = 256 * kKiB;   // the least that a thread moves before it takes the next task
-inline constexpr std::int64_t kLargeElement = 4 * kKiB;  // as good as a row by itself: moved directly
+inline constexpr std::int64_t kLargeElement = 4 * kKiB;  // larger elements are moved one by one, like rows
 
 inline constexpr std::int64_t kStreamFrom = 8 * kMiB;  // of the destination: less should stay in the caches
 
@@ -29,8 +29,8 @@ inline void copy(const byte* from, byte* to, std::int64_t bytes) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
-// Fetches the lines of these rows. Always inlined: to the compiler, a call that does nothing else has no effect, so it
-// would drop the call.
+// Fetches the lines of these rows. Always inlined: the compiler sees no effect in a function that only prefetches,
+// and would drop a call of it.
 [[gnu::always_inline]] inline void fetch_tile(const byte* from, std::ptrdiff_t pitch, std::int64_t rows,
                                               std::int64_t row_bytes) {
     for (std::int64_t row = 0; row < rows; ++row, from += pitch) {
@@ -99,8 +99,8 @@ struct job {
     bool in_place() const { return source == destination; }
     // Rows and columns of a square of lines.
     std::int64_t side() const { return kLineBytes / size; }
-    // Rows of the source before the first one whose elements begin a line in each row of the destination, if there is
-    // one.
+    // How many rows of the source come before the first one that starts a cache line in every row of the destination,
+    // if there is such a row.
     std::int64_t rows_before_lines() const { return to_next_line(destination) / size; }
     // Whether rows of the destination are made of whole lines except for their ends, and elements divide a line.
     bool in_lines() const {

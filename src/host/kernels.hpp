@@ -13,7 +13,8 @@ inline constexpr int kLineBytes = 64, kBlockBytes = 16;
 inline constexpr std::int64_t kPageBytes = 4096;
 
 // to[col * to_pitch + row * size] = from[row * from_pitch + col * size] for all rows and cols, with elements of `size`
-// bytes. Writes nothing else. Reads only the rows and, if they are packed, what follows among them.
+// bytes. Writes nothing else. Reads only the rows. If they are packed, it may read past a row's
+// end into the next one.
 using transpose_tile_function = void (*)(const byte* from, std::ptrdiff_t from_pitch, byte* to, std::ptrdiff_t to_pitch,
                                          std::int64_t rows, std::int64_t cols, std::int64_t size);
 
@@ -47,7 +48,8 @@ struct square_run {
     int squares;
 };
 
-// Streams one column of each square, then the next column of each. Alignment, end and null as transpose_lines_function.
+// Streams one column of each square, then the next column of each. Its rules for alignment, end_stream() and null are
+// those of transpose_lines_function.
 using transpose_run_function = void (*)(const square_run& run, std::ptrdiff_t from_pitch, std::ptrdiff_t to_pitch);
 
 // Squares of one strip, side by side, whose rows were copied: pieces of the rows follow each other in the copy.
@@ -116,8 +118,8 @@ constexpr std::int64_t gathered_rows(std::int64_t cols) { return cols < 4 ? 256 
 using listed_function = void (*)(const listed_move& move);
 
 // Puts the bytes of groups into another order. Groups are `step` bytes apart in the source and `to_step` in the
-// destination. The last one may be shorter. The same is done from each position of one list to the one of the other
-// list.
+// destination. The last one may be shorter. This is done for every pair of positions: from entry i of the source's
+// list to entry i of the destination's.
 struct shuffled_move {
     const byte* from;
     byte* to;

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cornerturn::host::HWY_NAMESPACE {
 namespace {
 
-// Fetches lines while others are moved: always the same share of them as of the rows that are done.
+// Prefetches lines while others are moved: after a quarter of the rows, a quarter of the lines, and so on.
 class fetched_with {
 public:
     fetched_with(const fetched_lines& what, std::int64_t rows) : what_(what), rows_(rows) {}
@@ -39,7 +39,7 @@ private:
 template <class Copy, class End>
 HWY_INLINE void gather_by(const listed_move& m, Copy copy, End end) {
     fetched_with fetched(m.fetch, m.rows);
-    // Copies in local variables: stores of bytes might change all that others can see.
+    // Local copies: the compiler must assume that a store of bytes changes the members of `m`.
     const std::ptrdiff_t step = m.step, size = m.size;
     const std::int64_t at_a_time = gathered_rows(m.cols), cols = m.cols, all = m.rows;
     const std::ptrdiff_t* const cols_at = m.cols_at;
@@ -83,7 +83,7 @@ void gather(const listed_move& m) {
     gather_by(m, copy_bytes<kSize>, copy_bytes<kSize>);
 }
 
-// Copies elements of kBytes to twice as many bytes: both ends of each.
+// Copies elements of kBytes to 2 * kBytes bytes with two accesses that may overlap, one at each end.
 template <int kBytes>
 HWY_INLINE auto both_ends(std::ptrdiff_t size) {
     const std::ptrdiff_t second = size - kBytes;
@@ -126,7 +126,7 @@ constexpr listed_function transpose_widened = nullptr;
 
 #else
 
-// A block of a shorter row. It reads nothing of another page.
+// Loads a block from a row that is shorter than a block. Reads beyond the row only within the same page.
 HWY_INLINE hn::Vec<block_tag> load_part(const byte* from, std::size_t bytes) {
     constexpr std::uintptr_t kPage = 4096;
     const block_tag d;
@@ -307,7 +307,7 @@ HWY_INLINE void transpose_widened_rows(D bytes, const listed_move& m, std::int64
     const std::int64_t last_row = m.rows - 1;
     const auto written = static_cast<std::size_t>(std::min<std::int64_t>(kRows, m.rows - row) * kSize);
     const hn::Repartition<lane_t<kWide>, D> d;
-    // A vector's end may overwrite the place of the next rows, if these are still to come.
+    // A vector may write past its rows if later rows overwrite those bytes.
     const bool loose = (m.rows - row) * kSize >= kBytes;
     for (std::int64_t first = 0; first < m.cols; first += kCols) {
         const std::int64_t col = m.cols < kCols ? 0 : std::min<std::int64_t>(first, m.cols - kCols);

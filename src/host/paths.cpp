@@ -5,10 +5,11 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kLongRun = 1 * kKiB;      // longer runs are moved one by one
-constexpr std::int64_t kFewRuns = 256;           // copied without a search for a better way
-constexpr std::int64_t kDirectBytes = 128;       // of a row of the destination, written at a time
-constexpr std::int64_t kMoreDirectBytes = 256;   // for less than 4 bytes each, or for 8 and more below kFetchedFrom
+constexpr std::int64_t kLongRun = 1 * kKiB;  // longer runs are moved one by one
+constexpr std::int64_t kFewRuns = 256;       // copied without a search for a better way
+constexpr std::int64_t kDirectBytes = 128;   // of a row of the destination, written at a time
+// For elements below 4 bytes; and for elements of 8 bytes and more if the destination is below kFetchedFrom.
+constexpr std::int64_t kMoreDirectBytes = 256;
 constexpr std::int64_t kLongTile = 4;            // factor on elements, if rows or columns are few
 constexpr std::int64_t kFetchedFrom = 1 * kMiB;  // of the destination: less fits in the nearest caches
 constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destination, before they are streamed

@@ -5,7 +5,7 @@
 
 namespace cornerturn::host {
 
-inline constexpr std::int64_t kRowsAtATime = 64;  // of the source: pieces of them, wherever they are
+inline constexpr std::int64_t kRowsAtATime = 64;  // rows of the source whose pieces are read at a time, at any distance
 inline constexpr int kMostSquares = 64;           // in a list
 
 // Squares of one or two strips, one below the other: `squares` of them side by side, at each of a few positions.

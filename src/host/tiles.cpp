@@ -9,7 +9,7 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kOwnedEarly = 2 * kKiB;  // of the destination, from what is written to lines that are fetched
+constexpr std::int64_t kOwnedEarly = 2 * kKiB;  // how far ahead of the writes the destination's lines are fetched
 constexpr std::int64_t kMostOwnedEarly = 64;    // pieces
 constexpr std::int64_t kShortPiece = 160;       // has few whole lines, if any, and is not streamed
 constexpr std::int64_t kJoinedBytes = 8 * kKiB;

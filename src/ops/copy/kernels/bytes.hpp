@@ -11,7 +11,7 @@ namespace CORNERTURN_KERNELS {
 using byte = unsigned char;
 
 inline constexpr int kVectorBytes = 16;  // the widest access that a thread can make
-inline constexpr int kSectorBytes = 32;  // of memory: to read or write a part of one costs as much as the whole
+inline constexpr int kSectorBytes = 32;  // a sector of memory; part of a sector costs as much as the whole
 
 template <int kBytes>
 struct storage;

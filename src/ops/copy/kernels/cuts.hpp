@@ -34,27 +34,27 @@ inline constexpr double kFewConflicts = 1.6;                    // below this, o
 inline constexpr double kManyConflicts = 3, kManyForShifted = 5;  // from here on, groups of lines are worthwhile
 inline constexpr int kNoSkew = 30;
 inline constexpr double kSetup = 49.3, kSetupOfAxis = 8.32;  // instructions of a block's warp
-inline constexpr double kOfChunk = 31.9;                     // of a vector that is read
-inline constexpr double kOfSpan = 1.22;                      // wavefronts of each 128 bytes of a span that are touched
-inline constexpr double kReused = 32.9, kOfUnits = 2.82;     // instructions of a vector written with known positions
-inline constexpr double kOfCopy = 19.3;                      // of a vector that was gathered before
-inline constexpr double kLooked = 9.28, kOfLooked = 2.61;    // of a vector whose positions are looked up
-inline constexpr double kOfSingleLook = 1.23;                // more for each position, if the table has only one copy
-inline constexpr double kOfGap = 58.9, kOfEnd = 465;         // of units between gaps; of the ends of a line
-inline constexpr std::int64_t kLeastOfGroup = 8;             // bytes of a vector that belong to a group of lines
+inline constexpr double kOfChunk = 31.9;                     // instructions for each vector that is read
+inline constexpr double kOfSpan = 1.22;                      // wavefronts for each 128 bytes that a span touches
+inline constexpr double kReused = 32.9, kOfUnits = 2.82;     // for a vector with known positions; for its units
+inline constexpr double kOfCopy = 19.3;                      // for a vector that was gathered before
+inline constexpr double kLooked = 9.28, kOfLooked = 2.61;  // for a vector whose positions are looked up; for its units
+inline constexpr double kOfSingleLook = 1.23;              // more for each unit, if the table has only one copy
+inline constexpr double kOfGap = 58.9, kOfEnd = 465;       // for a vector, if there are gaps; for the ends of lines
+inline constexpr std::int64_t kLeastOfGroup = 8;           // bytes of a vector that belong to a group of lines
 inline constexpr double kOfGroup = 72.2, kOfVector = 18.4,
-                        kOfShifted = 28.1;                      // of a group's word; of each of its units
-inline constexpr double kOfWord = 11.4, kOfAlignedWord = 5.97;  // of each of its lines
-inline constexpr double kWait = 2, kWaitOfVector = 0.441;       // microseconds of a block
-inline constexpr double kAlone = 0.43;   // part of a block's other times, which follow each other
-inline constexpr double kFirst = 0.256;  // part of a block's time, before memory is busy
-inline constexpr double kTail = 0.125;   // part of what the last wave leaves idle
+                        kOfShifted = 28.1;  // instructions for each word of a group; for each vector that it loads
+inline constexpr double kOfWord = 11.4, kOfAlignedWord = 5.97;  // instructions for each line of a group's word
+inline constexpr double kWait = 2, kWaitOfVector = 0.441;       // microseconds of a block; of a thread's vector
+inline constexpr double kAlone = 0.43;                          // part of a block's other times that does not overlap
+inline constexpr double kFirst = 0.256;                         // part of a block's time, before memory is busy
+inline constexpr double kTail = 0.125;                          // part of what the last wave leaves idle
 inline constexpr double kRunOfAxis = 28.1,
                         kRunEnd = 32.6;                          // instructions of a vector of a run, and of its ends
 inline constexpr double kOfDirect = 22.1, kOfDirectAxis = 13.9;  // instructions of a piece that is moved without a tile
 inline constexpr double kOfDirectUnit = 5.62;                    // of each of its units except the first
 inline constexpr double kOfDirectBytes = 0.383;   // of the L2's time, for bytes that a warp requests from it
-inline constexpr std::int64_t kMostStreams = 16;  // of the source, from which runs of neighbours come
+inline constexpr std::int64_t kMostStreams = 16;  // streams of the source that neighbouring runs come from
 inline constexpr double kLaunchUs = 1.21, kLaunchOfFewUs = 0.764;  // the second if a thread moves one piece
 
 // Bytes that a multiprocessor moves in a microsecond. This is the L2's rate if source and destination fit there.

@@ -9,9 +9,9 @@ template <int kUnit>
 struct tile_of_units {
     using unit = storage_t<kUnit>;
     static constexpr int kPerVector = kVectorBytes / kUnit;
-    // The most copies of the table. Each is shifted by one unit, so the entries of any vector begin at a group of
-    // entries in some copy. Copies pay if the table is read often. Otherwise there is one, and its entries are read
-    // singly.
+    // The most copies of the table. Copy i is shifted by i entries. So for any vector, one of the copies has its
+    // entries aligned for a wide load. Copies pay if the table is read often. Otherwise there is one, and its entries
+    // are read singly.
     static constexpr int kMostCopies = kPerVector < 4 ? kPerVector : 4;
 
     struct entries {

@@ -40,8 +40,8 @@ struct place_of_line {
     }
 };
 
-// Deals out items that follow each other to a power of two of lanes: up to 2^most_log, and so few that at most a
-// quarter has no item. The rest of the items takes another deal.
+// Gives consecutive items to consecutive lanes. The number of lanes is a power of two, at most 2^most_log. For more
+// than 8 items, at most a quarter of the lanes gets no item. Items that are left go to another deal.
 struct deal {
     unsigned lanes_log, lane, first, at_once;  // this thread's lane; its number among `at_once` sets of lanes
 

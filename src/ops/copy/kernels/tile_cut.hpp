@@ -283,7 +283,8 @@ struct tile_cut {
     }
 
     // Uses groups of lines if neighbours in a span belong to different lines. Groups take more instructions. So unless
-    // they are wished, lines must have their units in the same banks. span_bits: of where spans begin.
+    // the caller asked for them, they are used only if reading a line's units causes many bank conflicts. span_bits: of
+    // where spans begin.
     void find_groups(std::uint64_t span_bits) {
         if (u.unit > 2 || u.gaps) return;
         int next = -1;

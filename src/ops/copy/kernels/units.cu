@@ -41,7 +41,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_units(units_work w)
 template <int kUnit>
 void run(const units_work& w, int units, int each, const launch_shape& shape) {
     if constexpr (kUnit == 1) {
-        launch(shape, copy_units<1, 3, 1>, w);  // one unit never occurs
+        launch(shape, copy_units<1, 3, 1>, w);  // single bytes are always moved three at a time
     } else {
         if constexpr (kUnit < kVectorBytes) {
             if (units == 3) return launch(shape, copy_units<kUnit, 3, 1>, w);

@@ -31,8 +31,8 @@ struct units_cut {
     std::int64_t blocks() const { return up<std::int64_t>(pieces, each() * kMostThreads); }
     int rank() const { return c.rank + (c.run > piece ? 1 : 0); }
 
-    // Runs that are near each other in the destination read memory only once. Others read it again. The destination may
-    // alternate between several streams of runs.
+    // Runs that are neighbours in the destination and near each other in the source share what one read from memory
+    // fetches. Other runs fetch it again. The destination may alternate between several streams of runs.
     double cost(const gpu& on) const {
         const auto f = [](std::int64_t x) { return static_cast<double>(x); };
         std::uint64_t from = c.source;
@@ -54,7 +54,7 @@ struct units_cut {
         const double bytes = f(c.bytes()) + read + kGapPart * bytes_cut_by_gaps(c);
         const double instructions =
             f(pieces) / kWarp * (kOfDirect + kOfDirectAxis * rank() + kOfDirectUnit * (units - 1));
-        // Each unit of a piece requests again the sectors that hold neighbours' units.
+        // Sectors that hold several lanes' units are requested again for each unit of a piece.
         const std::int64_t apart = rank() > c.rank || c.rank == 0 ? piece : std::abs(c.axes[0].source);
         const double asked = (f(c.bytes()) + f(pieces * std::clamp<std::int64_t>(apart, piece, kSector))) * units;
         const double memory = bytes / bytes_per_us(c, on), issue = instructions / kInstructionsPerUs;

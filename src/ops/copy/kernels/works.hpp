@@ -32,7 +32,7 @@ namespace cornerturn::strided {
 
 using cornerturn::divider;
 
-// The most threads of a block, and the threads of a multiprocessor for which tiles leave registers.
+// The most threads of a block, and how many threads of a multiprocessor the tile kernels' registers allow.
 inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
 // The same if more registers are needed: for units of 1 byte, and for groups of lines.
 inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
@@ -89,15 +89,14 @@ struct tile_work {
     std::int64_t along_extent, across_extent;
     std::int64_t along_source, along_destination, across_source;
     bool along_in_span;
-    // With groups: the axis along which a group's lines follow each other; it is in no other list. Whether it is
-    // `across`, and otherwise its steps. Groups along it in a whole tile.
-    bool across_in_group;
-    int group_steps;
-    std::int64_t group_destination;
-    int unit;          // bytes
-    bool whole_words;  // every line begins and ends at a word
+    // With groups: the lines of a group follow each other along one axis, which is in no other list.
+    bool across_in_group;            // this axis is `across`
+    int group_steps;                 // otherwise: its steps in a tile
+    std::int64_t group_destination;  // a step along it
+    int unit;                        // bytes
+    bool whole_words;                // every line begins and ends at a word
     int group_table_at;
-    divider by_groups;
+    divider by_groups;  // divides by the groups along this axis in a whole tile
 
     // Without the axes that are cut.
     int spans, lines;

@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(g
 }
 
 // For an A whose neighbouring rows are neighbours in memory. A lane has kDown rows, 32 apart. The warps of a block
-// share the steps of k, kEach of k each.
+// take turns along k: in each step of kDepth, each warp takes kEach.
 template <class Shape, bool kBAlongK>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_columns(gemm_launch w) {
     constexpr int kDown = Shape::kDown, kCols = Shape::kCols, kDepth = Shape::kDepth, kEach = 16 / kDown;

@@ -7,9 +7,9 @@ namespace {
 
 using production::gemm_path;
 
-// A row of the table. Warp i has the rows i, i + kWarps and so on of a tile. Their addresses are all the same modulo
-// kWarps floats. The warp's columns begin that much further left, so that a lane can store its kAcross neighbours at
-// once, wherever C begins.
+// A row of the table. Warp i has the rows i, i + kWarps and so on of a tile. The addresses of these rows have the same
+// remainder modulo kWarps floats. The warp's columns begin that remainder further left. So a lane's kAcross neighbours
+// are always aligned, wherever C begins, and the lane stores them at once.
 template <int kRow>
 struct outer_shape {
     static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];

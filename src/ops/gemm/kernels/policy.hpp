@@ -32,12 +32,12 @@ struct gemm_paths {
 // The paths for the operands as they are stored.
 gemm_paths paths_of(const gemm_work& work);
 
-// The offset of C's rows from a multiple of 8 floats, combined over all rows. 0 if all rows begin at such a multiple. A
-// multiple of 4 if all can be stored 16 bytes at a time.
+// The offset of C's rows from a multiple of 8 floats: C's address, ldc and c_stride, in floats, are or'ed together. 0
+// if all rows begin at such a multiple. A multiple of 4 if all can be stored 16 bytes at a time.
 int c_off(const float* c, std::int64_t ldc, std::int64_t c_stride);
 bool stores_fours(const gemm_work& work);
 
-// Limits of one launch: tiles along C's rows and columns, and all tiles; and of k in a block.
+// Limits of one launch: tiles along a side of C, tiles in all, and k.
 constexpr std::int64_t kMostTilesAlong = 1 << 15, kMostTiles = 1 << 30, kMostK = std::int64_t{1} << 33;
 
 // The work as it is computed. If alpha is 0, it has no A and B, which may then hold anything, as in BLAS. The functions
@@ -51,8 +51,10 @@ struct gemm_tuning {
     int kernel;           // a row of kGemmKernels
     bool transposed;      // the kernel computes the transpose of C; A and B are exchanged
     bool pack_a, pack_b;  // copied into the workspace first, as aligned rows of k
-    int parts;            // along k. Tiles that fill whole rounds of the GPU stay whole; the others, or all, are split
-    double us;            // predicted microseconds
+    // Parts of a tile along k. Tiles that fill whole rounds of all multiprocessors stay whole, and the rest is split.
+    // If there are too few tiles, all are split (whole_tiles()).
+    int parts;
+    double us;  // predicted microseconds
 
     const gemm_kernel& row() const;
     friend bool operator==(const gemm_tuning&, const gemm_tuning&) = default;
@@ -67,7 +69,7 @@ constexpr int resident_by_registers(const gemm_kernel& kernel, const gemm_paths&
 }
 // Blocks that a multiprocessor holds at a time. It depends on the operands' paths, and on whether sums are so long that
 // they are added up in chunks. An operand along k is read one piece of each cache line at a time. Fewer blocks then
-// run, but at least two, so that the L1 keeps these lines until the rest is read. For `dots`, it keeps B.
+// run, but at least two, so that the L1 keeps these lines until the rest is read. For `dots`, the L1 keeps B.
 int resident_on(const gemm_kernel& kernel, bool chunks, const gemm_paths& paths, const gpu& on);
 // Whether sums need chunks, if `whole` tiles are whole and each of the others is split into `parts` parts.
 bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts);

@@ -25,7 +25,7 @@ struct gemm_launch {
     float alpha, beta;
     int tiles_down, tiles_across;
     int whole, parts;
-    int steps_each, steps_over;  // of a part; this many parts have one step more
+    int steps_each, steps_over;  // steps of each part; the first steps_over parts of a tile have one more
     float* partial;
 
     int tiles() const { return tiles_down * tiles_across * count; }

@@ -289,7 +289,8 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
                 used += stages::kFloats;
                 if (used == shared + stages::kAll) used = shared;
             }
-            // The last fetch of all is unused. A test would cost more, but the emulator would report it as an error.
+            // Nothing uses what the very last fetch loads. On a GPU a test to skip it would cost more. In the
+            // emulator the fetch would be an error.
             if (!kEmulated || step < kSteps - 1 || left > 1) fetch((step + 1) % kSteps);
             // Either a branch around all copies, or a predicate on each.
             const bool wanted = left >= kStages;
@@ -344,8 +345,8 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
             store(row0 + i / 4 * Tile::kLanesDown * 4 + i % 4, col0 + j * Tile::kLanesAcross, &sums[i][j]);
         }
     } else if constexpr (Tile::kSlices == 1) {
-        // Otherwise the sums go through shared memory, where the stages were: four of each thread's rows of C, or
-        // columns of a transposed C, at a time. Neighbouring lanes then store neighbours.
+        // Otherwise the sums go through the stages' shared memory. Each thread puts four of its rows of C there at a
+        // time, or four columns if C is transposed. Neighbouring lanes then store neighbours.
         constexpr int kWide = Tile::kLanesAcross * kAcross, kHigh = Tile::kLanesDown * kDown;
         constexpr int kInRows = kWide * Tile::kLanesDown * 4, kInCols = kHigh * Tile::kLanesAcross * 4;
         constexpr int kOfWarp = kInRows > kInCols ? kInRows : kInCols;

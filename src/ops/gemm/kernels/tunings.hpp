@@ -21,10 +21,12 @@ enum class gemm_way {
 // blocks_us).
 struct gemm_costs {
     double step_us, alone_us, block_us, each_us;
-    double memory_tb_s;  // the rate for A, B and C, once each, in addition; high if steps hide this time
-    double of_a[3];      // factors on steps for an A that does not come in vectors, in the order of gemm_path
-    double of_b[3];      // the same for B
-    double odd;          // factor on block_us if C is not aligned to 16 bytes, or is the transpose of what is computed
+    // The rate at which A, B and C are moved once. This time is added to the steps. A high rate means that the steps
+    // hide it.
+    double memory_tb_s;
+    double of_a[3];  // factors on steps for an A that does not come in vectors, in the order of gemm_path
+    double of_b[3];  // the same for B
+    double odd;      // factor on block_us if C is not aligned to 16 bytes, or is the transpose of what is computed
 };
 
 // A block has rows x cols of C, and `depth` of k in a step. For `outer`, a block's warps lie below each other. A warp

@@ -12,8 +12,8 @@
 
 namespace cornerturn::routing {
 
-// The copy as transposes of matrices whose elements are its runs: if that is possible, and if the transposes' kernels
-// are faster.
+// Returns the copy as transposes of matrices whose elements are the copy's runs. Returns nothing if it is not a
+// transpose, or if the transposes' kernels would be slower.
 std::optional<matrix_work> matrices_for(const strided_copy& c, const gpu& on);
 
 // Functions that launch the kernels of each.

@@ -1,8 +1,9 @@
 // Small matrices, through registers alone. What limits these is how long one thread takes, not how many bytes move.
 //
 // A thread loads a square block as wide as one access, transposes it in registers and writes it. There is no shared
-// memory, no barrier and no code for edges. So few instructions hardly ever wait for the instruction cache. The blocks
-// of a warp lie several across and several down, so it reads and writes sectors (32 bytes) that are whole, or nearly.
+// memory, no barrier and no code for edges. The code is so short that it hardly ever waits for the instruction cache.
+// The blocks of a warp lie several across and several down, so it reads and writes sectors (32 bytes) that are whole,
+// or nearly.
 #include "ops/copy/kernels/bytes.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 

@@ -1,4 +1,4 @@
-// Runs a tuning's kernel, for host code that no kernel compiler reads, and for other operations.
+// Runs a tuning's kernel, for host code that nvcc does not compile, and for other operations.
 #pragma once
 
 #include "core/work.hpp"

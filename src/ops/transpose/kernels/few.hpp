@@ -1,5 +1,5 @@
 // Matrices with 2 to 8 columns or rows. One side, the flat side, has these few elements next to each other and no gaps.
-// What limits these is the number of instructions. So the compiler knows nearly everything in advance.
+// The number of instructions limits these kernels. So nearly everything is a compile-time constant.
 //
 // The flat side is read or written in vectors, through shared memory. A thread has whole groups of it (few_group.hpp)
 // and transposes them in registers. On the other side it reads or writes words of each of the few lines. The lanes of a

@@ -118,7 +118,7 @@ struct few_columns {
             const int past = kShifted ? past_word(line) : 0;
             const unsigned shift = 8 * static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(line));
             byte* const to = line - past;
-            [[maybe_unused]] word last{};  // of the lane before; at first of the group before
+            [[maybe_unused]] word last{};  // for lane 0: the word of the group before
             if constexpr (kShifted) last = before[0].get(k);
             CORNERTURN_UNROLL
             for (int i = 0; i < kPerThread; ++i) {

@@ -1,6 +1,6 @@
-// Groups: what a thread moves at once of a matrix with few columns or rows. A group has as many rows (or columns) of
-// the matrix as a word has elements. So it has as many words as the matrix has columns (or rows). To transpose a group
-// is a fixed permutation of its bytes. In shared memory a group lies as on the side of the matrix without gaps.
+// A thread moves a matrix with few columns or rows in groups. A group has as many rows (or columns) of the matrix as a
+// word has elements. So it has as many words as the matrix has columns (or rows). To transpose a group is a fixed
+// permutation of its bytes. In shared memory a group has the layout of the flat side, the side without gaps.
 #pragma once
 
 #include <utility>
@@ -52,7 +52,8 @@ private:
         for (int i = 0; i < 4; ++i) all |= nibble(4 * word + i, low, high) << 4 * i;
         return all;
     }
-    // The word already has its bytes from two other words in position. This adds the bytes from one more.
+    // The selector for a third source word, `added`. It takes that word's bytes and keeps the others, which are already
+    // in position.
     static __host__ __device__ constexpr unsigned adding(int word, int added) {
         unsigned all = 0;
         for (int i = 0; i < 4; ++i) {

@@ -59,8 +59,8 @@ struct few_rows {
         }
     }
 
-    // The words of a vector. The first begins at `offset` in shared memory, perhaps inside a word. `iterations` counts
-    // the block's iterations from `stage` on; in each of them, positions are the same as in the first.
+    // The vector that comes `iterations` iterations of the block after the one at `offset` in shared memory. It may
+    // begin inside a word. The swizzle is the same in every iteration.
     static __device__ __forceinline__ uint4 vector_at(const byte* stage, unsigned offset, int iterations) {
         stage += iterations * (kFewThreads * kVectorBytes);
         if constexpr (kFlat) {
@@ -83,7 +83,8 @@ struct few_rows {
         }
     }
 
-    // Writes kVectors vectors: the elements of the destination from `first` on. It has `total`. They are at `offset`.
+    // Writes kVectors vectors to the destination, from element `first` on. The destination has `total` elements. In
+    // shared memory the vectors begin at `offset`.
     template <bool kWhole>
     static __device__ __forceinline__ void store(const byte* stage, unsigned offset, byte* destination,
                                                  std::int64_t first, std::int64_t total, result_policy result) {

@@ -11,7 +11,7 @@ namespace {
 // neighbours share sectors on both sides if rows are not aligned. The squares below the diagonal form columns of
 // different lengths. Two columns make a row, so that all rows have the same length.
 struct pair_order {
-    unsigned tiles, side_log;  // on a side of the matrix; the logarithm of those on a side of a square
+    unsigned tiles, side_log;  // along a side of the matrix; a square has 2^side_log tiles along its side
 
     __host__ __device__ unsigned squares() const { return (tiles + (1u << side_log) - 1) >> side_log; }
     __host__ __device__ unsigned squares_in_row() const { return squares() | 1; }
@@ -37,7 +37,8 @@ void for_each_pair(const matrix_work& work, int tile, int threads, unsigned side
                   [&](const launch_shape& shape, const matrix_work& part) { start(shape, part, order); });
 }
 
-// Exchanges the tile below the diagonal, of which rows x cols exist, with the one above. On the diagonal they are one.
+// Exchanges a tile below the diagonal with its mirror image. Of the tile, rows x cols elements exist. On the diagonal
+// both are the same tile.
 template <bool kWhole, class Tile>
 __device__ __forceinline__ void exchange(byte* below, byte* above, std::int64_t ld, std::int64_t rows,
                                          std::int64_t cols, uint4* tiles, read_policy read, result_policy result) {
@@ -123,7 +124,8 @@ __device__ __forceinline__ void store_exactly(const unit_work& work, const unit_
     }
     if constexpr (kUnit < kWord) {
         using unit = storage_t<kUnit>;
-        // A column that has whole words has at most kWord bytes at its ends.
+        // If a column's length is a multiple of a word, its two ends have at most kWord bytes together. Otherwise they
+        // have less than two words.
         const int ends = bytes % kWord == 0 ? Tiles::kPerWord : 2 * Tiles::kPerWord, c = thread / ends;
         const int whole_from = -past_of(c) & (kWord - 1), at_end = thread % ends * kUnit;
         const int whole = bytes > whole_from ? (bytes - whole_from) / kWord * kWord : 0;
@@ -165,7 +167,7 @@ __global__ void CORNERTURN_RESIDENT(2 * kHalf, kResident<kUnit>)
 }
 
 // Cuts a matrix into square tiles. Their size was measured on an H200. On GPUs with less shared memory they are
-// smaller, so that a multiprocessor holds as many blocks, of two tiles each, as its registers allow.
+// smaller: registers, not shared memory, should limit the blocks of a multiprocessor. A block has two tiles.
 template <class Tiles, int kUnit>
 unit_cut square_cut(const matrix_work& work, const gpu& on) {
     constexpr int kMeasured = (kUnit == 2 ? 32 : 16) << 10, kBlocks = kResident<kUnit> / (2 * kHalf);
@@ -220,7 +222,8 @@ void run_units(const matrix_work& work, const gpu& on) {
     }
 }
 
-// Elements that are coalesced by themselves. A block exchanges tile_rows elements of a column with those of a row.
+// Elements so large that a copy of one is coalesced. A block exchanges tile_rows elements of a column with those of a
+// row.
 constexpr int kBlockThreads = production::kBlockThreads;
 
 template <int kUnit>

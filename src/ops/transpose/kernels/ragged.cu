@@ -3,7 +3,8 @@
 //
 // Writes: whole sectors of memory (32 bytes), because a sector that two blocks write in part costs twice. The rows of
 // the destination begin at different positions in a sector, so the columns of a tile end at different rows. A tile
-// therefore holds one sector's rows more than it moves. The next tile begins with the rows that this one leaves.
+// therefore holds more rows than it moves: as many more as fill one sector. The next tile begins with the rows that
+// this one leaves.
 //
 // What limits it: the number of loads in flight. A thread issues all of its loads before it needs the first.
 #include "ops/copy/kernels/bytes.hpp"
@@ -68,7 +69,7 @@ struct ragged_tile {
         CORNERTURN_UNROLL_BY(8)
         for (int i = 0; i < kStores; ++i) {
             if (left <= 0) return;
-            // A thread's element is so many rows back that a warp writes whole sectors.
+            // Goes back by `back` rows, so that the warp's stores begin at a sector.
             const int back = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % kSectorBytes / kElement);
             if (kInside || (row - back >= 0 && row - back < rows)) {
                 element* const to = reinterpret_cast<element*>(line + (r - kBack - back) * kElement);

@@ -7,9 +7,9 @@
 //
 // Writes: aligned vectors of 16 bytes, and whole sectors (32 bytes), because a sector that two blocks write in part
 // costs twice. The rows of the destination begin at different positions in a sector, so the columns of a tile end at
-// different rows. A tile therefore holds one sector's rows more than it moves. The next tile begins with the rows that
-// this one leaves. The columns of a thread are so far apart that their rows of the destination begin alike. So a thread
-// reads words at constant distances in shared memory.
+// different rows. A tile therefore holds more rows than it moves: as many more as fill one sector. The next tile begins
+// with the rows that this one leaves. The columns of a thread are so far apart that their rows of the destination begin
+// at the same position in a sector. So a thread reads words at constant distances in shared memory.
 //
 // Few blocks are at an edge, but they end last. As far as possible they run the code of all others: code that is not in
 // the instruction cache must be fetched, and the fetch waits until earlier loads of data are done.
@@ -33,9 +33,9 @@ struct tile_range {
     }
 };
 
-// kColBytes: bytes of a row of the destination in a tile. kLanes: threads across a row of the source. kShared: these
-// threads share what they load, and so cannot use the last pair. Otherwise each loads all that it needs, and tiles are
-// exactly as wide as the pairs, for matrices of that width.
+// kColBytes: bytes of a row of the destination in a tile. kLanes: threads across a row of the source. kShared: each
+// thread gets the words after its pair from the next thread, so the last thread's pair is only read, not moved.
+// Otherwise each thread loads three words, and a tile is as wide as all pairs: for matrices of exactly that width.
 template <int kElement, int kColBytes, int kLanes, int kThreads, bool kShared>
 struct byte_tile {
     static_assert(kElement < 4);
@@ -61,9 +61,9 @@ struct byte_tile {
     static_assert(kGroupsAtOnce * kPerWord * kElement % kPair == 0, "a thread's rows begin alike");
 
     // In shared memory, word g of column `in_pair` of pair `p` is at kFromPair * p + kFromCol * in_pair + g. The
-    // distance of pairs is odd. So there are few bank conflicts or none, both when a warp writes words of one column of
-    // each pair, and when it reads vectors of four columns whose pairs are neighbours, whatever their alignment in the
-    // destination.
+    // distance between pairs is odd. So a warp that writes words of one column of each pair has few bank conflicts or
+    // none. The same holds when it reads vectors of one column from each of four neighbouring pairs, at any alignment
+    // in the destination.
     static constexpr int kFromPair = (kApart == 1 ? kGroups + kGroupsOfWarp : kGroups) | 1;
     static constexpr int kFromCol = kLanes * kFromPair;
     static constexpr int kBytes = kFromCol * kColsOfPair * kWord;
@@ -172,7 +172,7 @@ struct byte_tile {
     };
 
     // The first and the last elements of rows. They may share their words with elements outside the row, so they are
-    // loaded by themselves. There are rounds of as many as a thread can hold besides its words.
+    // loaded by themselves. A thread moves them in rounds: each round as many as fit in registers beside its words.
     struct ends_of_rows {
         static constexpr int kEnd = kPerWord - 1, kAll = (kRows * 2 * kEnd + kThreads - 1) / kThreads;
         static constexpr int kAtOnce = kAll < 4 ? kAll : 4, kRounds = (kAll + kAtOnce - 1) / kAtOnce;
@@ -248,7 +248,8 @@ struct byte_tile {
         line += static_cast<int>(vector * kVectorBytes) - static_cast<int>(past);
         const std::int64_t row =
             to.row + static_cast<std::int64_t>(vector * (kVectorBytes / kElement)) - past / kElement;
-        // The last three bytes, or more, of the vector's first word come after the word before it.
+        // raw[1] below is the first word that begins inside the vector. If the vector begins inside a word, its first
+        // bytes come from that word, raw[0].
         tile += pair * kFromPair + in_pair * kFromCol + (kSectorBytes - past + 3) / kWord - 1 + vector * 4;
         int left = (to.cols < kCols ? static_cast<int>(to.cols) : kCols) - static_cast<int>(col);
         CORNERTURN_UNROLL
@@ -310,8 +311,8 @@ struct byte_tile {
         return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address)) % kSectorBytes;
     }
 
-    // The tiles around which all words are elements of the matrix, not of a gap. Tile (i, j) holds the rows from
-    // i * kMoved - kBack on.
+    // The tiles for which all words that are read, those around the tile included, lie in the matrix and not in a gap.
+    // Tile (i, j) holds the rows from i * kMoved - kBack on.
     static_assert(kMoved - kBack >= kColsOfPair, "so many rows, of a column or more, lie before tile (1, 0)");
     static tile_range readable(const matrix_work& work) {
         if (work.source_ld > work.cols) return {1, work.rows / kMoved, 1, (work.cols - kReach + kCols) / kCols};

@@ -88,7 +88,8 @@ inline constexpr direct_tuning kDirect[] = {
     {16, 4 * kMiB, {path::direct, 16, 64, 4, 256}},
 };
 
-// Tiles of any alignment, by width: the first that is as wide as the matrix, or the last. So the last may occur twice.
+// Tiles of any alignment, by width. The policy takes the first row that is as wide as the matrix, else the last. So the
+// last row may repeat an earlier one.
 // For elements narrower than a word, threads share words in tiles whose width is not a power of two. `resident`:
 // threads that a multiprocessor should hold.
 struct ragged_tuning {

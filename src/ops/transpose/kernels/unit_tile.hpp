@@ -1,14 +1,14 @@
 // A tile of elements of any size, in units. transpose_units and transpose_units_in_place are made of it.
 //
-// Reads: a thread reads words. For elements of a few narrow units, it instead reads as many rows and columns as have
-// whole words in both directions, and transposes them in registers. Rows begin anywhere in a word. But rows at a
-// suitable distance begin at the same position in a word, so a thread computes it once. Data is staged as it will be
-// written: columns, element after element. After the barrier nothing depends on the element.
+// Reads: a thread reads words. For elements of a few narrow units, it instead reads a small block whose rows and
+// columns are both whole words, and transposes it in registers. Rows begin anywhere in a word. But rows at a suitable
+// distance begin at the same position in a word, so a thread computes it once. Data is staged as it will be written:
+// columns, element after element. After the barrier nothing depends on the element.
 //
 // Writes: aligned vectors of 16 bytes, and whole sectors (32 bytes), because a sector that two blocks write in part
 // costs twice. The rows of the destination begin at different positions in a sector, so the columns of a tile end at
-// different rows. A tile therefore holds one sector's rows more than it moves. The next tile begins with the rows that
-// this one leaves.
+// different rows. A tile therefore holds more rows than it moves: as many more as fill one sector. The next tile begins
+// with the rows that this one leaves.
 #pragma once
 
 #include "ops/copy/kernels/words.hpp"
@@ -21,8 +21,11 @@ struct unit_cut {
     int back, moved, cols;            // rows before those that a tile moves; the rows that it moves; its columns
     int across, at_once, iterations;  // lanes side by side in a row; rows or groups they read at once; how often
     int from_col, from_lane;          // bytes in shared memory
-    int lanes_log, near_log;          // lanes that write one column; and lanes that write columns of different lanes
-    int warps_log, phases;  // warps that write different columns; and sets of such warps, for the parts of the columns
+    // 2^lanes_log lanes write one column. 2^near_log neighbouring sets of such lanes write columns that neighbouring
+    // lanes staged.
+    int lanes_log, near_log;
+    // 2^warps_log warps write different columns. phases: sets of such warps; each set writes its part of every column.
+    int warps_log, phases;
     unsigned per_across, per_element;  // reciprocals
     int threads, bytes;
 };
@@ -59,7 +62,7 @@ struct unit_tile {
     using word = word_t<kUnit>;
     using unit = storage_t<kUnit>;
     static constexpr int kWord = kWordBytes<kUnit>, kPerWord = kElementsPerWord<kUnit>;
-    static constexpr int kPeriod = kPerWord;  // rows that have whole words together
+    static constexpr int kPeriod = kPerWord;  // the number of rows after which a column ends at a word again
     static constexpr bool kTransposed = kUnits > 0;
     // A group: what a thread transposes. A thread that transposes nothing has a word of one row.
     static constexpr int kRows = kTransposed ? kPerWord : 1, kWords = kTransposed ? kUnits : 1;
@@ -70,8 +73,9 @@ struct unit_tile {
     static_assert(!kTransposed || (kUnit < 4 && kUnits % 2 == 1));
     static_assert(kAtOnce == 1 || kAtOnce == 2 || kAtOnce == 4 || kAtOnce == 8);
 
-    // Lays out a tile of `rows` rows in shared memory. The distance of columns is an odd number of words. Modulo
-    // the banks, it is about the distance of their words in a row of the source.
+    // Lays out a tile of `rows` rows in shared memory. Columns are an odd number of words apart, so they begin in
+    // different banks. Without kTransposed, this distance modulo the banks is an element's size in words, rounded up to
+    // an odd number.
     static constexpr void lay_out(unit_cut& cut, int rows) {
         if constexpr (kTransposed) {
             cut.from_lane = (rows * cut.element / 4 | 1) * 4;
@@ -176,7 +180,7 @@ struct unit_tile {
                 }
             }
         }
-        // Stages the words of a group. Transposed, they must be whole words of columns too.
+        // Stages the words of a group. If kTransposed, the group must consist of whole words of columns too.
         __device__ __forceinline__ void stage(const word (&rows)[kRows][kWords], int down) const {
             if constexpr (kTransposed) {
                 word columns[kRows][kWords];
@@ -249,7 +253,8 @@ struct unit_tile {
         if (group >= static_cast<unsigned>(cut.at_once) || in_row >= work.length) return;
         row += group * kRows;
         stage_slots slots(cut, lane, group, tile);
-        // Whether all reads in `reach` bytes, and around them, are elements of the matrix and not of a gap.
+        // Whether all that is read in the next `reach` bytes, and just before them, belongs to elements: not to gaps,
+        // and not to memory outside the matrix.
         std::int64_t first = row * work.from_pitch + in_row;
         const bool in_gaps = !work.dense && (in_row < kBefore || in_row + kThrough > work.length);
         const auto is_inside = [&](std::int64_t reach) {
@@ -332,7 +337,8 @@ struct unit_tile {
         slots.step(kGroups * down);
     }
 
-    // Reads vectors of columns that are so far apart that they begin at the same position in a word.
+    // Reads vectors of a column. They are whole vectors apart, so all begin at the same position in a word, and `past`
+    // is computed once.
     struct column_reader {
         const byte* from;     // aligned
         int past, last_word;  // bytes from `from` to the vector, and to the word with its last byte
@@ -385,7 +391,7 @@ struct unit_tile {
         const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         const unsigned vector = (warp >> cut.warps_log << cut.lanes_log) + (lane & ((1u << cut.lanes_log) - 1));
         const int step = cut.phases << cut.lanes_log << 4;
-        // Neighbouring lanes take columns of neighbouring lanes.
+        // Neighbouring lanes write columns that neighbouring lanes staged.
         const unsigned cols_log = 5 - cut.lanes_log, near_log = cut.near_log;
         const unsigned t = ((warp & ((1u << cut.warps_log) - 1)) << cols_log) + (lane >> cut.lanes_log);
         const unsigned of_lane = t >> near_log & (kRows - 1);

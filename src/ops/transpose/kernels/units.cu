@@ -1,7 +1,7 @@
 // Elements of any size, moved in units. A unit is the largest power of two that divides their size and both addresses.
 //
-// transpose_units stages tiles in shared memory. They are cut at the launch, for the element and the matrix. Elements
-// of 128 bytes and more are coalesced by themselves, and transpose_blocks copies them directly.
+// transpose_units stages tiles in shared memory. They are cut at the launch, for the element and the matrix. The copy
+// of an element of 128 bytes or more is coalesced, so transpose_blocks copies such elements directly.
 #include "ops/transpose/kernels/kernels.hpp"
 #include "ops/transpose/kernels/unit_tile.hpp"
 
@@ -50,14 +50,16 @@ struct unit_cutter {
         unit_cut any{};
         any.element = element;
         any.per_element = reciprocal(static_cast<unsigned>(units));
-        // Columns: a power of two, so that rows are long. If there are few rows, more columns.
+        // Columns: a power of two, as large as the matrix and the threads allow, up to most_cols. If there are few
+        // rows, a tile may have more columns.
         any.cols = kPeriod;
         while (any.cols < work.cols && lanes_of(2 * any.cols) * step <= most_threads &&
                (2 * any.cols <= most_cols || 2 * any.cols * rows * element <= tile_bytes))
             any.cols *= 2;
         any.across = lanes_of(any.cols);
         any.per_across = reciprocal(static_cast<unsigned>(any.across));
-        // Threads: as many as give the most useful bytes for each load and store, in tiles that are not too large.
+        // Threads: tries all numbers, and takes the one with the most useful bytes for each load and store. Tiles that
+        // are too large count less, and so do threads beyond `enough`.
         unit_cut best{};
         std::int64_t most = -1;
         for (int at_once = step; at_once == step || at_once * any.across <= most_threads; at_once += step) {
@@ -105,7 +107,7 @@ struct unit_cutter {
         next.warps_log = 0;
         while (cols_at_once << next.warps_log < next.cols && warps % (2 << next.warps_log) == 0) ++next.warps_log;
         next.phases = warps >> next.warps_log;
-        // A thread writes the columns at the same position in different lanes.
+        // A thread writes columns that several lanes staged: the same one of each lane.
         const int lanes = (cols_at_once << next.warps_log) / Tiles::kRows;
         next.near_log = 0;
         while (next.near_log < 2 && 2 << next.near_log <= lanes && 2 << next.near_log <= next.cols / Tiles::kRows)

@@ -21,7 +21,7 @@ template <int kElement, int kTileRows, int kTileCols, int kThreads>
 inline constexpr int kResident = resident(kElement,
                                           vector_tile<kElement, kTileRows, kTileCols, kThreads>::kVectors / kThreads);
 template <>
-inline constexpr int kResident<16, 16, 32, 128> = 2048;  // all blocks of 1024 x 1024 at a time
+inline constexpr int kResident<16, 16, 32, 128> = 2048;  // all blocks of a 1024 x 1024 matrix run at the same time
 // If each vector has its own offset in the destination, this takes registers too.
 template <int kElement>
 inline constexpr int kResidentStacked = kElement == 1 ? 1024 : 1536;
@@ -113,8 +113,8 @@ void run_stacked(const matrix_work& work, const gpu& on) {
         });
 }
 
-// Columns 16 KiB apart: DRAM assigns addresses by the parity of some of their bits, and this is one of these bits
-// (docs/experiments/transpose.md).
+// Columns 16 KiB apart. The memory channel of an address depends on the parity of some address bits, and the 16 KiB bit
+// is one of them (docs/experiments/transpose.md).
 template <int kRowBytes>
 constexpr unsigned apart() {
     constexpr unsigned kApart = (16 << 10) / kRowBytes;
