@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 #include "cli/run.hpp"
 #include "core/host_threads.hpp"
 #include "cornerturn/error.hpp"
@@ -171,10 +172,10 @@ void run(const invocation& asked) {
         report.provenance = provenance(*commit, asked.text(), report.device.cuda);
     bencher->expect(grid, report.what);
     {
-        status_line progress;
+        progress line;
         for (const bench_cell& cell : grid) {
-            progress.show(fmt::format("[{}/{}] {} of {} bytes", report.results.size() + 1, grid.size(),
-                                      cell.work->text(), cell.work->type().size));
+            line.at(report.results.size() + 1, grid.size(),
+                    fmt::format("{} of {} bytes", cell.work->text(), cell.work->type().size));
             report.results.push_back(bencher->run(cell, report.what));
         }
     }

@@ -1,6 +1,7 @@
 // diff: two kernels on the same work.
 #include <fmt/format.h>
 
+#include "cli/progress.hpp"
 #include "cli/run.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/compare.hpp"
@@ -16,14 +17,25 @@ void run(const invocation& asked) {
     if (device_for(to, asked) != device)
         throw invalid_argument(
             fmt::format("{} and {} run on different devices: nothing can be compared", from.id, to.id));
-    const lab::request what = read_request(asked, from.does->accepts(to) ? *from.does : *to.does, device);
+    lab::request what = read_request(asked, from.does->accepts(to) ? *from.does : *to.does, device);
     const wanted_counters wanted = read_wanted(asked, device);
     const lab::format as = asked.format();
-    auto runner = make_runner(device);
-    lab::result before = runner->run(from, what);
-    lab::result after = &to == &from ? before : runner->run(to, what);  // ncu adds up what one kernel launched
-    runner.reset();                                                     // its buffers are the next program's to use
-    add_hardware(wanted, asked, {&before, &after});
+    lab::result before, after;
+    {
+        emulator::block_progress blocks;
+        what.progress = &blocks;
+        progress line([&] { return blocks_text(blocks); });
+        auto runner = make_runner(device);
+        line.at(1, 2, from.id);
+        before = runner->run(from, what);
+        blocks.restart();
+        line.at(2, 2, to.id);
+        after = &to == &from ? before : runner->run(to, what);  // ncu adds up what one kernel launched
+        runner.reset();                                         // its buffers are the next program's to use
+        blocks.restart();
+        if (wanted.any) line.at("reading the hardware's counters");
+        add_hardware(wanted, asked, {&before, &after});
+    }
     write_results(asked, lab::show_difference(from, before, to, after, as));
     require_verified(before);
     require_verified(after);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 #include "cli/run.hpp"
 #include "cornerturn/error.hpp"
 #include "lab/views.hpp"
@@ -48,17 +49,21 @@ void run(const invocation& asked) {
     auto rungs = lab::ladder_of(does);
     if (const auto named = asked.find("--rungs")) rungs = choose_rungs(rungs, does, *named);
     const std::string device = device_of(asked);
-    const lab::request what = read_request(asked, does, device);
+    lab::request what = read_request(asked, does, device);
     const wanted_counters wanted = read_wanted(asked, device);
     const lab::format as = asked.format();
     std::vector<lab::result> results;
     {
-        status_line progress;
-        std::size_t done = 0;
+        emulator::block_progress blocks;
+        what.progress = &blocks;
+        progress line([&] { return blocks_text(blocks); });
+        std::size_t number = 0;
         results = lab::run_ladder(rungs, *make_runner(device), what, [&](const kernel& k) {
-            progress.show(fmt::format("[{}/{}] {}", ++done, rungs.size(), k.id));
+            blocks.restart();
+            line.at(++number, rungs.size(), k.id);
         });
-        if (wanted.any) progress.show("reading the hardware's counters");
+        blocks.restart();
+        if (wanted.any) line.at("reading the hardware's counters");
         std::vector<lab::result*> all;
         for (lab::result& r : results) all.push_back(&r);
         add_hardware(wanted, asked, all);

@@ -20,7 +20,7 @@ namespace {
     throw error(fmt::format("cannot write {}: {}", target, std::strerror(errno)));
 }
 
-constexpr const char *kStandardOutput = "standard output", *kEraseLine = "\r\033[K";
+constexpr const char* kStandardOutput = "standard output";
 
 // Something that is written to, not replaced: a pipe or a device.
 bool is_stream(const std::string& path) {
@@ -46,22 +46,6 @@ void say(std::string_view message) noexcept {
     } catch (const std::bad_alloc&) {
         std::fputs("cornerturn: out of memory\n", stderr);
     }
-}
-
-status_line::status_line() {
-    const char* const terminal = std::getenv("TERM");
-    can_show_ =
-        isatty(STDERR_FILENO) != 0 && terminal != nullptr && *terminal != 0 && std::strcmp(terminal, "dumb") != 0;
-}
-
-status_line::~status_line() {
-    if (shown_) std::fputs(kEraseLine, stderr);
-}
-
-void status_line::show(const std::string& text) {
-    if (!can_show_) return;
-    shown_ = true;
-    std::fputs((kEraseLine + text).c_str(), stderr);
 }
 
 void check_writable(const std::optional<std::string>& path) {

@@ -13,22 +13,6 @@ void open_standard_files();
 // A line on standard error, after the program's name. Where it cannot be written, nothing is said.
 void say(std::string_view message) noexcept;
 
-// What the program is at: a line on a terminal, which the next one replaces, and which goes where its scope ends. None
-// where standard error is something else, or a terminal that cannot erase a line.
-class status_line {
-public:
-    status_line();
-    ~status_line();
-    status_line(const status_line&) = delete;
-    status_line& operator=(const status_line&) = delete;
-
-    bool can_show() const { return can_show_; }
-    void show(const std::string& text);
-
-private:
-    bool can_show_, shown_ = false;
-};
-
 // Throws error where nothing could be written there, to a file or to standard output, before anything else is done.
 void check_writable(const std::optional<std::string>& path);
 

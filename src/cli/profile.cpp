@@ -1,4 +1,5 @@
 // profile: one kernel.
+#include "cli/progress.hpp"
 #include "cli/run.hpp"
 #include "lab/compare.hpp"
 #include "lab/views.hpp"
@@ -9,11 +10,20 @@ namespace {
 void run(const invocation& asked) {
     const kernel& k = find_kernel(asked.given.word("ID", ""));
     const std::string device = device_for(k, asked);
-    const lab::request what = read_request(asked, *k.does, device);
+    lab::request what = read_request(asked, *k.does, device);
     const wanted_counters wanted = read_wanted(asked, device);
     const lab::format as = asked.format();
-    lab::result r = make_runner(device)->run(k, what);
-    add_hardware(wanted, asked, {&r});
+    lab::result r;
+    {
+        emulator::block_progress blocks;
+        what.progress = &blocks;
+        progress line([&] { return blocks_text(blocks); });
+        line.at(k.id);
+        r = make_runner(device)->run(k, what);
+        blocks.restart();
+        if (wanted.any) line.at("reading the hardware's counters");
+        add_hardware(wanted, asked, {&r});
+    }
     const bool compares = asked.given.has("--compare") && r.ran();
     write_results(asked, compares ? lab::show_comparison(r, as) : lab::show_profile(r, as));
     require_verified(r);

@@ -11,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 #include "cornerturn/error.hpp"
 
 namespace cornerturn::cli {
@@ -57,12 +58,15 @@ void run(const invocation& asked) {
         throw invalid_argument(fmt::format("--format is '{}': a report can be html or markdown", format));
     if (plots && plots->empty()) throw invalid_argument("--plots is empty: it must be a folder");
     std::vector<report::document> documents;
+    std::optional<progress> line(std::in_place);
     for (const std::string& path : asked.repeated) {
+        line->at(documents.size() + 1, asked.repeated.size(), "reading " + path);
         std::error_code none;
         if (output && fs::equivalent(path, *output, none))
             throw invalid_argument(fmt::format("--output is {}, which is one of the results", *output));
         documents.push_back(report::read_document(path, read_whole(path)));
     }
+    line->at("making the page");
     const report::page page = report::make_page(documents);
     const auto file_of = [&](const std::string& name) { return fs::path(plots.value_or("")) / (name + ".svg"); };
     const std::string text =
@@ -76,6 +80,7 @@ void run(const invocation& asked) {
         for (const report::figure* f : page.figures()) check_writable(file_of(f->name).string());
         for (const report::figure* f : page.figures()) write_out(file_of(f->name).string(), f->art.as_file());
     }
+    line.reset();
     write_out(output, text);
 }
 

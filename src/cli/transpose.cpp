@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 #include "core/dtype.hpp"
 #include "core/words.hpp"
 #include "cornerturn/error.hpp"
@@ -85,26 +88,27 @@ private:
     std::pair<int, struct sigaction> before_[3] = {{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}};
 };
 
-// A line on the terminal: how far it is, how fast, and how long it will take. Four times a second.
-class progress_line {
+// How far the file is, how fast that goes and how long it will take, for the line on the terminal.
+class file_progress {
 public:
-    bool can_show() const { return line_.can_show(); }
     void operator()(std::int64_t done, std::int64_t of) {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_ < std::chrono::milliseconds(250)) return;
-        last_ = now;
-        const double seconds = std::chrono::duration<double>(now - start_).count();
-        const double rate = static_cast<double>(done) / seconds, left = static_cast<double>(of - done) / rate;
+        done_ = done;
+        of_ = of;
+    }
+    std::string text() const {
+        const auto done = static_cast<double>(done_), of = static_cast<double>(of_);
+        if (done <= 0 || of <= 0) return "";
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+        const double rate = done / seconds, left = (of - done) / rate;
         constexpr int kWidth = 30;
-        const auto full = static_cast<std::size_t>(kWidth * (static_cast<double>(done) / static_cast<double>(of)));
-        line_.show(fmt::format("[{}{}] {} of {}, {}/s, {:.0f} s left", std::string(full, '#'),
-                               std::string(kWidth - full, ' '), bytes_text(static_cast<double>(done)),
-                               bytes_text(static_cast<double>(of)), bytes_text(rate), left));
+        const auto full = static_cast<std::size_t>(kWidth * std::min(1.0, done / of));
+        return fmt::format("[{}{}] {} of {}, {}/s, {:.0f} s left", std::string(full, '#'),
+                           std::string(kWidth - full, ' '), bytes_text(done), bytes_text(of), bytes_text(rate), left);
     }
 
 private:
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_ = start_;
-    status_line line_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::atomic<std::int64_t> done_{0}, of_{0};
 };
 
 std::string show(const files::file_request& what, const files::file_result& r, lab::format as) {
@@ -139,9 +143,10 @@ void require_other(const std::string& output, const std::string& file) {
 files::file_result transpose(files::file_request what) {
     try {
         const interrupt_scope scope;
-        progress_line line;
+        file_progress far;
+        const progress line([&] { return far.text(); });
         what.stop = &interrupted;
-        if (line.can_show()) what.progress = std::ref(line);
+        if (line.can_show()) what.progress = std::ref(far);
         return files::transpose_file(what);
     } catch (const error&) {
         if (interrupted_by == 0) throw;

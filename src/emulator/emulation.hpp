@@ -1,6 +1,7 @@
 // Running kernels without a GPU: what memory they may touch, how much of a launch runs, and what was counted.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -109,6 +110,13 @@ struct found_memory {
     bool changes_hands = false;  // within a launch, as what kernels allocate: races in it are not searched
 };
 
+// How far launches are, for whoever watches from another thread.
+struct block_progress {
+    std::atomic<std::uint64_t> done{0}, of{0};
+
+    void restart() { done = of = 0; }
+};
+
 struct options {
     bool every_block = true;  // false: one block of each class, and random witnesses
     // Of launches that name no tiles, too: what blocks do is guessed to depend on whether they are the first or the
@@ -137,6 +145,8 @@ struct options {
     race_search* races = nullptr;
     // Asked for words about an address that is not near any memory that the kernel has touched.
     std::string (*describe_stray)(std::uintptr_t address) = nullptr;
+    // Gets the blocks of each launch when it begins, and those that are done, some at a time. Null: nobody watches.
+    block_progress* progress = nullptr;
 };
 
 // While an emulation is alive, launches made by the thread that created it run in it and add to its report.

@@ -172,6 +172,8 @@ private:
         const std::uint64_t workers = workers_for(count);
         const std::uint64_t chunk = std::clamp<std::uint64_t>(count / (workers * 16), 1, 4096);
 
+        block_progress* const progress = emulation_.options_.progress;
+        if (progress != nullptr) progress->of += count;
         std::atomic<std::uint64_t> next{0}, failed_at{count};
         std::mutex mutex;  // guards error, and the emulation's report
         std::exception_ptr error;
@@ -188,7 +190,9 @@ private:
                     const interruptible kernels(*self, emulation_.options_.block_seconds);
                     for (std::uint64_t index; (index = next.fetch_add(chunk)) < failed_at;) {
                         try {
-                            body(*self, index, std::min(index + chunk, count));
+                            const std::uint64_t begin = index, end = std::min(begin + chunk, count);
+                            body(*self, index, end);
+                            if (progress != nullptr) progress->done += end - begin;
                         } catch (...) {
                             fail(index);
                         }

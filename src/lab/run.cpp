@@ -36,6 +36,7 @@ void note(const emulated& found, result& r) {
 
 emulated run_on_emulator(const kernel& k, const request& what, bool every_block) {
     emulator::race_search races;
+    if (what.progress != nullptr) what.progress->restart();
     return emulate(k, *what.work,
                    {.every_block = every_block,
                     .lines = what.lines,
@@ -43,7 +44,8 @@ emulated run_on_emulator(const kernel& k, const request& what, bool every_block)
                     .witnesses = what.work->witnesses(),
                     .watch = what.watch,
                     .block_seconds = what.block_seconds,
-                    .races = &races});
+                    .races = &races,
+                    .progress = what.progress});
 }
 
 // These launches are not counted.

@@ -26,6 +26,7 @@ struct request {
     bool tried = true;    // on the work's trials, too
     // emulator: seconds that a block may take; 0: as long as it likes
     double block_seconds = 300;
+    emulator::block_progress* progress = nullptr;  // emulator: of the kernel that runs
 };
 
 // The emulator runs every block, and so checks every element, up to so many steps; one block of each class above that.
