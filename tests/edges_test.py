@@ -276,29 +276,51 @@ class Signals(Case):
 
 
 class Terminal(Case):
-    def shown(self, terminal):
+    # On one core: some seconds anywhere.
+    LONG = ("profile", "transpose/naive_read@32x32", "--on", "emulator", "--rows", "6144", "--full")
+
+    def shown(self, terminal, *arguments, output=subprocess.DEVNULL):
         """What a terminal of this kind gets beside the output."""
         controller, end = pty.openpty()
-        environment = os.environ | {"TERM": terminal}
+        environment = os.environ | {"TERM": terminal or ""}
         if terminal is None:
             del environment["TERM"]
-        process = subprocess.Popen([PROGRAM, "ladder", "transpose", "--on", "emulator", "--rows", "64"], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=end, env=environment)
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=end if output is None else output,
+                                   stderr=end, env=environment, preexec_fn=lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]))
         os.close(end)
         text = b""
         with contextlib.suppress(OSError):  # at its end
             while piece := os.read(controller, 4096):
                 text += piece
         os.close(controller)
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(timeout=300), 0)
         return text
 
     def test_progress(self):
-        text = self.shown("xterm")
-        self.assertIn(b"transpose/padded@32x8", text)
-        self.assertTrue(text.endswith(b"\r\x1b[K"), "the line goes in the end")
-        self.assertEqual(self.shown("dumb"), b"")
-        self.assertEqual(self.shown(""), b"")
+        text = self.shown("xterm", *self.LONG, output=None)
+        self.assertRegex(text, rb"\A\r\x1b\[Ktranspose/naive_read@32x32, [\d,]+ of 36,864 blocks\r\x1b\[K")
+        self.assertRegex(text, rb"blocks\r\x1b\[Ktranspose/naive_read@32x32  6144 x 6144 f32 on emulator\r\n", "erased before the results")
+        self.assertNotIn(b"\x1b", text[text.index(b"6144 x 6144"):])
+
+    def test_a_terminal_that_cannot_erase_gets_none(self):
+        self.assertEqual(self.shown("dumb", *self.LONG), b"")
+        self.assertEqual(self.shown(None, "ladder", "transpose", "--on", "emulator", "--rows", 64), b"")
+
+    def test_a_ladder_counts_its_rungs(self):
+        text = self.shown("xterm", "ladder", "transpose", "--on", "emulator", "--rows", 4096, "--full", "--rungs", "naive_read@32x32,padded@32x8,naive_read@32x8")
+        self.assertRegex(text, rb"\r\x1b\[K\[[123]/3\] transpose/[a-z_]+@\d+x\d+, [\d,]+ of 16,384 blocks")
+        self.assertTrue(text.endswith(b"\r\x1b[K"))
+
+    def test_a_bench_counts_its_cells(self):
+        text = self.shown("xterm", "bench", "transpose", "--on", "host", "--random", 6, "--seconds", 0.3)
+        self.assertRegex(text, rb"\r\x1b\[K\[[1-6]/6\] [^\r]+ bytes")
+        self.assertTrue(text.endswith(b"\r\x1b[K"))
+
+    def test_what_is_quick_shows_nothing(self):
+        self.assertEqual(self.shown("xterm", "ladder", "transpose", "--on", "emulator", "--rows", 64), b"")
+
+    def test_a_pipe_gets_none(self):
+        self.assertNotIn(b"\r", self.succeed(*self.LONG))
 
 
 class Elsewhere(Case):
