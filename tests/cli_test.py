@@ -503,7 +503,7 @@ class Refusals(Case):
             self.refuse(2, [part, "whole number"], "show", shape)
         self.refuse(2, ["-4", "negative"], "show", "-4x8")
         self.refuse(2, [str(2**63), "2^63"], "show", f"{2**63}x1")
-        self.refuse(2, ["5000 x 5000", "at most"], "show", "5000x5000")
+        self.refuse(2, ["5000 x 5000", "the limit is"], "show", "5000x5000")
 
     def test_family(self):
         self.refuse(2, ["bogus", "transpose"], "ladder", "bogus")
@@ -516,7 +516,7 @@ class Refusals(Case):
         self.refuse(2, ["bogus", *FORMATS], *command, "--format", "bogus")
         for word in ("3", "f32", ""):
             self.refuse(2, ["--sizes", f"'{word}'", "1, 2, 4, 8, 16"], *command, "--sizes", f"4,{word},8")
-        self.refuse(2, ["--sizes", "nothing"], *command, "--sizes", "")
+        self.refuse(2, ["--sizes", "is empty"], *command, "--sizes", "")
         self.refuse(2, ["--shapes", "'square'", "squares, odd, skinny, padded, offset, batched"], *command, "--shapes", "odd,square")
         self.refuse(2, ["--peers", "'cublas'", "copy, geam, memcpy"], *command, "--peers", "cublas")
         self.refuse(2, ["transpose/paded@32x8", "transpose/padded@32x8"], "bench", "transpose", "--subject", "transpose/paded@32x8")
@@ -533,8 +533,8 @@ class Refusals(Case):
         for option in ("--regret", "--small"):
             self.refuse(2, [option, "--random"], *command, option)
         self.refuse(2, ["--small", "--on host"], *command, "--random", 3, "--small")
-        self.refuse(2, ["--on is 'host'", "gemm is not measured there"], "bench", "gemm", "--on", "host", "--random", 3)
-        self.refuse(2, ["--small", "products are drawn of any size"], "bench", "gemm", "--random", 3, "--small")
+        self.refuse(2, ["--on is 'host'", "gemm has no bench there"], "bench", "gemm", "--on", "host", "--random", 3)
+        self.refuse(2, ["--small", "random products have every size"], "bench", "gemm", "--random", 3, "--small")
 
 
 if __name__ == "__main__":

@@ -233,7 +233,7 @@ class Limits(Case):
                 for raw in RAW:
                     self.assertNotIn(raw, text)
                 said.setdefault(arguments[0], []).append(text)
-        self.assertRegex(said["transpose"][-1], r"no \d+ bytes of memory for a tile of the file: a smaller --memory")
+        self.assertRegex(said["transpose"][-1], r"cannot give \d+ bytes of memory for a tile of the file: choose a smaller --memory")
         self.assertIn("ulimit -v", said["report"][0])
         self.assertEqual([p.name for p in self.folder.iterdir()], ["in.npy"])
 

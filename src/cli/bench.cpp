@@ -26,8 +26,8 @@ std::vector<std::string> read_words(const char* option, const std::string& text,
     std::istringstream parts(text);
     for (std::string word; std::getline(parts, word, ',');) {
         if (std::find(known.begin(), known.end(), word) == known.end()) {
-            throw invalid_argument(fmt::format("{} has '{}': it can have {}, with commas between them", option, word,
-                                               fmt::join(known, ", ")));
+            throw invalid_argument(
+                fmt::format("{} has '{}': it takes {}, separated by commas", option, word, fmt::join(known, ", ")));
         }
         if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
     }
@@ -36,8 +36,7 @@ std::vector<std::string> read_words(const char* option, const std::string& text,
 
 std::vector<std::string> read_some(const char* option, const std::string& text, const std::vector<std::string>& known) {
     std::vector<std::string> words = read_words(option, text, known);
-    if (words.empty())
-        throw invalid_argument(fmt::format("{} names nothing: it can have {}", option, fmt::join(known, ", ")));
+    if (words.empty()) throw invalid_argument(fmt::format("{} is empty: it takes {}", option, fmt::join(known, ", ")));
     return words;
 }
 
@@ -62,14 +61,13 @@ backend read_backend(const std::string& on) {
 int read_random(const invocation& asked) {
     if (!asked.given.has("--random")) {
         for (const char* option : {"--small", "--regret"}) {
-            if (asked.given.has(option))
-                throw invalid_argument(fmt::format("{} is for cells drawn at random: add --random", option));
+            if (asked.given.has(option)) throw invalid_argument(fmt::format("{} needs --random: add it", option));
         }
         return 0;
     }
     for (const char* option : {"--shapes", "--sizes"}) {
         if (asked.given.has(option))
-            throw invalid_argument(fmt::format("--random draws shapes and element sizes: leave out {}", option));
+            throw invalid_argument(fmt::format("--random draws shapes and element sizes itself: leave out {}", option));
     }
     return asked.given.whole("--random", 0, 1, 100000);
 }
@@ -107,11 +105,11 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
     const int drawn = read_random(asked);
     const double seconds = read_seconds(asked.given.word("--seconds", drawn > 0 ? "0.05" : "0.5"));
     if (asked.given.has("--small") && on != backend::cuda)
-        throw invalid_argument("--small times CUDA graphs: leave it out, or --on host");
+        throw invalid_argument("--small works only on cuda: leave out --small or --on host");
     const bench_contestants who = does.contestants(on);
     if (who.subject.empty())
         throw invalid_argument(
-            fmt::format("--on is '{}': {} is not measured there", asked.given.word("--on", "cuda"), does.name()));
+            fmt::format("--on is '{}': {} has no bench there", asked.given.word("--on", "cuda"), does.name()));
     lab::bench_request what{.does = &does,
                             .subject = &find_kernel(asked.given.word("--subject", who.subject)),
                             .yardstick = &find_kernel(who.yardstick),
@@ -127,15 +125,16 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
         for (const std::string& id : who.ordered) what.ordered.push_back(&find_kernel(id));
     }
     if (!does.accepts(*what.subject))
-        throw invalid_argument(fmt::format("--subject is '{}': it is no kernel of {}", what.subject->id, does.name()));
+        throw invalid_argument(
+            fmt::format("--subject is '{}', which is not a kernel of {}", what.subject->id, does.name()));
     if (!asked.given.has("--subject")) {
         for (const bench_way& way : does.bench_ways(on))
             what.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
     }
     if (who.peer_family.empty()) {
         if (asked.given.has("--peers"))
-            throw invalid_argument(
-                fmt::format("--peers: {} is measured beside {} alone", does.name(), what.yardstick->id));
+            throw invalid_argument(fmt::format("--peers: the bench of {} has no peers but {}: leave out --peers",
+                                               does.name(), what.yardstick->id));
         return what;
     }
     std::vector<std::string> known;
@@ -163,7 +162,7 @@ void run(const invocation& asked) {
     const std::vector<bench_cell> grid = read_cells(asked, does, on);
     const lab::bench_request what = read_request(asked, does, on);
     const int threads = asked.given.has("--threads") ? asked.given.whole("--threads", 0, 1, 4096) : 0;
-    if (threads > 0 && on != backend::host) throw invalid_argument("--threads is of --on host");
+    if (threads > 0 && on != backend::host) throw invalid_argument("--threads works only with --on host");
     if (on == backend::host) limit_host_threads();
     const auto bencher = on == backend::cuda ? lab::cuda_bencher() : lab::host_bencher(threads);
     lab::bench_report report{.device = bencher->device(), .what = what};

@@ -12,11 +12,11 @@ namespace {
 void run(const invocation& asked) {
     const kernel &from = find_kernel(asked.given.word("FROM", "")), &to = find_kernel(asked.given.word("TO", ""));
     if (!from.does->accepts(to) && !to.does->accepts(from))
-        throw invalid_argument(fmt::format("{} and {} do different work: nothing can be compared", from.id, to.id));
+        throw invalid_argument(fmt::format("{} and {} do different work: they cannot be compared", from.id, to.id));
     const std::string device = device_for(from, asked);
     if (device_for(to, asked) != device)
         throw invalid_argument(
-            fmt::format("{} and {} run on different devices: nothing can be compared", from.id, to.id));
+            fmt::format("{} and {} run on different devices: they cannot be compared", from.id, to.id));
     lab::request what = read_request(asked, from.does->accepts(to) ? *from.does : *to.does, device);
     const wanted_counters wanted = read_wanted(asked, device);
     const lab::format as = asked.format();

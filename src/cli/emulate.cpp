@@ -103,7 +103,7 @@ public:
     report_file() {
         std::string name = (fs::temp_directory_path() / "cornerturn-report-XXXXXX").string();
         const int file = mkostemp(name.data(), O_CLOEXEC);
-        if (file < 0) throw error("no file can be made in " + fs::temp_directory_path().string());
+        if (file < 0) throw error("cannot make a file in " + fs::temp_directory_path().string());
         close(file);
         path_ = name;
     }
@@ -154,7 +154,7 @@ int run_emulate(const invocation& asked) {
     const int status = emulate::run_program(program);
     std::string text = record.text();
     if (text.empty()) {
-        say(status > 128 ? fmt::format("signal {} ended the program before it could tell of its kernels", status - 128)
+        say(status > 128 ? fmt::format("signal {} ended the program before it reported its kernels", status - 128)
                          : std::string("the program launched no kernel"));
         text = R"({"kernels": []})"
                "\n";
@@ -175,7 +175,7 @@ int run_emulate(const invocation& asked) {
         ran.push_back(k.kernel);
         if (k.sampled)
             say(fmt::format(
-                "--sample: {}: {} of {} blocks ran, which stand for the others; the program's results are not whole",
+                "--sample: {}: {} of {} blocks ran and stand for the others; the program's results are incomplete",
                 k.kernel, k.blocks_run, k.blocks));
     }
     for (const std::string& name : wanted) {
@@ -198,7 +198,7 @@ int run_emulate(const invocation& asked) {
 }
 
 int run_cc(const invocation& asked) {
-    if (!asked.behind_dashes.empty()) throw invalid_argument("cc runs nothing: -- has no meaning for it");
+    if (!asked.behind_dashes.empty()) throw invalid_argument("cc only compiles: leave out -- and what follows it");
     if (emulate::asks_version(asked.repeated)) {
         write_out({}, emulate::version_text());
         return 0;

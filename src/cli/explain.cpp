@@ -27,10 +27,10 @@ std::vector<option> all_options() {
 std::string explain_choice(const operation& does, const invocation& asked) {
     if (asked.find("--svg"))
         throw invalid_argument(
-            fmt::format("--svg draws what one kernel does: '{}' is no kernel's id (cornerturn list)", does.name()));
+            fmt::format("--svg needs a kernel's id, and '{}' is not one (cornerturn list shows them)", does.name()));
     if (asked.find("--timeout"))
-        throw invalid_argument(
-            fmt::format("--timeout is of kernels that run: '{}' is no kernel's id (cornerturn list)", does.name()));
+        throw invalid_argument(fmt::format(
+            "--timeout needs a kernel's id, and '{}' is not one (cornerturn list shows them)", does.name()));
     const std::vector<option> its = does.explain_options();
     for (const option& o : all_options()) {
         if (asked.given.has(o.name) && !has(its, o.name) && !its.empty())

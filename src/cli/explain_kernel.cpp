@@ -22,7 +22,7 @@ constexpr std::int64_t kStandardSize = 1024;
 
 lab::request read_request(const kernel& k, const invocation& asked) {
     if (const std::string on = asked.given.word("--on", "emulator"); on != "emulator")
-        throw invalid_argument(fmt::format("--on is '{}': one kernel is looked at in the emulator", on));
+        throw invalid_argument(fmt::format("--on is '{}': a single kernel is explained on the emulator only", on));
     check_work_options(asked.given, *k.does);
     const std::vector<option> of_work = work_options();
     for (const auto& [name, word] : asked.given.given()) {

@@ -36,10 +36,10 @@ std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs,
         const std::string id = id_of(word, does);
         const kernel& named = find_kernel(id);
         if (std::find(rungs.begin(), rungs.end(), &named) == rungs.end())
-            throw invalid_argument(fmt::format("--rungs has {}, which is no rung of {}", id, does.name()));
+            throw invalid_argument(fmt::format("--rungs has {}, which is not a rung of {}", id, does.name()));
         if (std::find(chosen.begin(), chosen.end(), &named) == chosen.end()) chosen.push_back(&named);
     }
-    if (chosen.empty()) throw invalid_argument("--rungs names nothing: it takes ids, with commas between them");
+    if (chosen.empty()) throw invalid_argument("--rungs is empty: it takes ids, separated by commas");
     std::sort(chosen.begin(), chosen.end(), [&](const kernel* a, const kernel* b) { return a < b; });
     return chosen;
 }

@@ -106,7 +106,7 @@ int run(int argc, char** argv) {
     const bool about_all = !words.empty() && (words[0] == "-h" || words[0] == "--help" || words[0] == "--version");
     if (!about_all && (words.empty() || std::find(names.begin(), names.end(), words[0]) == names.end())) {
         throw invalid_argument(
-            fmt::format("{}; there are {} (cornerturn --help shows what can be asked)",
+            fmt::format("{}; the commands are {} (see cornerturn --help)",
                         words.empty() ? "a command is missing" : fmt::format("'{}' is not a command", words[0]),
                         fmt::join(names, ", ")));
     }
@@ -153,10 +153,10 @@ int run(int argc, char** argv) {
 
 // Says that memory ran out. How much was wanted is not known here.
 void say_out_of_memory() {
-    char text[128] = "the system has not as much memory as this takes";
+    char text[128] = "the system does not have enough memory";
     rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        std::snprintf(text, sizeof text, "this takes more than %llu bytes of memory, which is the limit (ulimit -v)",
+        std::snprintf(text, sizeof text, "this needs more than %llu bytes of memory, which is the limit (ulimit -v)",
                       static_cast<unsigned long long>(limit.rlim_cur));
     say(text);
 }
@@ -169,7 +169,7 @@ void say_out_of_memory() {
         } catch (const std::bad_alloc&) {
             say_out_of_memory();
         } catch (const std::exception& failure) {
-            say(std::string("a mistake of cornerturn's own: ") + failure.what());
+            say(std::string("internal error: ") + failure.what());
         } catch (...) {
         }
         std::_Exit(kFailure);
@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
     } catch (const std::filesystem::filesystem_error& failure) {
         cli::say(failure.path1().string() + ": " + failure.code().message());
     } catch (const std::exception& failure) {
-        cli::say(std::string("a mistake of cornerturn's own: ") + failure.what());
+        cli::say(std::string("internal error: ") + failure.what());
     }
     return cli::kFailure;
 }

@@ -34,7 +34,7 @@ std::string read_whole(const std::string& path) {
     char piece[1 << 16];
     while (const std::size_t got = std::fread(piece, 1, sizeof piece, file.get())) {
         text.append(piece, got);
-        if (text.size() > kMost) throw error(fmt::format("{} is no result: it has more than 64 MiB", path));
+        if (text.size() > kMost) throw error(fmt::format("{} is not a stored result: it has more than 64 MiB", path));
     }
     if (std::ferror(file.get()) != 0) throw error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
     return text;

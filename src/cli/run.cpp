@@ -95,7 +95,7 @@ std::string device_of(const invocation& asked) {
 std::string device_for(const kernel& k, const invocation& asked) {
     if (!k.is_built_for(backend::host)) return device_of(asked);
     if (asked.find("--on") && device_of(asked) == "cuda")
-        throw invalid_argument(fmt::format("{} runs on the host alone: leave out --on cuda", k.id));
+        throw invalid_argument(fmt::format("{} runs only on the host: leave out --on cuda", k.id));
     return "host";
 }
 
@@ -140,8 +140,7 @@ double read_timeout(const invocation& asked) {
 int read_placement(const invocation& asked, const operation& does, bool on_gpu) {
     if (!asked.given.has("--placement")) return 0;
     if (!on_gpu || !does.facts().shares_memory)
-        throw invalid_argument(
-            "--placement is of matrices that a GPU moves: it allocates others first, so that these lie elsewhere");
+        throw invalid_argument("--placement works only on a GPU, with operations that move elements: leave it out");
     return asked.given.whole("--placement", 0, 0, 64);
 }
 
@@ -154,8 +153,8 @@ wanted_counters read_wanted(const invocation& asked, const std::string& device) 
     if (device != "cuda") {
         std::string reason = device == "host" ? "this kernel runs on the host" : "--on is " + device;
         if (!asked.given.has("--on") && device != "host") lab::cuda_available(reason);
-        throw invalid_argument(
-            fmt::format("hardware counters are a GPU's: {}; without them this command shows the emulator's", reason));
+        throw invalid_argument(fmt::format(
+            "hardware counters need a GPU, but {}; without them this command shows the emulator's counters", reason));
     }
     std::string reason;
     if (!lab::cuda_available(reason)) throw unsupported("no GPU to run on: " + reason);
@@ -170,7 +169,8 @@ void add_hardware(const wanted_counters& wanted, const invocation& asked, std::v
     auto read = lab::read_hardware(wanted.ncu, asked.words, wanted.more);
     for (lab::result* r : results) {
         const auto found = read.find(r->kernel);
-        if (found == read.end()) throw error(fmt::format("ncu profiled no launch of {}, though it ran", r->kernel));
+        if (found == read.end())
+            throw error(fmt::format("ncu profiled no launch of {}, although the kernel ran", r->kernel));
         r->hardware = found->second;
     }
 }

@@ -79,7 +79,7 @@ std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::u
     checked_multiply(rows, cols, "ROWS x COLS");
     if (std::max<std::int64_t>(rows, 1) > kMostShown / std::max<std::int64_t>(cols, 1)) {
         throw invalid_argument(
-            fmt::format("{} x {} elements are too many to print: at most {}", rows, cols, kMostShown));
+            fmt::format("{} x {} elements are too many to print: the limit is {}", rows, cols, kMostShown));
     }
     const bool complex = type.name[0] == 'c';
     digits original{rows, cols, type.size, complex,

@@ -122,7 +122,7 @@ std::string show(const files::file_request& what, const files::file_result& r, l
     }
     if (as == lab::format::table) {
         return fmt::format("{} -> {}: {}{} in {:.2f} s ({}/s)\n", r.from, r.to,
-                           r.copied ? "the elements lie as before, only the header differs: copied " : "",
+                           r.copied ? "only the header changes, the elements keep their order: copied " : "",
                            bytes_text(static_cast<double>(r.bytes)), r.seconds, bytes_text(rate));
     }
     lab::table t{{{"source"}, {"destination"}, {"from"}, {"to"}, {"bytes", true}, {"copied"}, {"seconds", true}}, {}};
@@ -171,7 +171,7 @@ void run(const invocation& asked) {
     try {
         write_out(asked.output(), show(what, result, as));
     } catch (const error& why) {
-        throw error(fmt::format("{} is written, but this is not told: {}", what.destination, why.what()));
+        throw error(fmt::format("{} is written, but its summary is not: {}", what.destination, why.what()));
     }
 }
 

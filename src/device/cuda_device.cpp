@@ -37,7 +37,8 @@ known_device& known(int device) {
 
 void check_known(int device) {
     if (device < 0 || device >= kDevices)
-        throw unsupported("device " + to_string(device) + ": cornerturn knows the first " + to_string(kDevices));
+        throw unsupported("device " + to_string(device) + ": cornerturn supports only the first " +
+                          to_string(kDevices));
 }
 
 int current_device() {

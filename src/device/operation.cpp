@@ -38,7 +38,7 @@ float arguments::number(const std::string& option, float otherwise) const {
     const auto [stop, status] = std::from_chars(begin, end, value);
     if (status != std::errc{} || stop != end || !std::isfinite(value))
         throw invalid_argument(
-            fmt::format("{} is '{}': it must be a number that single precision holds", option, at->second));
+            fmt::format("{} is '{}': it must be a number that fits in single precision", option, at->second));
     return value;
 }
 
@@ -52,10 +52,10 @@ std::vector<std::int64_t> arguments::list(const std::string& option, const std::
         std::int64_t number = 0;
         const auto [stop, status] = std::from_chars(word.data() + begin, word.data() + end, number);
         if (status == std::errc::result_out_of_range)
-            throw invalid_argument(fmt::format("{} is {}: a number of it does not fit 64 bits", option, word));
+            throw invalid_argument(fmt::format("{} is {}: one of its numbers does not fit in 64 bits", option, word));
         if (status != std::errc{} || stop != word.data() + end)
             throw invalid_argument(
-                fmt::format("{} is '{}': it must be whole numbers with commas between them", option, word));
+                fmt::format("{} is '{}': it must be whole numbers, separated by commas", option, word));
         numbers.push_back(number);
         begin = end + 1;
     }
@@ -78,7 +78,7 @@ std::vector<bench_cell> operation::bench_grid(const std::vector<int>&, const std
 }
 
 std::vector<bench_cell> operation::bench_draws(int, std::uint64_t, draw_size) const {
-    throw invalid_argument(fmt::format("--random: {} has no shapes that are drawn at random", name()));
+    throw invalid_argument(fmt::format("--random: {} has no random shapes", name()));
 }
 
 std::string operation::bench_row(const std::string&, const std::string& text, const std::vector<std::int64_t>&) const {
@@ -115,7 +115,7 @@ const operation& find_operation(const std::string& name) {
     for (const operation* o : operations()) {
         if (o->name() == name) return *o;
     }
-    throw invalid_argument(fmt::format("no operation is called '{}'; there are {}", name, operation_names()));
+    throw invalid_argument(fmt::format("no operation is called '{}': the operations are {}", name, operation_names()));
 }
 
 const operation* operation_of_kernel(const std::string& id) {

@@ -105,7 +105,7 @@ public:
     bench_result run(const bench_cell& cell, const bench_request& what) override {
         bench_result r = begin_bench(cell, what);
         if (cell.work->bytes() > kMostBytes) {
-            r.skipped = "more than 2 GiB are not measured on a host";
+            r.skipped = "the bench on a host measures at most 2 GiB";
             return r;
         }
         const workload_pointer work = cell.work->among(what.kernels(*cell.work), what.seed);
@@ -117,7 +117,7 @@ public:
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             bench_entry& entry = *entries[i];
             if (entry.skipped.empty() && !kernels[i]->is_built_for(backend::host))
-                entry.skipped = "is not in this program";
+                entry.skipped = "this program was built without it";
             contestant c(*kernels[i], *work, *problem_, entry);
             if (entry.skipped.empty() && c.try_it(backend::host) && c.verify()) all.push_back(c);
         }

@@ -176,8 +176,7 @@ std::string version_of(const std::string& ncu) {
     const std::string text = contents(out);
     const std::size_t at = text.find("Version ");
     if (code != 0 || at == std::string::npos)
-        throw unsupported(
-            fmt::format("{} is not Nsight Compute's ncu: asked for its --version, it says nothing of one", ncu));
+        throw unsupported(fmt::format("{} is not Nsight Compute's ncu: its --version names no version", ncu));
     std::istringstream words(text.substr(at));
     std::string version;
     words >> version >> version;
@@ -225,12 +224,12 @@ std::vector<std::string> read_metrics(const std::string& text) {
         });
         if (!could_be)
             throw invalid_argument(fmt::format(
-                "--metrics has '{}': it takes Nsight Compute's names, such as sm__cycles_active.avg, with commas "
-                "between them",
+                "--metrics has '{}': it takes Nsight Compute's names, such as sm__cycles_active.avg, separated "
+                "by commas",
                 word));
         if (std::find(names.begin(), names.end(), word) == names.end()) names.push_back(word);
     }
-    if (names.empty()) throw invalid_argument("--metrics names nothing: it takes Nsight Compute's names");
+    if (names.empty()) throw invalid_argument("--metrics is empty: it takes Nsight Compute's names");
     return names;
 }
 
@@ -238,7 +237,7 @@ std::string find_ncu(const std::string& named) {
     namespace fs = std::filesystem;
     if (named.find('/') != std::string::npos) {
         if (runs(named)) return named;
-        throw unsupported(fmt::format("--ncu is {}, which is no program that can be run", named));
+        throw unsupported(fmt::format("--ncu is {}, which cannot be run", named));
     }
     const std::string name = named.empty() ? "ncu" : named;
     const char* const path = std::getenv("PATH");
@@ -334,7 +333,7 @@ std::map<std::string, hardware_counters> parse_ncu(const std::string& printed, c
         return std::find(needed.begin(), needed.end(), metric) != needed.end();
     };
     const std::size_t name = column_of("Kernel Name"), time_column = column_of(kProfiledTime), none = rows[0].size();
-    if (name == none) throw error("ncu gave no 'Kernel Name': it is not of a version that this program knows");
+    if (name == none) throw error("ncu gave no 'Kernel Name': this program does not know this version of ncu");
     std::map<std::string, double> time_of;
     for (std::size_t row = 2; row < rows.size(); ++row) {
         const std::string id = marked_as(rows[row][name]);
