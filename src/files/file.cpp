@@ -136,7 +136,7 @@ void input_file::read(void* to, std::int64_t bytes, std::int64_t offset) const {
         return pread(file_.get(), static_cast<char*>(to) + done, left, offset + done);
     });
     if (whole) return;
-    if (errno == ENODATA) throw error(fmt::format("cannot read {}: it has become shorter", path_));
+    if (errno == ENODATA) throw error(fmt::format("cannot read {}: the file became shorter while it was read", path_));
     files::fail("read", path_);
 }
 

@@ -132,7 +132,7 @@ private:
         v.is = value::integer;
         const char* const begin = text_.data() + at_;
         const auto [end, status] = std::from_chars(begin, text_.data() + text_.size(), v.number);
-        if (status == std::errc::result_out_of_range) bad("a number in its header does not fit 64 bits");
+        if (status == std::errc::result_out_of_range) bad("a number in its header does not fit in 64 bits");
         if (status != std::errc{}) fail("a value");
         at_ += static_cast<std::size_t>(end - begin);
         take_word("L");  // Python 2 wrote long integers so
@@ -145,12 +145,12 @@ private:
 // ---- What its entries mean ------------------------------------------------------------------------------------------
 
 std::vector<std::int64_t> shape_of(const value& v) {
-    if (v.is != value::tuple) bad(fmt::format("its shape is {}, no tuple", shown(v.text)));
-    if (v.items.size() > kMostExtents) bad(fmt::format("it has {} dimensions, and 64 are the most", v.items.size()));
+    if (v.is != value::tuple) bad(fmt::format("its shape is {}, which is not a tuple", shown(v.text)));
+    if (v.items.size() > kMostExtents) bad(fmt::format("it has {} dimensions: the limit is 64", v.items.size()));
     std::vector<std::int64_t> shape;
     for (const value& extent : v.items) {
         if (extent.is != value::integer || extent.number < 0)
-            bad(fmt::format("its shape is {}: each extent must be a number from 0 on", shown(v.text)));
+            bad(fmt::format("its shape is {}: each extent must be a whole number, 0 or more", shown(v.text)));
         shape.push_back(extent.number);
     }
     return shape;
@@ -163,7 +163,7 @@ std::int64_t size_of_code(std::string_view code) {
     if (rest.empty()) bad(fmt::format("its elements' type '{}' is not known", shown(code)));
     const char kind = rest.front();
     rest.remove_prefix(1);
-    if (kind == 'O') bad("its elements are Python objects, which lie elsewhere");
+    if (kind == 'O') bad("its elements are Python objects, and their memory is not in the file");
     std::int64_t count = kind == '?' ? 1 : -1;
     const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
@@ -197,7 +197,7 @@ std::int64_t size_of(const value& type, int depth = 0) {
             bad(fmt::format("a field of its elements is {}", shown(field.text)));
         const std::int64_t bytes =
             field.items.size() == 3 ? repeated(field.items[1], field.items[2]) : size_of(field.items[1], depth + 1);
-        if (__builtin_add_overflow(size, bytes, &size)) bad("the bytes of an element do not fit 64 bits");
+        if (__builtin_add_overflow(size, bytes, &size)) bad("the bytes of an element do not fit in 64 bits");
     }
     return size;
 }
@@ -217,19 +217,19 @@ std::int64_t npy_header::elements() const {
 std::int64_t npy_header::data_bytes() const { return times(elements(), element_size, "its bytes"); }
 
 std::int64_t npy_header_bytes(std::string_view beginning) {
-    if (!beginning.starts_with(kMagic)) bad("it does not begin as one");
+    if (!beginning.starts_with(kMagic)) bad("it does not begin with a .npy header");
     const auto byte = [&](std::size_t i) {
         if (i >= beginning.size()) bad("it ends within its header");
         return static_cast<std::int64_t>(static_cast<unsigned char>(beginning[i]));
     };
     const std::int64_t major = byte(6), minor = byte(7);
     if (major < 1 || major > 3 || minor != 0)
-        bad(fmt::format("it is of version {}.{}, and 1.0, 2.0 and 3.0 are known", major, minor));
+        bad(fmt::format("it is of version {}.{}, but only 1.0, 2.0 and 3.0 can be read", major, minor));
     std::int64_t length = byte(8) | byte(9) << 8;
     if (major > 1) length |= byte(10) << 16 | byte(11) << 24;
     const std::int64_t all = length + (major == 1 ? 10 : 12);
     if (all > kMostNpyHeaderBytes)
-        bad(fmt::format("its header has {} bytes, and {} are the most that are read", all, kMostNpyHeaderBytes));
+        bad(fmt::format("its header has {} bytes: the limit is {}", all, kMostNpyHeaderBytes));
     return all;
 }
 
@@ -240,7 +240,7 @@ npy_header parse_npy(std::string_view header) {
     h.major = static_cast<unsigned char>(header[6]);
     const std::size_t begin = h.major == 1 ? 10 : 12;
     const value all = reader(header.substr(begin, static_cast<std::size_t>(h.data_offset) - begin)).read();
-    if (all.is != value::dictionary) bad("its header is no dictionary");
+    if (all.is != value::dictionary) bad("its header is not a dictionary");
     const value *descr = nullptr, *order = nullptr, *shape = nullptr;
     for (std::size_t i = 0; i < all.items.size(); i += 2) {
         const value& key = all.items[i];

@@ -126,8 +126,7 @@ strided_copy copy_of(const std::vector<std::int64_t>& shape, bool from_fortran, 
         to_stride *= shape[from];
     }
     std::erase_if(all, [](const strided_axis& a) { return a.extent == 1; });
-    if (all.size() > kMostAxes)
-        throw error(fmt::format("it has {} axes that are longer than 1, and 32 are the most", all.size()));
+    if (all.size() > kMostAxes) throw error(fmt::format("it has {} axes longer than 1: the limit is 32", all.size()));
     return canonical(static_cast<std::uintptr_t>(offset), static_cast<std::uintptr_t>(to_offset), element_size,
                      all.data(), static_cast<int>(all.size()));
 }
@@ -150,7 +149,7 @@ std::vector<int> axes_of(const std::optional<std::vector<std::int64_t>>& asked, 
             throw invalid_argument(
                 fmt::format("{}axis {} must be from {} to {}: {} has {}", what, given, -all, all - 1, path, rank));
         if (std::find(axes.begin(), axes.end(), axis) != axes.end())
-            throw invalid_argument(fmt::format("{}axis {} comes twice", what, axis));
+            throw invalid_argument(fmt::format("{}axis {} appears twice", what, axis));
         axes.push_back(static_cast<int>(axis));
     }
     return axes;
@@ -171,7 +170,7 @@ std::string describe(const npy_header& h, const std::vector<std::int64_t>& shape
 void require_size(const input_file& source, std::int64_t header, std::int64_t elements) {
     const std::int64_t found = source.size() - header;
     if (found == elements) return;
-    throw error(fmt::format("{} is too {}: it has {} bytes of elements, and its shape wants {}", source.path(),
+    throw error(fmt::format("{} is too {}: it has {} bytes of elements, and its shape needs {}", source.path(),
                             found < elements ? "short" : "long", found, elements));
 }
 
@@ -278,7 +277,7 @@ std::unique_ptr<unsigned char[]> memory_of(std::int64_t bytes) {
         return std::make_unique_for_overwrite<unsigned char[]>(static_cast<std::size_t>(bytes));
     } catch (const std::bad_alloc&) {
         throw error(fmt::format(
-            "the system has no {} bytes of memory for a tile of the file: a smaller --memory asks for less", bytes));
+            "the system cannot give {} bytes of memory for a tile of the file: choose a smaller --memory", bytes));
     }
 }
 
@@ -425,8 +424,9 @@ file_result transpose_file(const file_request& what) {
     const std::int64_t used = resident_bytes() + kLater + what.tiles.later, left = what.memory - used;
     const std::int64_t element = std::min(p.moved.run, kMostOfACopy), least = kLeastForTiles + 2 * element;
     if (left < least) {
-        throw invalid_argument(fmt::format("the memory is {} bytes: the program itself takes {}, and it needs {} more",
-                                           what.memory, used, least));
+        throw invalid_argument(
+            fmt::format("--memory is {} bytes, which is too little: the program itself uses {}, and needs {} more",
+                        what.memory, used, least));
     }
     new_file destination(what.destination);
     destination.reserve(static_cast<std::int64_t>(p.header.size()) + p.bytes);
