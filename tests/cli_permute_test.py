@@ -70,13 +70,13 @@ class Permute(Case):
 
     def test_what_is_refused(self):
         for said, *arguments in (
-            ("--axes is 0,0: axis 0 comes twice", "--shape", "2,3", "--axes", "0,0"),
+            ("--axes is 0,0: axis 0 appears twice", "--shape", "2,3", "--axes", "0,0"),
             ("--axes is 0,2: axis 2 must be from -2 to 1: --shape is 2,3, which has 2 axes", "--shape", "2,3", "--axes", "0,2"),
             ("--axes is 0: it must name each axis once, and --shape is 2,3, which has 2 axes", "--shape", "2,3", "--axes", "0"),
             ("--axes is 1,0: it must name each axis once, and without --shape the tensor is 4,56,56,64, which has 4 axes", "--on", "emulator", "--axes", "1,0"),
             ("--shape is 2,-3: an extent must not be negative", "--shape", "2,-3"),
-            ("--shape is '2x3': it must be whole numbers with commas between them", "--shape", "2x3"),
-            ("--shape is 9999999999,9999999999: no machine has address space", "--shape", "9999999999,9999999999"),
+            ("--shape is '2x3': it must be whole numbers, separated by commas", "--shape", "2x3"),
+            ("--shape is 9999999999,9999999999: this is more than the address space of any machine", "--shape", "9999999999,9999999999"),
             ("leave out --rows", "--rows", 5),
         ):
             self.refuse(2, [said], "ladder", "permute", *arguments)

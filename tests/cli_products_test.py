@@ -77,7 +77,7 @@ class Products(Case):
                     "explain", "gemm", "--multiprocessors", 4294967297)
         # The verifier's limit is not the library's.
         self.assertIn("in one part", unwrapped(self.succeed("explain", "gemm", "--m", 1, "--k", 5000000)))
-        self.refuse(1, ["k is 9000000000: products take up to 2^33"], "explain", "gemm", "--m", 1, "--k", 9000000000)
+        self.refuse(1, ["k is 9000000000: it must be at most 2^33"], "explain", "gemm", "--m", 1, "--k", 9000000000)
         said = unwrapped(self.succeed("explain", "gemm", "--m", 4096))
         for why in ("estimated at", ", as small", "with operands as they lie"):
             self.assertIn(why, said)
@@ -97,7 +97,7 @@ class Products(Case):
         self.refuse(2, ["--k", "--rows"], "ladder", "transpose", "--on", "emulator", "--k", 5)
         self.refuse(2, ["--cols", "--m"], "profile", "gemm/tiled", "--on", "emulator", "--cols", 5)
         for command in (["profile", "gemm/tiled"], ["ladder", "gemm"]):
-            self.refuse(2, ["--dtype is i32: products are of f32"], *command, "--on", "emulator", "--dtype", "i32")
+            self.refuse(2, ["--dtype is i32: products take only f32"], *command, "--on", "emulator", "--dtype", "i32")
         self.refuse(2, ["64 bits"], "profile", "gemm/tiled", "--on", "emulator", "--m", 2**62, "--n", 4, "--k", 1)
         self.refuse(1, ["GB of memory"], "profile", "gemm/tiled", "--on", "emulator", "--m", 2**21, "--n", 1, "--k", 2**21)
         self.refuse(2, ["--n", "-1", "negative"], "profile", "gemm/tiled", "--on", "emulator", "--n=-1")

@@ -249,7 +249,7 @@ TEST_F(gemm_verifier, sees_each_mistake_in_a_batch) {
               "the gap behind row 1 of C of product 1 was overwritten");
     EXPECT_EQ(fault_of(all[2], [](const gemm_work& w) { w.c[29] = 0; }),
               "the gap behind row 0 of C of product 3 was overwritten");
-    EXPECT_EQ(fault_of(all[1], [](const gemm_work& w) { w.c[-1] = 0; }), "what lies before C was overwritten");
+    EXPECT_EQ(fault_of(all[1], [](const gemm_work& w) { w.c[-1] = 0; }), "the memory before C was overwritten");
 }
 
 TEST_F(gemm_verifier, refuses_batches_that_cannot_be) {

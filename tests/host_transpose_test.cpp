@@ -223,7 +223,7 @@ TEST(host_transpose, each_mistake_is_named_with_its_value) {
                                                      std::int64_t{1} << 40},
                             matrix_view<float>{out.data(), std::int64_t{1} << 40, std::int64_t{1} << 40,
                                                std::int64_t{1} << 40});
-              }).find("does not fit 64 bits"),
+              }).find("does not fit in 64 bits"),
               std::string::npos);
     EXPECT_EQ(std::count(out.begin(), out.end(), 0.0f), 100) << "nothing was written";
 }

@@ -76,8 +76,8 @@ TEST(permute, refuses_what_is_no_permutation) {
     EXPECT_EQ(refusal(given({{"--axes", "0,1,2,4"}})),
               "--axes is 0,1,2,4: axis 4 must be from -4 to 3: without --shape the tensor is 4,56,56,64, which has 4 "
               "axes");
-    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "1,1"}})), "--axes is 1,1: axis 1 comes twice");
-    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "1,-1"}})), "--axes is 1,-1: axis 1 comes twice");
+    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "1,1"}})), "--axes is 1,1: axis 1 appears twice");
+    EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "1,-1"}})), "--axes is 1,-1: axis 1 appears twice");
     EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,2"}})),
               "--axes is 0,2: axis 2 must be from -2 to 1: --shape is 2,3, which has 2 axes");
     EXPECT_EQ(refusal(given({{"--shape", "2,3"}, {"--axes", "0,-3"}})),
@@ -85,17 +85,17 @@ TEST(permute, refuses_what_is_no_permutation) {
     EXPECT_EQ(refusal(given({{"--shape", "2,-3"}})), "--shape is 2,-3: an extent must not be negative");
     for (const char* word : {"2,x", "2,,3", ",", "2,", "2 3", "1.5"}) {
         EXPECT_EQ(refusal(given({{"--shape", word}})),
-                  std::string("--shape is '") + word + "': it must be whole numbers with commas between them");
+                  std::string("--shape is '") + word + "': it must be whole numbers, separated by commas");
     }
     EXPECT_EQ(refusal(given({{"--shape", "9223372036854775808"}})),
-              "--shape is 9223372036854775808: a number of it does not fit 64 bits");
+              "--shape is 9223372036854775808: one of its numbers does not fit in 64 bits");
     EXPECT_EQ(refusal(given({{"--shape", "4294967296,4294967296"}})),
-              "--shape is 4294967296,4294967296: no machine has address space for so many elements of 4 bytes");
+              "--shape is 4294967296,4294967296: this is more than the address space of any machine, with elements of 4 bytes");
     EXPECT_EQ(refusal(given({{"--shape", "0,9223372036854775807,4"}})),
-              "--shape is 0,9223372036854775807,4: no machine has address space for so many elements of 4 bytes");
+              "--shape is 0,9223372036854775807,4: this is more than the address space of any machine, with elements of 4 bytes");
     std::string many = "1";
     for (int i = 1; i < 33; ++i) many += ",1";
-    EXPECT_EQ(refusal(given({{"--shape", many.c_str()}})), "--shape is " + many + ": it has 33 axes, and can have 32");
+    EXPECT_EQ(refusal(given({{"--shape", many.c_str()}})), "--shape is " + many + ": it has 33 axes: the limit is 32");
 }
 
 TEST(permute, explains_the_engines_choice) {

@@ -97,7 +97,7 @@ TEST(views, of_containers) {
     EXPECT_EQ(refusal([&] { matrix_view{numbers, 3, 4, 3}; }), "view.ld is 3: a row has 4 elements");
     EXPECT_NE(refusal([&] {
                   matrix_view{numbers, std::int64_t{1} << 62, 4};
-              }).find("does not fit 64 bits"),
+              }).find("does not fit in 64 bits"),
               std::string::npos);
     // What has no more than data() and size(), and what lives only as long as the call.
     struct {

@@ -185,7 +185,7 @@ void run(const strided_work& given) {
         // The strides of an axis of extent 1 do not matter. They may be 0, which cuTENSOR refuses.
         if (work.extents[i] == 1) work.source_strides[i] = work.destination_strides[i] = 1;
         if (work.source_strides[i] <= 0 || work.destination_strides[i] <= 0)
-            throw unsupported("cuTENSOR takes positive strides alone");
+            throw unsupported("cuTENSOR takes only positive strides");
     }
     static const float one = 1;
     static const double one_double = 1;

@@ -57,7 +57,7 @@ void transpose(const char* function, const matrix_work& work) {
 
 void run(const matrix_work& work) {
     for (std::int64_t size : {work.rows, work.cols, work.source_ld, work.destination_ld}) {
-        if (size > std::numeric_limits<int>::max()) throw unsupported("geam counts rows and columns in 32 bits");
+        if (size > std::numeric_limits<int>::max()) throw unsupported("geam takes at most 2147483647 rows and columns");
     }
     if (work.count > kMostCalls) {
         throw unsupported(

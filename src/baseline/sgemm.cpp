@@ -35,7 +35,8 @@ using batch_function = cublas_status (*)(cublas_handle, int op_a, int op_b, int 
 
 void multiply(const gemm_work& w) {
     for (std::int64_t size : {w.m, w.n, w.k, w.lda, w.ldb, w.ldc, w.count}) {
-        if (size > std::numeric_limits<int>::max()) throw unsupported("cublasSgemm counts rows and columns in 32 bits");
+        if (size > std::numeric_limits<int>::max())
+            throw unsupported("cublasSgemm takes at most 2147483647 rows and columns");
     }
     if (w.m == 0 || w.n == 0 || w.count == 0) return;
     const cublas& library = cublas::instance();

@@ -61,7 +61,7 @@ void named_batch::check_extent(std::int64_t element_size) const {
         __builtin_add_overflow(last, cols, &last) || __builtin_mul_overflow(last, element_size, &bytes)) {
         throw invalid_argument(std::string(name) + " is " + to_string(count) + " times " + shape() + ", ld " +
                                to_string(ld) + ", stride " + to_string(stride) + ", of " + to_string(element_size) +
-                               "-byte elements: its size does not fit 64 bits");
+                               "-byte elements: its size does not fit in 64 bits");
     }
 }
 
@@ -146,9 +146,9 @@ void check_addresses(const transpose_layout& l, std::uintptr_t source, std::uint
     if (in_place) return;  // the source's matrices are apart as the destination's are
     const named_batch from = source_of(l), to = destination_of(l);
     if (share_bytes(bytes_of(from, source, l.element_size), bytes_of(to, destination, l.element_size))) {
-        throw invalid_argument("destination (" + to.shape() + " at " + hex(destination) + ") overlaps source (" +
-                               from.shape() + " at " + hex(source) +
-                               "): they must be apart, or the same square matrix with the same ld and stride");
+        throw invalid_argument(
+            "destination (" + to.shape() + " at " + hex(destination) + ") overlaps source (" + from.shape() + " at " +
+            hex(source) + "): they must not overlap, or must be the same square matrix with the same ld and stride");
     }
 }
 

@@ -138,7 +138,7 @@ problem_shape problem_shape::checked() const {
         constexpr std::int64_t kMostBytes = (std::int64_t{1} << 46) - 2 * kGuardBytes - 256;
         const std::int64_t most = kMostBytes / element_size, positions = is_empty(batch) ? 0 : batch_span(batch);
         if (offset > most || positions > most - offset) {
-            throw invalid_argument(fmt::format("{}{}: no machine has that much address space",
+            throw invalid_argument(fmt::format("{}{}: this is more than the address space of any machine",
                                                count == 1 ? "a matrix of " : "", extent_of(*this)));
         }
         ld = batch.ld;
@@ -149,7 +149,8 @@ problem_shape problem_shape::checked() const {
     if (in_place && (arranged != transposed || rows != cols || result.source_ld != result.destination_ld ||
                      result.source_stride != result.destination_stride || source_offset != destination_offset)) {
         throw invalid_argument(
-            "in place: a transpose of square matrices, with one leading dimension, stride and offset for both sides");
+            "in place works only for square matrices, with the same leading dimension, stride and offset on both "
+            "sides");
     }
     return result;
 }
@@ -208,7 +209,7 @@ guarded_buffer::guarded_buffer(std::int64_t room) : room_(room), bytes_(room) {
     // Not reserved: a sampled run touches a few pages of a matrix that may be larger than memory.
     void* const memory = mmap(nullptr, static_cast<std::size_t>(room + 2 * kGuardBytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw error(fmt::format("the system has no {} bytes of memory for a matrix", room));
+    if (memory == MAP_FAILED) throw error(fmt::format("the system cannot give {} bytes of memory for a matrix", room));
     mapping_ = static_cast<unsigned char*>(memory);
     data_ = mapping_ + kGuardBytes;
 }
@@ -243,7 +244,7 @@ std::string guarded_buffer::check_guards(const char* name) const {
 void require_memory(std::int64_t needed, const std::string& what) {
     const std::int64_t available = available_memory();
     if (needed <= available) return;
-    throw error(fmt::format("{} need {:.1f} GB of memory, and {:.1f} GB are available: choose fewer", what,
+    throw error(fmt::format("{} need {:.1f} GB of memory, and {:.1f} GB are available: choose less", what,
                             static_cast<double>(needed) / 1e9, static_cast<double>(available) / 1e9));
 }
 

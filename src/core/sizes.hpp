@@ -13,7 +13,7 @@ inline std::int64_t checked_multiply(std::int64_t a, std::int64_t b, const char*
     std::int64_t product = 0;
     if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product)) {
         throw invalid_argument(std::string(what) + ": " + std::to_string(a) + " x " + std::to_string(b) +
-                               " does not fit 64 bits");
+                               " does not fit in 64 bits");
     }
     return product;
 }

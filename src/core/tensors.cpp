@@ -51,7 +51,7 @@ void check_span(const char* name, const any_tensor& t, std::int64_t element_size
             __builtin_mul_overflow(extent - 1, step, &reach) || __builtin_add_overflow(bytes, reach, &bytes)) {
             throw invalid_argument(std::string(name) + " has extents " + text(t.extents) + " and strides " +
                                    text(t.strides) + ", of " + to_string(element_size) +
-                                   "-byte elements: its size does not fit 64 bits");
+                                   "-byte elements: its size does not fit in 64 bits");
         }
     }
     std::int64_t count = 1;
@@ -59,7 +59,7 @@ void check_span(const char* name, const any_tensor& t, std::int64_t element_size
         if (__builtin_mul_overflow(count, t.extents.values[static_cast<std::size_t>(i)], &count) ||
             __builtin_mul_overflow(count, element_size, &bytes)) {
             throw invalid_argument(std::string(name) + " has extents " + text(t.extents) + ", of " +
-                                   to_string(element_size) + "-byte elements: its size does not fit 64 bits");
+                                   to_string(element_size) + "-byte elements: its size does not fit in 64 bits");
         }
     }
 }
@@ -96,8 +96,8 @@ void check_apart(const any_tensor& t) {
             const std::int64_t common = std::gcd(a.stride, b.stride);
             if (before >= common)
                 throw unsupported(both +
-                                  ": cornerturn cannot tell whether their elements overlap; let each axis step "
-                                  "beyond all that the smaller ones span");
+                                  ": cornerturn cannot tell whether their elements overlap; make each axis's stride "
+                                  "larger than the span of all axes with smaller strides");
             if (b.stride / common < a.extent && a.stride / common < b.extent)
                 throw invalid_argument(both + ": their elements overlap");
         }
@@ -275,11 +275,11 @@ void check_tensor_addresses(const any_tensor& source, const any_tensor& destinat
     };
     const std::string both = "destination" + described(destination) +
                              (found == sharing::some ? " overlaps " : " lies among ") + source_name + described(source);
-    if (in_place) throw invalid_argument(both + ": neither copies nor permutations are done in place");
-    if (found == sharing::some) throw invalid_argument(both + ": they must share no element");
+    if (in_place) throw invalid_argument(both + ": copies and permutations cannot be done in place");
+    if (found == sharing::some) throw invalid_argument(both + ": they must not share any element");
     throw unsupported(both +
-                      ": cornerturn cannot tell whether they share elements; let their ranges of addresses be "
-                      "apart");
+                      ": cornerturn cannot tell whether they share elements; place them in separate ranges of "
+                      "addresses");
 }
 
 permuted_tensor::permuted_tensor(const any_tensor& source, const axis_list& axes) {

@@ -58,7 +58,7 @@ TEST(arguments, each_mistake_is_named_with_its_value) {
               "source.data is 0x1002: its elements must be aligned to 4 bytes");
     EXPECT_EQ(destination([](auto& v) { v.data = address(0x2001); }),
               "destination.data is 0x2001: its elements must be aligned to 4 bytes");
-    EXPECT_NE(source([](auto& v) { v.ld = kHuge; }).find("does not fit 64 bits"), std::string::npos);
+    EXPECT_NE(source([](auto& v) { v.ld = kHuge; }).find("does not fit in 64 bits"), std::string::npos);
 }
 
 TEST(arguments, batches) {
@@ -66,7 +66,7 @@ TEST(arguments, batches) {
     EXPECT_NE(refusal(source, {address(0x20000), 6, 4, 4, 3, 23}).find("destination.stride is 23"), std::string::npos);
     EXPECT_NE(refusal(source, {address(0x20000), 6, 4, 4, 3, -1}).find("destination.stride is -1"), std::string::npos);
     EXPECT_NE(refusal({address(0x10000), 4, 6, 6, kHuge, 24}, {address(0x20000), 6, 4, 4, kHuge, 24})
-                  .find("does not fit 64 bits"),
+                  .find("does not fit in 64 bits"),
               std::string::npos);
 }
 
@@ -156,7 +156,7 @@ TEST(copy_arguments, each_mistake_is_named_with_its_value) {
             cuda::copy(tensor_view{address(0x2010), {4, 5}}, b, nullptr);
         }),
         "destination (extents (4, 5), strides (5, 1) at 0x2000) overlaps source (extents (4, 5), strides (5, 1) at "
-        "0x2010): they must share no element");
+        "0x2010): they must not share any element");
     EXPECT_EQ(refusal([&] {
                   cuda::copy(tensor_view<float>{nullptr, {0, 5}}, tensor_view<float>{nullptr, {0, 5}}, nullptr);
               }),
@@ -166,7 +166,7 @@ TEST(copy_arguments, each_mistake_is_named_with_its_value) {
 TEST(copy_arguments, nothing_is_permuted_in_place) {
     const std::string said =
         "destination (extents (6, 4, 5), strides (20, 5, 1) at 0x1000) overlaps permuted source (extents (6, 4, 5), "
-        "strides (1, 30, 6) at 0x1000): neither copies nor permutations are done in place";
+        "strides (1, 30, 6) at 0x1000): copies and permutations cannot be done in place";
     const tensor_view<float> matrices{address(0x1000), {4, 5, 6}};
     EXPECT_EQ(refusal([&] {
                   cuda::permute(matrices, {2, 0, 1}, tensor_view{address(0x1000), {6, 4, 5}}, nullptr);
@@ -265,8 +265,8 @@ TEST(gemm_arguments, each_mistake_is_named_with_its_value) {
     EXPECT_EQ(in_b([](auto& v) { v.data = address(0x2002); }),
               "b.data is 0x2002: its elements must be aligned to 4 bytes");
     EXPECT_EQ(in_c([](auto& v) { v.data = address(0x1010); }),
-              "c (4 x 5 at 0x1010) overlaps a (4 x 6 at 0x1000): they must be apart");
-    EXPECT_NE(in_a([](auto& v) { v.ld = kHuge; }).find("does not fit 64 bits"), std::string::npos);
+              "c (4 x 5 at 0x1010) overlaps a (4 x 6 at 0x1000): they must not overlap");
+    EXPECT_NE(in_a([](auto& v) { v.ld = kHuge; }).find("does not fit in 64 bits"), std::string::npos);
     const batch_view<const float> as{address(0x10000), 4, 6, 6, 3, 24}, bs{address(0x20000), 6, 5, 5, 3, 0};
     EXPECT_NE(refusal(as, bs, {address(0x30000), 4, 5, 5, 3, 19}).find("c.stride is 19"), std::string::npos);
 }
@@ -290,7 +290,7 @@ TEST(gemm_arguments, workspace_lies_apart) {
         return "";
     };
     EXPECT_EQ(refused(0x1050),
-              "options.workspace (256 bytes at 0x1050) overlaps a (4 x 6 at 0x1000): they must be apart");
+              "options.workspace (256 bytes at 0x1050) overlaps a (4 x 6 at 0x1000): they must not overlap");
     EXPECT_NE(refused(0x1f10).find("overlaps b"), std::string::npos);
     EXPECT_NE(refused(0x3000).find("overlaps c"), std::string::npos);
     EXPECT_EQ(refused(0x1060), "");

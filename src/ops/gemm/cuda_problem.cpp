@@ -99,7 +99,7 @@ verdict cuda_gemm::check(gemm_errors* errors) const {
     }
     if (result.passed()) result.fault = low_precision(shape_, sums);
     if (result.passed() && shape_.c_offset > 0 && broken_guard(c_.data(), shape_.c_offset * kSize, stream_) >= 0)
-        result.fault = "what lies before C was overwritten";
+        result.fault = "the memory before C was overwritten";
     for (const auto& [name, buffer] : {std::pair{"A", &a_}, {"B", &b_}, {"C", &c_}, {"the workspace", &workspace_}}) {
         if (result.passed()) result.fault = buffer->check_guards(name, stream_);
     }

@@ -118,7 +118,7 @@ public:
                                .seed = static_cast<std::uint64_t>(given.size("--seed", 1))};
         checked_multiply(checked_multiply(shape.m, shape.n, "--m x --n"), shape.k, "--m x --n x --k");
         if (const dtype type = find_dtype(given.word("--dtype", "f32")); std::string_view(type.name) != "f32")
-            throw invalid_argument(fmt::format("--dtype is {}: products are of f32", type.name));
+            throw invalid_argument(fmt::format("--dtype is {}: products take only f32", type.name));
         return std::make_shared<product_work>(shape);
     }
 
@@ -148,7 +148,7 @@ public:
 
     explanation explain(const arguments& given) const override {
         if (const std::string on = given.word("--on", "cuda"); on != "cuda")
-            throw invalid_argument(fmt::format("--on is '{}': products are computed on cuda", on));
+            throw invalid_argument(fmt::format("--on is '{}': products run only on cuda", on));
         gemm_shape shape{.m = given.size("--m", 4096), .count = given.size("--count", 1)};
         shape.n = given.size("--n", shape.m);
         shape.k = given.size("--k", shape.m);
@@ -188,7 +188,8 @@ public:
         return cells_of(product_grid(groups));
     }
     std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const override {
-        if (size == draw_size::small) throw invalid_argument("--small: products are drawn of any size: leave it out");
+        if (size == draw_size::small)
+            throw invalid_argument("--small: random products have every size: leave out --small");
         return cells_of(product_draws(count, seed));
     }
     bench_contestants contestants(backend on) const override {

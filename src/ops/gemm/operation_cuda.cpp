@@ -81,7 +81,7 @@ public:
         for (const production::gemm_plan& plan : plans) {
             all.push_back({production::name_of(plan.tuned), [plan, space, on] {
                                if (!production::multiply_on_gpu(plan, static_cast<float*>(space->get), on))
-                                   throw unsupported("no kernel for operands that lie so");
+                                   throw unsupported("no kernel takes operands of this layout");
                            }});
         }
         return all;

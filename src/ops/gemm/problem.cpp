@@ -80,7 +80,7 @@ gemm_shape gemm_shape::with_layout() const {
 gemm_shape gemm_shape::checked() const {
     if (k > kMostTerms) {
         throw invalid_argument(
-            fmt::format("k is {}: the verifier takes sums of up to {} products in single precision", k, kMostTerms));
+            fmt::format("k is {}: the verifier takes at most {} products in a sum in single precision", k, kMostTerms));
     }
     return with_layout();
 }
@@ -307,7 +307,7 @@ verdict host_gemm::check() const {
         }
         return true;
     };
-    if (!untouched(0, lies.offset)) result.fault = "what lies before C was overwritten";
+    if (!untouched(0, lies.offset)) result.fault = "the memory before C was overwritten";
     coordinates line = lies.line(0);
     for (std::int64_t i = 0; i + 1 < lies.lines() && result.passed(); ++i) {
         const coordinates next = lies.line_behind(line);

@@ -41,7 +41,7 @@ struct named_permutation {
         const std::string shape = given.word(kShape, list_text(standard));
         if (extents.size() > kMostAxes)
             throw invalid_argument(
-                fmt::format("{} is {}: it has {} axes, and can have 32", kShape, shape, extents.size()));
+                fmt::format("{} is {}: it has {} axes: the limit is 32", kShape, shape, extents.size()));
         std::int64_t bytes = element_size;
         for (std::int64_t n : extents) {
             if (n < 0) throw invalid_argument(fmt::format("{} is {}: an extent must not be negative", kShape, shape));
@@ -50,8 +50,8 @@ struct named_permutation {
         for (std::int64_t n : extents) {
             if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(n, 1), &bytes) || bytes > kMostBytes)
                 throw invalid_argument(
-                    fmt::format("{} is {}: no machine has address space for so many elements of {} {}", kShape, shape,
-                                element_size, element_size == 1 ? "byte" : "bytes"));
+                    fmt::format("{} is {}: this is more than the address space of any machine, with elements of {} {}",
+                                kShape, shape, element_size, element_size == 1 ? "byte" : "bytes"));
         }
         // Reverse the axes, as numpy does. For the standard shape, use the most common permutation.
         numbers otherwise(extents.size());
@@ -77,7 +77,7 @@ private:
                 throw invalid_argument(fmt::format("{} is {}: axis {} must be from {} to {}: {}, which has {}", kAxes,
                                                    word, axis, -rank, rank - 1, of, axes_text(rank)));
             const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
-            if (seen[at]) throw invalid_argument(fmt::format("{} is {}: axis {} comes twice", kAxes, word, at));
+            if (seen[at]) throw invalid_argument(fmt::format("{} is {}: axis {} appears twice", kAxes, word, at));
             seen[at] = true;
             axes.push_back(static_cast<int>(at));
         }
@@ -286,7 +286,7 @@ permutation_work::permutation_work(const dtype& type, const strided_shape& shape
     for (int i = 0; i < pattern.destination.rank; ++i) {
         const strided_axis& a = pattern.destination.axes[i];
         if (a.destination < span)
-            throw invalid_argument("axes of the destination interleave, so gaps cannot be told from elements: " +
+            throw invalid_argument("axes of the destination interleave, and gaps cannot be told from elements: " +
                                    shape.text());
         span += (a.extent - 1) * a.destination;
     }

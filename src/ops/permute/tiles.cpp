@@ -67,7 +67,7 @@ tile_plan plan_of(const strided_words& w, const steps_of_axes& steps) {
         const strided_axis& a = w.axes[i];
         const std::int64_t inside = steps[static_cast<std::size_t>(i)], along = (a.extent + inside - 1) / inside;
         if (__builtin_mul_overflow(tiles, along, &tiles) || tiles > kMostTiles)
-            throw unsupported("a grid has 2147483647 blocks at most");
+            throw unsupported("a grid has at most 2147483647 blocks");
         if (inside == 1) {
             p.outer_extents[p.outer_rank] = a.extent;
             p.outer[p.outer_rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};

@@ -34,7 +34,7 @@ struct tuned {
         .kernel = kKernel, .transposed = kTransposed, .pack_a = kPackA, .pack_b = kPackB, .parts = kParts, .us = 0};
     static void run(const gemm_work& work) {
         const production::gemm_plan plan = production::plan_of(production::as_computed(work), kTuning, kThree);
-        if (!multiply(plan, work.workspace, kThree)) decline("has no kernel for operands that lie so");
+        if (!multiply(plan, work.workspace, kThree)) decline("has no kernel for operands of this layout");
     }
     static std::int64_t workspace(const gemm_work& work) {
         return production::plan_of(production::as_computed(work), kTuning, kThree).space.floats;

@@ -74,7 +74,7 @@ void product_operands::check_addresses() const {
     for (const product_operand& each : read_or_written()) {
         check_address(each.matrix.name, each.address, sizeof(float));
         if (&each != &c && share_bytes(each.bytes, c.bytes))
-            throw invalid_argument(c.text() + " overlaps " + each.text() + ": they must be apart");
+            throw invalid_argument(c.text() + " overlaps " + each.text() + ": they must not overlap");
     }
 }
 
@@ -83,7 +83,7 @@ void product_operands::check_workspace_apart(std::uintptr_t address, std::int64_
     for (const product_operand& each : read_or_written()) {
         if (share_bytes(each.bytes, {address, {1, 0}, {1, 0}, bytes}))
             throw invalid_argument("options.workspace (" + to_string(bytes) + " bytes at " + hex(address) +
-                                   ") overlaps " + each.text() + ": they must be apart");
+                                   ") overlaps " + each.text() + ": they must not overlap");
     }
 }
 

@@ -105,7 +105,7 @@ gemm_work as_computed(const gemm_work& work) {
     // alpha may be anything. With -0, beta C keeps its sign if it is 0.
     if (result.k == 0) result.alpha = work.beta == 0 ? 0.0f : -0.0f;
     const bool empty = work.m == 0 || work.n == 0 || work.count == 0;
-    if (result.k > kMostK && !empty) throw unsupported("k is " + std::to_string(work.k) + ": products take up to 2^33");
+    if (result.k > kMostK && !empty) throw unsupported("k is " + std::to_string(work.k) + ": it must be at most 2^33");
     return result;
 }
 

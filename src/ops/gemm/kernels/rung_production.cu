@@ -40,7 +40,7 @@ void run_production(const gemm_work& given) {
         decline("takes the emulator long, which runs every block of it: m * n * k can be 15e9");
     const gpu on = this_gpu();
     if (!multiply(production::plan_of(work, on, true), work.workspace, on))
-        decline("has no kernel for operands that lie so");
+        decline("has no kernel for operands of this layout");
 }
 
 std::int64_t workspace(const gemm_work& work) {

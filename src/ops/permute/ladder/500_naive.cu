@@ -39,7 +39,7 @@ struct naive {
         for (int axis = 0; axis < work.rank; ++axis) elements *= work.extents[axis];
         if (elements == 0) return;
         const std::int64_t blocks = (elements + kNaiveThreads - 1) / kNaiveThreads;
-        if (blocks > 0x7fffffff) decline("a grid has 2147483647 blocks at most: 549755813632 elements");
+        if (blocks > 0x7fffffff) decline("a grid has at most 2147483647 blocks: 549755813632 elements");
         launch(launch_shape{dim3(static_cast<unsigned>(blocks)), dim3(kNaiveThreads)}, permute_naive<T>, work,
                elements);
     }
