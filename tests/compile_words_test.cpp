@@ -390,7 +390,7 @@ TEST(nvcc_words, refused) {
     for (const words& all : {words{"-shared"}, {"--shared"}, {"-Xcompiler", "-shared"}})
         EXPECT_NE(refusal(all).find("shared: kernels cannot be in a shared library here"), std::string::npos) << all[0];
     EXPECT_EQ(refusal({"-Xcompiler", "-fsanitize=thread"}),
-              "-fsanitize=thread: the emulator itself takes the calls that g++ inserts for it");
+              "-fsanitize=thread: the emulator uses the same calls that g++ inserts for it");
     for (const char* const word : {"-run", "--run-args", "--dryrun", "-clean", "-r", "--list-gpu-arch"})
         EXPECT_EQ(refusal({word}).rfind(std::string(word) + ": ", 0), 0u) << word;
 }

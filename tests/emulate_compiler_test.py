@@ -167,7 +167,7 @@ class Compiler(Emulate):
         for words in (["cc", "-MD", "-o", "program"], ["cc", "-c", "-MMD", "-MF", "all.d"], ["cc", "-M", "-MF", "all.d"], ["emulate", "-MD", "-o", "p"]):
             found = self.run_program(*words, "one.cu", "two.cu")
             self.assertEqual((found.returncode, found.stdout, found.stderr),
-                             (2, "", "cornerturn: one file of dependencies, which -MF or -o names, cannot be of several sources\n"))
+                             (2, "", "cornerturn: -MF and -o name one file of dependencies, and there are several sources\n"))
         self.assertEqual(sorted(path.name for path in self.folder.glob("*")), ["one.cu", "two.cu"])
         self.assertEqual(self.run_program("cc", "-MMD", "one.cu", "two.cu").returncode, 0)
         for name in ("one", "two"):

@@ -175,7 +175,7 @@ class Hazards(Emulate):
                 found = self.run_program("emulate", program, "--", threads)
                 self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (0, "cudaErrorIllegalAddress"), (size, found.stderr))
                 self.assertRegex(found.stderr, r"^cornerturn: stack_overflow: holds: block .* overflows the emulator's stack of 16 KiB a thread with "
-                                               r"its local variables at locals.cu:\d+: --stack gives it more\n$")
+                                               r"its local variables at locals.cu:\d+; --stack makes it larger\n$")
             if size == 1100 << 10:
                 found = self.run_program("emulate", program, "--stack", "1200", "--", "32")
                 self.assertEqual((found.stdout.splitlines()[0], found.stderr), ("cudaSuccess", ""))

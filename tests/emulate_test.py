@@ -359,8 +359,8 @@ class Sample(Emulate):
         for kernel, one in expected.items():
             self.assertEqual(counted[kernel]["metrics"], one["metrics"], kernel)
             self.assertEqual(one["blocks_run"], one["blocks"])
-        self.assertRegex(found.stderr, r"^cornerturn: --sample: add: \d+ of 2068 blocks ran, which stand for the others; "
-                         r"the program's results are not whole\n$")
+        self.assertRegex(found.stderr, r"^cornerturn: --sample: add: \d+ of 2068 blocks ran and stand for the others; "
+                         r"the program's results are incomplete\n$")
         self.assertLess(counted["add"]["blocks_run"], 200)
         # What differs, or may see what others do, runs whole.
         for kernel in ("triangle", "pitched", "histogram"):
@@ -382,9 +382,9 @@ class Budgets(Emulate):
 
     def test_that_make_no_sense_are_refused_before_anything_runs(self):
         name = self.write("transpose.cu", TRANSPOSE)
-        for budget, part in (("transpose", "names no kernel"), ("transpose: loads <= 4", "is no metric; there are"),
-                             ("transpose: load.requests = 4", "is no comparison"), ("transpose: load.requests <= many", "is no number"),
-                             ("transpose: ", "is no limit")):
+        for budget, part in (("transpose", "names no kernel"), ("transpose: loads <= 4", "is not a metric: the metrics are"),
+                             ("transpose: load.requests = 4", "is not a comparison"), ("transpose: load.requests <= many", "is not a number"),
+                             ("transpose: ", "is not a limit")):
             found = self.run_program("emulate", name, "--budget", budget)
             self.assertEqual((found.returncode, found.stdout), (2, ""), budget)
             self.assertIn(part, found.stderr)

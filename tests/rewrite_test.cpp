@@ -175,8 +175,8 @@ int main() {
 
 TEST(launches, refused) {
     const std::string begin = "# 7 \"a.cu\"\nvoid f() {\n";
-    EXPECT_EQ(refusal(begin + "k<<<1, 1>>>;\n}"), "a.cu:8: a launch <<<...>>> without its arguments in brackets");
-    EXPECT_EQ(refusal("<int><<<1, 1>>>(2)"), ":1: a launch <<<...>>> of what is no kernel's name");
+    EXPECT_EQ(refusal(begin + "k<<<1, 1>>>;\n}"), "a.cu:8: the launch <<<...>>> has no argument list in brackets");
+    EXPECT_EQ(refusal("<int><<<1, 1>>>(2)"), ":1: the launch <<<...>>> does not follow a kernel's name");
 }
 
 // ---- Kernels ----
@@ -246,8 +246,9 @@ TEST(kernels, keep_the_lines_of_what_follows) {
 }
 
 TEST(kernels, refused) {
-    EXPECT_EQ(refusal("# 3 \"a.cu\"\n__global__ int x;"), "a.cu:3: __global__ before what is no function");
-    EXPECT_EQ(refusal("# 3 \"a.cu\"\n\n__global__ void (*f)(int);"), "a.cu:4: __global__ before what is no function");
+    EXPECT_EQ(refusal("# 3 \"a.cu\"\n__global__ int x;"), "a.cu:3: __global__ is not followed by a function");
+    EXPECT_EQ(refusal("# 3 \"a.cu\"\n\n__global__ void (*f)(int);"),
+              "a.cu:4: __global__ is not followed by a function");
 }
 
 // ---- Variables ----

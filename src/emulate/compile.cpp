@@ -257,7 +257,7 @@ words dependencies_of(const compilation& what, const std::string& source) {
     if (!lists && !compiles_too) return {};
     // As nvcc's documentation has it.
     if (what.sources.size() > 1 && (has({"-MF"}) || (compiles_too && !what.output.empty())))
-        throw invalid_argument("one file of dependencies, which -MF or -o names, cannot be of several sources");
+        throw invalid_argument("-MF and -o name one file of dependencies, and there are several sources");
     const std::string object = what.output.empty() || lists ? own_path(what, source, ".o") : what.output;
     if (compiles_too && !has({"-MF"}))
         flags.insert(flags.end(), {"-MF", fs::path(object).replace_extension(".d").string()});
@@ -294,7 +294,7 @@ void link_device(const compilation& what, const installation& here) {
                     "/dev/null",
                     "-o",
                     what.output.empty() ? own_path(what, "a_dlink", ".o") : what.output};
-    if (run_program(all) != 0) throw error("no object can be made");
+    if (run_program(all) != 0) throw error("the objects cannot be joined");
 }
 
 }  // namespace
@@ -307,7 +307,7 @@ void compile(const compilation& what) {
     if (what.makes == product::device_link) return link_device(what, here);
     if (what.sources.empty() && (what.objects.empty() || !links)) throw invalid_argument("no file to compile");
     if (what.makes == product::objects && what.sources.size() > 1 && !what.output.empty())
-        throw invalid_argument("-o names one file, but -c makes one of each source");
+        throw invalid_argument("-o names one file, but -c makes one for each source");
     const workshop shop;
     words objects;
     std::string text;
@@ -334,7 +334,7 @@ std::string compiled_program(compilation what) {
     const installation here = find_installation();
     if (what.sources.empty()) throw invalid_argument("no file to compile");
     if (what.makes != product::program)
-        throw invalid_argument("emulate runs a program, and these options make none: use `cornerturn cc`");
+        throw invalid_argument("emulate needs a program to run, and these options make none: use `cornerturn cc`");
     require_files(what.sources);
     require_files(what.objects);
     std::vector<source_compiler> all;

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 workshop::workshop() {
     std::string name = (fs::temp_directory_path() / "cornerturn-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw error("no folder can be made in " + fs::temp_directory_path().string());
+    if (mkdtemp(name.data()) == nullptr) throw error("cannot make a folder in " + fs::temp_directory_path().string());
     path_ = name;
 }
 

@@ -49,7 +49,7 @@ installation find_installation() {
         found.include = CORNERTURN_SOURCE_DIR "/include";
         library = CORNERTURN_EMULATE_LIBRARY;
     }
-    if (!fs::exists(library, none)) throw error(library.string() + " is missing: build or install cornerturn whole");
+    if (!fs::exists(library, none)) throw error(library.string() + " is missing: build or install all of cornerturn");
     found.libraries = split(CORNERTURN_EMULATE_LINKS);
     found.libraries.insert(found.libraries.begin(), library.string());
     return found;

@@ -96,8 +96,8 @@ void skip_to_launch(const std::string& object, const symbol& kernel) {
                          std::fread(code.data(), 1, code.size(), file.get()) == code.size();
     const std::size_t own = is_read ? code.find(std::string(kAddress) + std::string(kJump)) : code.npos;
     if (own == code.npos || !code.starts_with(room))
-        throw error(
-            fmt::format("{}: g++ made no jump of the kernel {}", object, emulator::demangle(kernel.name.c_str())));
+        throw error(fmt::format("{}: g++ compiled the kernel {} to code without a jump", object,
+                                emulator::demangle(kernel.name.c_str())));
     const auto distance = static_cast<std::int32_t>(own + kAddress.size() - kKernelRoom);
     std::string entry = std::string(kAddress) + std::string(kJump) + std::string(4, 0);
     std::memcpy(entry.data() + kKernelRoom - 4, &distance, 4);

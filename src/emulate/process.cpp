@@ -24,7 +24,7 @@ struct outlet {
     std::string* into;
 
     explicit outlet(std::string* text) : into(text) {
-        if (into != nullptr && pipe2(ends.data(), O_CLOEXEC) != 0) throw error("the system has no pipe left");
+        if (into != nullptr && pipe2(ends.data(), O_CLOEXEC) != 0) throw error("the system cannot open another pipe");
     }
     ~outlet() {
         for (const int end : ends)

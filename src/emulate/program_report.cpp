@@ -71,7 +71,7 @@ std::vector<kernel_report> read_report(const std::string& text) {
         }
         return all;
     } catch (const json::exception& wrong) {
-        throw error(fmt::format("the program left no record of its kernels that can be read: {}", wrong.what()));
+        throw error(fmt::format("cannot read the program's record of its kernels: {}", wrong.what()));
     }
 }
 
@@ -91,22 +91,22 @@ budget budget::parse(const std::string& text) {
         const std::size_t sign = part.find_first_of("<>=");
         const std::size_t behind = sign == part.npos ? sign : part.find_first_not_of("<>=", sign);
         if (behind == part.npos)
-            throw invalid_argument(fmt::format("--budget: '{}' is no limit: write it like {}", part, example));
+            throw invalid_argument(fmt::format("--budget: '{}' is not a limit: write it like {}", part, example));
         limit one{trimmed(part.substr(0, sign)), part.substr(sign, behind - sign), 0};
         const std::string bound = trimmed(part.substr(behind));
         char* rest = nullptr;
         one.bound = std::strtod(bound.c_str(), &rest);
         if (bound.empty() || *rest != 0)
-            throw invalid_argument(fmt::format("--budget: '{}' is no number in '{}'", bound, part));
+            throw invalid_argument(fmt::format("--budget: '{}' is not a number in '{}'", bound, part));
         const std::vector<std::string> comparisons{"<=", "<", "==", ">=", ">"};
         if (std::find(comparisons.begin(), comparisons.end(), one.comparison) == comparisons.end())
-            throw invalid_argument(fmt::format("--budget: '{}' is no comparison; there are {}", one.comparison,
-                                               fmt::join(comparisons, " ")));
+            throw invalid_argument(fmt::format("--budget: '{}' is not a comparison: the comparisons are {}",
+                                               one.comparison, fmt::join(comparisons, " ")));
         if (find_reading(one.metric) == nullptr) {
             std::vector<std::string> names;
             for (const emulator::reading& known : emulator::readings()) names.push_back(known.name);
             throw invalid_argument(
-                fmt::format("--budget: '{}' is no metric; there are {}", one.metric, fmt::join(names, ", ")));
+                fmt::format("--budget: '{}' is not a metric: the metrics are {}", one.metric, fmt::join(names, ", ")));
         }
         made.limits.push_back(one);
         begin = end + 1;

@@ -138,7 +138,7 @@ private:
 
     void kernel(std::size_t at) {
         const declaration found = declared_at(tokens_, tokens_.next(at));
-        if (!found.is_function) refuse(at, "__global__ before what is no function");
+        if (!found.is_function) refuse(at, "__global__ is not followed by a function");
         const std::size_t parameters_end = behind_parameters(found);
         if (pass_ == pass::device) {
             const std::size_t body = body_of(parameters_end, &code::device);
@@ -310,7 +310,7 @@ private:
             ++end;
         }
         const std::size_t open = end < tokens_.size() ? tokens_.next(end + 2) : end;
-        if (!tokens_.is(open, "(")) refuse(at, "a launch <<<...>>> without its arguments in brackets");
+        if (!tokens_.is(open, "(")) refuse(at, "the launch <<<...>>> has no argument list in brackets");
         const std::size_t begin = beginning_of_callee(last);
         const std::string configuration = on_one_line(at + 3, end);
         tokens_.blank(at, end + 3);
@@ -330,12 +330,12 @@ private:
             if (tokens_.is(at, ">")) {
                 const std::size_t opening = tokens_.beginning_of_arguments(at);
                 at = opening < tokens_.size() ? tokens_.before(opening) : opening;
-                if (at == tokens_.size()) refuse(last, "a launch <<<...>>> of what is no kernel's name");
+                if (at == tokens_.size()) refuse(last, "the launch <<<...>>> does not follow a kernel's name");
                 continue;
             }
             if (tokens_.is(at, ")") || tokens_.is(at, "]")) {
                 const std::size_t opening = tokens_.partner_before(at);
-                if (opening == tokens_.size()) refuse(last, "a launch <<<...>>> of what is no kernel's name");
+                if (opening == tokens_.size()) refuse(last, "the launch <<<...>>> does not follow a kernel's name");
                 const std::size_t left = tokens_.before(opening);
                 const bool is_postfix = is_name(left) || tokens_.is(left, ")") || tokens_.is(left, "]") ||
                                         (tokens_.is(left, ">") && tokens_.beginning_of_arguments(left) < left);

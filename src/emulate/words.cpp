@@ -274,7 +274,7 @@ private:
         if (word.starts_with("-std=")) return standard(word.substr(5));
         if (word == "-shared") throw invalid_argument(fmt::format("-shared: {}", kRefused.at("shared")));
         if (word == "-fsanitize=thread")
-            throw invalid_argument(word + ": the emulator itself takes the calls that g++ inserts for it");
+            throw invalid_argument(word + ": the emulator uses the same calls that g++ inserts for it");
         if (word.starts_with("-l") && kLibrariesHere.count(word.substr(2)) != 0) return;
         if (word.starts_with("-Wl,") || word == "-static" || word == "-rdynamic" || word.starts_with("-l") ||
             word.starts_with("-L"))

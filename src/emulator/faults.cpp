@@ -207,7 +207,7 @@ std::string worker::describe(const fault& what) const {
         default:
             text = fmt::format("overflows the emulator's stack of {} KiB a thread with its local variables at {}",
                                (stacks_.bytes() - kStackReserve) >> 10, line);
-            if (keep_going_) text += ": --stack gives it more";
+            if (keep_going_) text += "; --stack makes it larger";
             break;
     }
     return text;

@@ -164,7 +164,7 @@ interruptible::interruptible(worker& self, double block_seconds)
     event._sigev_un._tid = gettid();
     if (timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) {
         sigaltstack(&stack_before_, nullptr);
-        throw error("the system has no timer for the emulator: only --timeout 0 can run");
+        throw error("the system has no timer for the emulator: use --timeout 0");
     }
     own_clock = {timer_, block_seconds / kTicks, self.blocks_begun(), 0};
     set_timer(timer_, own_clock.tick);

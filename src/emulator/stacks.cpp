@@ -28,7 +28,9 @@ bool kernel_stacks::resize(std::size_t kernel_bytes) {
     const std::size_t all = bytes * kMaxThreads + kHeadroom + kGuard;
     void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
-        throw error(fmt::format("the system has no memory for the emulator's stacks ({} MiB a core)", (all >> 20) + 1));
+        throw error(
+            fmt::format("the system does not have enough memory for the emulator's stacks ({} MiB for each core)",
+                        (all >> 20) + 1));
     }
     if (kernel_bytes == kKernelStackBytes) madvise(memory, all, MADV_HUGEPAGE);
     mprotect(memory, kGuard, PROT_NONE);

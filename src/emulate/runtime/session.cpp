@@ -108,7 +108,7 @@ kernel_counters session_report::operator[](const std::string& kernel) const {
 std::vector<counted_line> session_report::lines(const std::string& kernel) const {
     if (!with_lines_)
         throw std::logic_error(
-            "cornerturn::emulator::session counts no lines: give it session_options with lines = true");
+            "cornerturn::emulator::session counts no lines: set lines = true in its session_options");
     if (!ran(kernel)) throw std::out_of_range("cornerturn::emulator::session: " + never_ran(kernel, kernels()));
     std::map<std::tuple<std::string, std::string, int>, access_counters> sums;
     for (const kernel_launch& launch : launches_) {
