@@ -150,7 +150,7 @@ std::string explain_kernel(const kernel& k, const invocation& asked) {
     std::string out = (*fence != 0 ? heading : lab::wrapped(heading, 2)) + "\n" + notes_of(k, as);
     if (!lines.rows.empty()) out += "\n" + lines.print(as);
     if (steps.empty()) return out;
-    out += "\nWarp 0 of the first tile: each access of the kernel, the first time that it comes by.\n";
+    out += "\nWarp 0 of the first tile: each access of the kernel, the first time that the warp makes it.\n";
     for (const report::warp_step& s : steps) {
         out += fmt::format("\n{}:{}  {}{}\n", s.access->file, s.access->line, report::step_text(*s.access),
                            s.times > 1 ? fmt::format("; {} times", s.times) : "");

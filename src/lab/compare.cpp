@@ -171,7 +171,7 @@ std::string change_between(const kernel& from, const kernel& to) {
         return fmt::format("The variant alone: {} -> {}.", variant(from), variant(to));
     if (const std::string forth = change_since(from, to); !forth.empty()) return forth;
     if (const std::string back = change_since(to, from); !back.empty()) return fmt::format("Undone: {}", back);
-    return "More than one thing: they are no neighbours in the ladder.";
+    return "More than one thing: the kernels are not neighbours in the ladder.";
 }
 
 std::string launch_of(const result& r) {
@@ -234,7 +234,7 @@ std::string show_comparison(const result& r, format as) {
     if (as == format::csv) return t.print(as);
     const bool on_terminal = as == format::table;
     const std::string heading = on_terminal ? wrapped(profile_heading(r), 2) : profile_heading(r);
-    if (all.empty()) return heading + "\nnothing to compare: the emulator cannot run this kernel\n";
+    if (all.empty()) return heading + "\nThere is nothing to compare: the emulator cannot run this kernel.\n";
     return heading +
            fmt::format(
                "\nemulator beside Nsight Compute {}, {}: {} of the counters that it models equal\n\n", r.hardware->ncu,
@@ -270,16 +270,16 @@ std::string explain_difference(const result& before, const result& after) {
         }
         constexpr double kWorthTelling = 0.02;
         if (most != nullptr && weight > kWorthTelling * total) {
-            text += fmt::format("What changed most is {}.", change_of(*most, *before.counts, *after.counts));
+            text += fmt::format("The largest change: {}.", change_of(*most, *before.counts, *after.counts));
         } else if (before.launched && after.launched && threads_of(before) != threads_of(after)) {
             text += fmt::format(
-                "No counter that can be modelled changed: {} threads do the work of {}. What that does to the loads in "
-                "flight only a GPU tells (--on cuda --counters).",
+                "No counter of the emulator changed: {} threads do the work of {}. Only a GPU shows what that does to "
+                "the bytes in flight (--on cuda --counters).",
                 grouped(threads_of(after)), grouped(threads_of(before)));
         } else {
             text +=
-                "No counter that can be modelled changed: what differs is the order of blocks, or what no counter "
-                "sees.";
+                "No counter of the emulator changed: the kernels differ in the order of blocks, or in what no counter "
+                "shows.";
         }
     }
     if (before.hardware && after.hardware) {

@@ -194,8 +194,7 @@ std::string show_profile(const result& r, format as) {
             t.rows.push_back({m.name, value(((*r.counts).*m.where)[m.op]), reading(r, m)});
         for (emulator::direction op : {kLoad, kStore}) {
             t.rows.push_back({fmt::format("derived.shared_conflicts_{}", op == kLoad ? "ld" : "st"),
-                              value(r.counts->shared_conflicts[op]),
-                              "wavefronts above the least that the requests could cost"});
+                              value(r.counts->shared_conflicts[op]), "wavefronts beyond the fewest possible"});
         }
     }
     if (r.hardware) add_hardware(r, as, t);
