@@ -90,9 +90,11 @@ TEST(permute, refuses_what_is_no_permutation) {
     EXPECT_EQ(refusal(given({{"--shape", "9223372036854775808"}})),
               "--shape is 9223372036854775808: one of its numbers does not fit in 64 bits");
     EXPECT_EQ(refusal(given({{"--shape", "4294967296,4294967296"}})),
-              "--shape is 4294967296,4294967296: this is more than the address space of any machine, with elements of 4 bytes");
+              "--shape is 4294967296,4294967296: this is more than the address space of any machine, with elements of "
+              "4 bytes");
     EXPECT_EQ(refusal(given({{"--shape", "0,9223372036854775807,4"}})),
-              "--shape is 0,9223372036854775807,4: this is more than the address space of any machine, with elements of 4 bytes");
+              "--shape is 0,9223372036854775807,4: this is more than the address space of any machine, with elements "
+              "of 4 bytes");
     std::string many = "1";
     for (int i = 1; i < 33; ++i) many += ",1";
     EXPECT_EQ(refusal(given({{"--shape", many.c_str()}})), "--shape is " + many + ": it has 33 axes: the limit is 32");
