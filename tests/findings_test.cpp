@@ -87,7 +87,7 @@ TEST(findings, open_a_page_of_several_in_three_sentences_of_different_kinds) {
     const auto found = findings_of(all);
     ASSERT_EQ(found.size(), 3u);
     EXPECT_THAT(found[0], HasSubstr("transposes"));
-    EXPECT_THAT(found[1], HasSubstr("There, cornerturn runs products"));
+    EXPECT_THAT(found[1], HasSubstr("On the same device, cornerturn runs products"));
     EXPECT_THAT(found[2], HasSubstr("transpose/production is the fastest"));
     const std::string page = markdown(make_page(all), [](const std::string&) { return ""; });
     EXPECT_TRUE(page.starts_with("# cornerturn: 5 results\n\n" + found[0])) << page.substr(0, 300);
@@ -102,7 +102,7 @@ TEST(headline, shows_every_bench_that_has_peers) {
     for (const char* told :
          {"Transposes on NVIDIA H200", "Permutations on NVIDIA H200", "Permutations on 16 host cores", ">cuTENSOR<",
           ">cuBLAS geam<", ">JAX<", ">numpy<", ">39 x slower<", ">0.31<",
-          "cornerturn runs at 0.97 to 1.08 of memcpy's speed, PyTorch at 0.31 to 0.75"})
+          "cornerturn's median speed is 0.97 to 1.08 of memcpy's, PyTorch's 0.31 to 0.75"})
         EXPECT_THAT(svg, HasSubstr(told));
     EXPECT_THAT(svg, Not(HasSubstr("copy kernel")));
     EXPECT_FALSE(headline(results({"bench_transpose"})).has_value());

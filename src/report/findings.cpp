@@ -199,7 +199,7 @@ std::vector<std::string> findings_of(const std::vector<document>& documents) {
         if (found.empty() || all.size() == kMost) continue;
         const std::string where = fmt::format("On {}, ", device_text(d->device));
         const bool again = where == before && found.front().starts_with(where);
-        all.push_back(again ? "There, " + found.front().substr(where.size()) : found.front());
+        all.push_back(again ? "On the same device, " + found.front().substr(where.size()) : found.front());
         before = where;
     }
     return all;
@@ -235,9 +235,9 @@ std::optional<drawing> headline(const std::vector<document>& documents) {
         const auto [least, most] = std::minmax_element(all.begin(), all.end());
         return fmt::format("{:.2f} to {:.2f}", *least, *most);
     };
-    chart.title = fmt::format("cornerturn runs at {} of memcpy's speed", range(ours));
-    if (!pytorch.empty()) chart.title += ", PyTorch at " + range(pytorch);
-    chart.below = "Bars: median speed over all shapes, as a fraction of memcpy's, which is the vertical line";
+    chart.title = fmt::format("cornerturn's median speed is {} of memcpy's", range(ours));
+    if (!pytorch.empty()) chart.title += ", PyTorch's " + range(pytorch);
+    chart.below = "Bars: the median over all shapes. The vertical line is memcpy's speed";
     return draw(chart);
 }
 
