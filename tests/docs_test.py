@@ -172,15 +172,15 @@ def figures():
     v2, v3 = times["coarsening"]["padded@16x16"], times["coarsening"]["padded@32x8"]
     yield f"v3 is {v2 / v3:.2f} times as fast as v2"
     yield f"{times['coarsening']['padded@32x32'] / v2 - 1:.0%}".replace("%", " % *slower* than v2")
-    yield f"four elements each: it is {v2 / times['coarsening']['padded@16x4']:.2f} times as fast as v2"
+    yield f"each with four elements. It is {v2 / times['coarsening']['padded@16x4']:.2f} times as fast as v2"
     yield f"It is {v2 / times['coarsening']['rolled@32x8']:.2f} times as fast as v2"
-    yield f"It gives the other {times['coarsening']['rolled@32x8'] / v3:.2f}."
+    yield f"overlap and fewer instructions give the other {times['coarsening']['rolled@32x8'] / v3:.2f}."
     yield f"(`padded@32x4`) gain another {v3 / times['coarsening']['padded@32x4'] - 1:.0%}".replace("%", " %")
-    yield f"on an H200 K2 is {times['vectors']['padded@32x32'] / times['vectors']['vectorized@8x32']:.1f} times as fast as K1"
+    yield f"On an H200 the float4 kernel (K2) is {times['vectors']['padded@32x32'] / times['vectors']['vectorized@8x32']:.1f} times as fast as the scalar one (K1)"
     layouts = measured("why_layouts")
     yield f"{layouts['strided@plain'][1][shared_loads] / 1e6:,.0f} million loads of 4 bytes"
     yield f"{layouts['blocked@plain'][1][shared_loads] / 1e6:,.0f} million loads of 16 bytes, 3 wavefronts each, {layouts['blocked@plain'][1][wavefronts] / 1e6:,.0f} million in all"
-    yield f"{layouts['blocked@padded'][1][shared_loads] / 1e6:,.0f} million loads are left"
+    yield f"{layouts['blocked@padded'][1][shared_loads] / 1e6:,.0f} million loads remain"
     yield f"wavefronts each: {layouts['blocked@padded'][1][wavefronts] / 1e6:,.0f} million"
     yield f"On the H200 it is {times['layouts']['strided@padded'] / times['layouts']['blocked@plain']:.2f}"
     counted = measured_counters("counters_transpose_4096x4096_f32", "smsp__inst_executed.sum")
