@@ -17,20 +17,19 @@
 ///   read, on pages that have elements, and their values do not matter.
 /// - **Elements** have any trivially copyable type, of any size.
 /// - **Strides** may have any sign. The source may repeat elements: a stride may be 0, and axes may overlap.
-/// - **Destination**: its elements are distinct. Sort its axes by stride: each axis must step past everything that the
-///   axes with smaller strides span. Where just two axes interleave, the library works out whether elements coincide.
-///   What is left is `unsupported`.
+/// - **Destination**: its elements are distinct. If its axes are sorted by stride, each stride is larger than all
+///   that the axes with smaller strides span. If just two axes interleave, the library works out whether elements
+///   coincide. If it cannot tell, the call is `unsupported`.
 /// - **Aliasing**: source and destination share no element. They may interleave as slices of one larger tensor do. If
 ///   the library cannot tell whether they share an element, the call is `unsupported`. A tensor that is copied to
 ///   itself stays as it is. Nothing is permuted in place.
 /// - **Alignment**: an address is a multiple of alignof(T).
 /// - **Threads**: any number may call at once. oneTBB shares the work out: to the cores of the arena that the caller is
-///   in, or to as many threads as host_options says. One thread works without oneTBB. Each thread keeps up to 2 MiB for
-///   the next call.
+///   in, or to as many threads as host_options says. With one thread, oneTBB is not used. Each thread keeps up to 2 MiB
+///   for the next call.
 /// - **Empty** tensors: the call does nothing, and the pointer may be null.
 /// - **Errors** are found before anything is written. An invalid_argument names the argument, its value and what it
-/// must
-///   be. There is one exception: after a `std::bad_alloc` part of the destination may have been written.
+///   must be. There is one exception: after a `std::bad_alloc` part of the destination may have been written.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +69,8 @@ void copy(const tensor_view<const std::type_identity_t<T>>& source, const tensor
 /// Permutes the axes of a tensor.
 /// @param source The source.
 /// @param axes The permutation: one number for each axis, in braces, {0, 2, 3, 1}, or in a container.
-/// @param destination The destination. The extent of axis k is that of axis axes[k] of the source. T is deduced from
-/// it.
+/// @param destination The destination. The extent of axis k is that of axis axes[k] of the source. T is deduced
+/// from it.
 /// @param options How many threads to use.
 /// @throws invalid_argument if `axes` is no permutation, extents or strides do not fit, an address is wrong, or source
 /// and destination overlap.

@@ -1,5 +1,5 @@
 /// @file
-/// The exceptions that the library throws. Every message is one sentence that names the wrong value.
+/// The exceptions that the library throws. Every message is one sentence. It names the wrong value, or CUDA's error.
 #pragma once
 
 #include <stdexcept>

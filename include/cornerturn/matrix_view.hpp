@@ -14,8 +14,8 @@
 ///
 /// - **Const**: a view of const elements can be a source, but not a destination.
 /// - **Sizes** (`detail::extent` below) are integers of any type up to 64 bits, enumerators or std::integral_constant.
-/// - **Containers** are types with data() and size(). The size of a container is checked. The size of a C array is not:
-///   it counts as a pointer. batch_view{matrix_view{vector, ...}, count} checks the first matrix only.
+/// - **Containers** are types with data() and size(). The size of a container is checked. The size of a C array is not
+///   checked, because it becomes a pointer. batch_view{matrix_view{vector, ...}, count} checks the first matrix only.
 /// - **Shapes** are checked when a view is used: sizes and strides are not negative, ld >= cols, and the size in bytes
 ///   fits 64 bits.
 /// - **Empty**: a view with a size of 0 has no elements, and its pointer may be null.
@@ -303,8 +303,8 @@ constexpr batch_view<T> one(const matrix_view<T>& m) {
 template <class T>
 constexpr void check_elements() {
     static_assert(!std::is_const_v<T>,
-                  "cornerturn cannot write to a view of const elements: sources come first and the destination, whose "
-                  "elements must not be const, behind them");
+                  "cornerturn cannot write to a view of const elements: the sources come first, the destination comes "
+                  "last, and its elements must not be const");
     static_assert(std::is_trivially_copyable_v<T>,
                   "cornerturn moves elements as bytes: their type must be trivially copyable");
 }

@@ -11,8 +11,8 @@
 ///
 /// - **Extents and strides** (`detail::axis_list` below) are integers of any type up to 64 bits, in braces or in a
 ///   container such as std::vector or std::array.
-/// - **Empty**: a tensor of no axes has one element. A tensor with an extent of 0 has none, and its pointer may be
-/// null.
+/// - **Empty**: a tensor of no axes has one element. A tensor with an extent of 0 has none, and its pointer may
+///   be null.
 /// - **Const**: a view of const elements can be a source, but not a destination.
 #pragma once
 
@@ -112,7 +112,7 @@ class tensor_view {
 public:
     static_assert(!std::is_array_v<T>, "cornerturn: of an array of arrays, view the first element: &a[0][0]");
 
-    /// Views one element at a null pointer. No function takes this view.
+    /// A placeholder: one element at a null pointer. Every function refuses it.
     constexpr tensor_view() = default;
     /// Views a row-major tensor without gaps.
     /// @param data The address of element (0, 0, ...).

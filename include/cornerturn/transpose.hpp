@@ -9,14 +9,13 @@
 /// mdspans.
 ///
 /// These rules hold for every call:
-/// - **Effect**: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). The work
-/// is
-///   done when the call returns. Other threads see it as they see any write of the calling thread.
+/// - **Effect**: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too). The
+///   work is done when the call returns. Other threads see it as they see any write of the calling thread.
 /// - **Elements** have any trivially copyable type. Those of 1, 2, 4, 8 and 16 bytes are fastest. Any other size is
 ///   correct and slower.
 /// - **Threads**: any number may call at once. oneTBB shares the work out: to the cores of the arena that the caller is
-///   in, or to as many threads as host_options says. One thread works without oneTBB. Each thread keeps up to 2 MiB for
-///   the next call.
+///   in, or to as many threads as host_options says. With one thread, oneTBB is not used. Each thread keeps up to 2 MiB
+///   for the next call.
 /// - **Aliasing**: source and destination share no element. There is one exception: a square matrix (or batch) is
 ///   transposed in place if source and destination have the same address and leading dimension (and stride).
 /// - **Padding** after the rows is never written. It may be read, on pages that have elements, and its values do not
@@ -24,8 +23,7 @@
 /// - **Alignment**: an address is a multiple of alignof(T).
 /// - **Empty** matrices and batches: the call does nothing, and the pointers may be null.
 /// - **Errors** are found before anything is written. An invalid_argument names the argument, its value and what it
-/// must
-///   be. There is one exception: after a `std::bad_alloc` part of the destination may have been written.
+///   must be. There is one exception: after a `std::bad_alloc` part of the destination may have been written.
 #pragma once
 
 #include <cstdint>

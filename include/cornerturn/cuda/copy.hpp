@@ -16,9 +16,9 @@
 ///   read, and their values do not matter.
 /// - **Elements** have any trivially copyable type, of any size.
 /// - **Strides** may have any sign. The source may repeat elements: a stride may be 0, and axes may overlap.
-/// - **Destination**: its elements are distinct. Sort its axes by stride: each axis must step past everything that the
-///   axes with smaller strides span. Where just two axes interleave, the library works out whether elements coincide.
-///   What is left is `unsupported`.
+/// - **Destination**: its elements are distinct. If its axes are sorted by stride, each stride is larger than all
+///   that the axes with smaller strides span. If just two axes interleave, the library works out whether elements
+///   coincide. If it cannot tell, the call is `unsupported`.
 /// - **Aliasing**: source and destination share no element. They may interleave as slices of one larger tensor do. If
 ///   the library cannot tell whether they share an element, the call is `unsupported`. A tensor that is copied to
 ///   itself stays as it is. Nothing is permuted in place.
@@ -87,7 +87,8 @@ namespace detail {
 CORNERTURN_EXPORT void copy(const cornerturn::detail::any_tensor& source,
                             const cornerturn::detail::any_tensor& destination, std::int64_t element_size,
                             std::int64_t element_alignment, cudaStream_t stream);
-// On the current device, which is the stream's and can reach both: CUDA is not asked.
+// Does not ask CUDA. The caller guarantees that `device` is current, that the stream belongs to it, and that it can
+// reach both addresses.
 CORNERTURN_EXPORT void copy_on(int device, const cornerturn::detail::any_tensor& source,
                                const cornerturn::detail::any_tensor& destination, std::int64_t element_size,
                                std::int64_t element_alignment, cudaStream_t stream);

@@ -8,16 +8,14 @@
 /// @endcode
 ///
 /// These rules hold for every call:
-/// - **Effect**: C = alpha op(A) op(B) + beta C, where op(X) is X or its transpose. In a batch, product i is that of
-/// the
-///   matrices i.
+/// - **Effect**: C = alpha op(A) op(B) + beta C, where op(X) is X or its transpose. In a batch, this holds for
+///   each i: C_i = alpha op(A_i) op(B_i) + beta C_i.
 /// - **Shapes**: C is m x n, op(A) is m x k, op(B) is k x n. All are row-major, with any leading dimension. k is at
-/// most
-///   2^33. In a batch, the strides of A and B may be 0.
+///   most 2^33. In a batch, the strides of A and B may be 0.
 /// - **Alignment**: addresses are aligned as a float is.
-/// - **Arithmetic**: fused multiply-adds of floats, without tensor cores. The error is at most about k roundings of the
-///   sum of the products' magnitudes, as with any order of summation. Infinities, NaN, subnormal numbers and -0 give
-///   what floats give. If beta is 0, C is not read. If alpha is 0, A and B are not read.
+/// - **Arithmetic**: fused multiply-adds of floats, without tensor cores. The error is at most about k * 2^-24 times
+///   the sum of the magnitudes of the products, as with any order of summation. Infinities, NaN, subnormal numbers and
+///   -0 follow IEEE 754. If beta is 0, C is not read. If alpha is 0, A and B are not read.
 /// - **Same bits**: two calls with the same arguments give the same bits on GPUs of one kind with equally many
 ///   multiprocessors. Roundings may differ with the alignment of the matrices, and with whether there is a workspace.
 /// - **Stream**: the work is ordered in `stream` as kernel launches are, and a CUDA graph can capture it. The call does
@@ -28,9 +26,8 @@
 /// - **Speed**: the kernels are tuned on Hopper. Other GPUs, from compute capability 7.5 on, get those that fit them.
 /// - **Threads**: any number may call at once, on one stream or several, for one GPU or several.
 /// - **Aliasing**: C shares no element with A or B. A and B may share elements.
-/// - **Empty**: if C is empty, the call does nothing, and its address may be null. If k or alpha is 0, the addresses of
-/// A
-///   and B may be null.
+/// - **Empty**: if C is empty, the call does nothing, and its address may be null. If k or alpha is 0, the addresses
+///   of A and B may be null.
 /// - **Errors** are found before anything is launched. An invalid_argument names the argument, its value and what it
 ///   must be. A cuda_error is an error of CUDA itself. An error that a kernel meets later appears at the next call that
 ///   waits for the stream.
@@ -39,9 +36,9 @@
 /// - You can give it in the options. It must not overlap A, B or C, must live until the work is done, and serves one
 ///   stream at a time.
 /// - If you give none, the library takes it from its own memory pool, in the order of the stream. There is one pool for
-///   each device. The pool keeps its memory: as much as all calls needed that were in flight at one time, rounded up to
-///   what CUDA hands out (32 MiB at a time). kept_workspace_bytes() says how much that is. give_back_workspace() gives
-///   it back to CUDA.
+///   each device. The pool grows to the workspace of all calls that were in flight at the same time, in steps of 32
+///   MiB. It keeps this memory. kept_workspace_bytes() says how much that is. give_back_workspace() gives it back to
+///   CUDA.
 /// - If there is no memory, or the device has no memory pools, the call computes the product without a workspace. That
 ///   takes longer.
 /// - A CUDA graph that captures a call owns its workspace. The graph has memory nodes, and the limits of CUDA for such
@@ -69,7 +66,7 @@ enum class op {
 struct gemm_options {
     op a = op::as_it_is,        ///< How A is read.
         b = op::as_it_is;       ///< How B is read.
-    void* workspace = nullptr;  ///< Aligned to 16 bytes, as memory of cudaMalloc is. Null: the library finds its own.
+    void* workspace = nullptr;  ///< Aligned to 16 bytes, as memory of cudaMalloc is. Null: the library allocates it.
     std::int64_t workspace_bytes = 0;  ///< gemm_workspace_bytes() or more; 0 without a workspace.
 };
 
@@ -88,7 +85,7 @@ struct gemm_options {
 CORNERTURN_EXPORT void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, float beta,
                             batch_view<float> c, cudaStream_t stream, const gemm_options& options = {});
 
-/// The most workspace that such products take on the current device, wherever their matrices lie.
+/// The workspace that is enough for products of these shapes on the current device, at any addresses.
 ///
 /// The function looks neither at the addresses of the matrices nor at the workspace of the options.
 /// @param a The matrices A.

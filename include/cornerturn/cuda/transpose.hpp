@@ -11,20 +11,19 @@
 ///
 /// These rules hold for every call:
 /// - **Effect**: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads too).
-/// - **Elements** have any trivially copyable type. Those of 1, 2, 4, 8 and 16 bytes are fast. Any other size is
-/// correct
-///   and coalesced.
+/// - **Elements** have any trivially copyable type. Those of 1, 2, 4, 8 and 16 bytes are fast. For any other
+///   size the result is correct and the accesses are coalesced.
 /// - **Stream**: the work is ordered in `stream` as a kernel launch is, and a CUDA graph can capture it. The call does
 ///   not wait for the work, and allocates no device memory. The matrices must live until the work is done.
 /// - **Early start**: from Hopper on, a kernel may start while the kernel before it ends (programmatic dependent
-///   launch). It waits for that kernel before it touches memory. Whatever follows it starts after it has ended. If you
-///   launch a kernel of your own in this way, it must wait for the kernel before it, too. The edges of a captured graph
-///   carry data, so use the CUDA queries of edges that return edge data.
+///   launch). The early kernel waits for the previous one before it touches memory. Work after it starts when it has
+///   ended. If you launch a kernel of your own in this way, it must wait for the kernel before it, too. The edges of a
+///   captured graph carry data, so use the CUDA queries of edges that return edge data.
 /// - **Where**: the stream belongs to the current device. The matrices lie in memory of that device, or in memory that
 ///   CUDA allocated for host and device (pinned, managed).
-/// - **L2 cache**: about 16 MiB of the moved data are evicted last, on an H200 for about a millisecond. Whatever reads
-///   the result next is faster. Kernels with a working set of 24-40 MiB that do not read it take up to 20 % longer.
-///   cornerturn/cuda/l2.hpp has the choice.
+/// - **L2 cache**: about 16 MiB of the moved data stay in the cache longer than other lines: for about a millisecond on
+///   an H200. A kernel that reads the result next is faster. Kernels with a working set of 24-40 MiB that do not read
+///   it take up to 28 % longer during that time. cornerturn/cuda/l2.hpp has the choice.
 /// - **Threads**: any number may call at once, on one stream or several, for one GPU or several.
 /// - **Aliasing**: source and destination share no element. There is one exception: a square matrix (or batch) is
 ///   transposed in place if source and destination have the same address and leading dimension (and stride).
@@ -32,8 +31,8 @@
 /// - **Alignment**: an address is a multiple of alignof(T).
 /// - **Empty** matrices and batches: the call does nothing, and the pointers may be null.
 /// - **Errors** are found before anything is launched. An invalid_argument names the argument, its value and what it
-///   must be. A cuda_error is an error of CUDA itself; the library clears it if CUDA can. An error that a kernel meets
-///   later appears at the next call that waits for the stream, as always in CUDA.
+///   must be. A cuda_error is an error of CUDA itself. The library clears it, unless the error is sticky.
+///   An error that a kernel meets later appears at the next call that waits for the stream, as always in CUDA.
 #pragma once
 
 #include <driver_types.h>
