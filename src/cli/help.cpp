@@ -67,11 +67,8 @@ std::string help_of(const command& what) {
     return text;
 }
 
-std::string help_of_program(const std::vector<command>& commands) {
-    std::string text =
-        "Usage: cornerturn COMMAND [OPTIONS]\n\n"
-        "Matrix transposes at the speed of memory, matrix products at the speed of cuBLAS, and why.\n\n"
-        "Commands:\n";
+std::string help_of_program(const std::string& about, const std::vector<command>& commands) {
+    std::string text = fmt::format("Usage: cornerturn COMMAND [OPTIONS]\n\n{}\n\nCommands:\n", about);
     for (const command& c : commands) text += entry(c.name, c.help);
     text += "\nOptions:\n" + entry(kHelpName, "Print this text.") + entry("--version", "Print the version.");
     return text + "\ncornerturn COMMAND --help shows the options of a command.\n";

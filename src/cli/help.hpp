@@ -9,6 +9,6 @@
 namespace cornerturn::cli {
 
 std::string help_of(const command& what);
-std::string help_of_program(const std::vector<command>& commands);
+std::string help_of_program(const std::string& about, const std::vector<command>& commands);
 
 }  // namespace cornerturn::cli

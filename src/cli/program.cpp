@@ -29,6 +29,8 @@ std::string invocation::text() const { return fmt::format("cornerturn {}", fmt::
 namespace {
 
 constexpr int kFailure = 1, kUsage = 2;
+constexpr const char* kAbout =
+    "Matrix transposes at the speed of memory, matrix products at the speed of cuBLAS, and why.";
 
 // One option of a command, and what was given for it.
 struct slot {
@@ -129,7 +131,7 @@ int run(int argc, char** argv) {
         } else if (about_all) {
             std::vector<command> all;
             for (const added_command& c : commands) all.push_back(c.what);
-            write_out(std::nullopt, help_of_program(all));
+            write_out(std::nullopt, help_of_program(kAbout, all));
         } else {
             const auto its = std::find(names.begin(), names.end(), words[0]) - names.begin();
             write_out(std::nullopt, help_of(commands[static_cast<std::size_t>(its)].what));

@@ -184,6 +184,7 @@ struct bench_comparison {
 struct operation_facts {
     const char* name;                   // "gemm": the name of its ladder and its bench
     std::vector<const char*> families;  // of the kernels of its ladder: the first part of their ids
+    const char* works = "";             // what it makes: "products"; its name where it does not say
     std::vector<option> sizes;          // "--rows", ...; keys in JSON are the same, without the dashes
     std::vector<option> layout;         // "--source-ld", ...: all else that describes its work
     const char* sizes_legend;           // after the sizes: " (m x n x k)", or ""

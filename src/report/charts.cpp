@@ -64,14 +64,18 @@ std::string hint_of(const bench& b, const cell& c, const entry& e) {
 
 }  // namespace
 
-// The rungs that hand the library's own kernels to the lab, by their names.
-bool is_production(const std::string& kernel) { return kernel.ends_with("/production") || kernel == "host/permute"; }
+// The rungs that hand the library's own kernels to the lab: by their names, or because a bench measures them by
+// default.
+bool is_production(const std::string& kernel) {
+    const auto all = operations();
+    return kernel.ends_with("/production") || std::any_of(all.begin(), all.end(), [&](const operation* does) {
+               return does->contestants(backend::host).subject == kernel;
+           });
+}
 
 std::string work_name(const operation& does) {
-    static const std::map<std::string, std::string> kNames = {
-        {"transpose", "transposes"}, {"permute", "permutations"}, {"gemm", "products"}};
-    const auto at = kNames.find(does.name());
-    return at == kNames.end() ? does.name() : at->second;
+    const std::string name = does.facts().works;
+    return name.empty() ? does.name() : name;
 }
 
 const std::vector<cost>& cost_kinds() {

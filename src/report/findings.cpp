@@ -209,12 +209,14 @@ std::optional<drawing> headline(const std::vector<document>& documents) {
     share_chart chart;
     std::vector<double> ours, pytorch;
     std::size_t benches = 0;
+    std::string yardstick;
     for (const document& d : documents) {
         const bench* const b = d.as_bench();
         if (b == nullptr || b->facts().rate.arithmetic != nullptr || !is_production(b->subject)) continue;
         std::vector<standing> all = standings(*b);
         if (all.size() < 2) continue;
         ++benches;
+        yardstick = b->facts().yardstick;
         std::stable_sort(all.begin() + 1, all.end(),
                          [](const standing& a, const standing& z) { return a.median() > z.median(); });
         share_chart::group group{.name = fmt::format("{} on {}", work_name(*b->does), device_text(d.device))};
@@ -224,8 +226,8 @@ std::optional<drawing> headline(const std::vector<document>& documents) {
             if (subject) ours.push_back(s.median());
             if (s.name == contestant_name("torch")) pytorch.push_back(s.median());
             group.bars.push_back({s.name, subject ? "s0" : "s7", s.median(), subject ? "" : slower_text(s.times()),
-                                  fmt::format("{}: {:.3f} of memcpy's speed, the median of {}", s.name, s.median(),
-                                              plural(s.ratios.size(), "measurement"))});
+                                  fmt::format("{}: {:.3f} of {}'s speed, the median of {}", s.name, s.median(),
+                                              yardstick, plural(s.ratios.size(), "measurement"))});
         }
         chart.columns[d.device.kind == "host" ? 1 : 0].push_back(std::move(group));
     }
@@ -235,9 +237,9 @@ std::optional<drawing> headline(const std::vector<document>& documents) {
         const auto [least, most] = std::minmax_element(all.begin(), all.end());
         return fmt::format("{:.2f} to {:.2f}", *least, *most);
     };
-    chart.title = fmt::format("cornerturn's median speed is {} of memcpy's", range(ours));
+    chart.title = fmt::format("cornerturn's median speed is {} of {}'s", range(ours), yardstick);
     if (!pytorch.empty()) chart.title += ", PyTorch's " + range(pytorch);
-    chart.below = "Bars: the median over all shapes. The vertical line is memcpy's speed";
+    chart.below = fmt::format("Bars: the median over all shapes. The vertical line is {}'s speed", yardstick);
     return draw(chart);
 }
 

@@ -273,7 +273,7 @@ void add_roofline(section& s, const document& d, const std::string& name, const 
                   "holds their data.",
                   b.peak / 1e3, arithmetic, bandwidth->first, bandwidth->second)
             : fmt::format("The roof is the peak of {:.1f} TFLOP/s in {}. It has no slope: no other file here says what "
-                          "a copy reaches on this device. Add a bench or a ladder of transposes to get one.",
+                          "a copy reaches on this device. Add a bench or a ladder of what moves data to get one.",
                           b.peak / 1e3, arithmetic),
         roofline(b, bandwidth ? std::optional(bandwidth->first) : std::nullopt)});
 }

@@ -68,6 +68,7 @@ public:
         : operation(
               {.name = "gemm",
                .families = {"gemm"},
+               .works = "products",
                .sizes = {{"--m", "N", "Rows of A and C. Default: as --n or --k, or 1024, or 4096 on a GPU."},
                          {"--n", "N", "Columns of B and C. Default: as --m or --k."},
                          {"--k", "N", "Columns of A and rows of B. Default: as --m or --n."}},

@@ -86,6 +86,7 @@ private:
 
 operation_facts permutation_facts() {
     operation_facts all = element_movement_facts("permute", {"permute"});
+    all.works = "permutations";
     all.sizes = {{.name = kShape,
                   .value = "4,56,56,64",
                   .help = "Extents of the source. Default: 4,56,56,64; more on a GPU.",

@@ -39,9 +39,15 @@ library library_on([[maybe_unused]] backend on) {
     return {kH200, &production::run_emulated, &strided::run_emulated};
 }
 
+operation_facts transpose_facts() {
+    operation_facts all = movement_facts("transpose", {"transpose", "copy"});
+    all.works = "transposes";
+    return all;
+}
+
 class transposition final : public movement {
 public:
-    transposition() : movement(movement_facts("transpose", {"transpose", "copy"}), transposed) {}
+    transposition() : movement(transpose_facts(), transposed) {}
 
     std::vector<option> explain_options() const override {
         return {{"--on", "cuda|host", "Where the transpose runs. Default: cuda."},
