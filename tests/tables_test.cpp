@@ -99,6 +99,7 @@ TEST(ladders, times_fit_a_terminal) {
         expect_fits(text);
         for (const char* heading : {"median (p10-p90)", "per request", "verified", "Counters from the emulator"})
             EXPECT_NE(text.find(heading), std::string::npos) << heading << text;
+        EXPECT_EQ(text.find("\n    yes"), std::string::npos) << "a row takes two lines\n" << text;
     }
 }
 

@@ -30,7 +30,8 @@ namespace {
 
 std::string microseconds(double seconds, bool on_terminal) {
     const double us = seconds * 1e6;
-    return on_terminal && us >= 1000 ? fmt::format("{:.1f}", us) : fmt::format("{:.2f}", us);
+    const int digits = !on_terminal || us < 1000 ? 2 : us < 10000 ? 1 : 0;
+    return fmt::format("{:.{}f}", us, digits);
 }
 
 }  // namespace
