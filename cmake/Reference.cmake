@@ -10,7 +10,7 @@ set(CORNERTURN_REFERENCE_SETTINGS "")
 if(DOXYGEN_VERSION VERSION_GREATER_EQUAL 1.9.8)
     set(CORNERTURN_REFERENCE_SETTINGS "WARN_IF_UNDOC_ENUM_VAL = YES")
 endif()
-configure_file(${PROJECT_SOURCE_DIR}/docs/Doxyfile.in ${CORNERTURN_REFERENCE_DIR}/Doxyfile @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/Doxyfile.in ${CORNERTURN_REFERENCE_DIR}/Doxyfile @ONLY)
 add_custom_target(reference
     COMMAND Doxygen::doxygen ${CORNERTURN_REFERENCE_DIR}/Doxyfile
     COMMENT "Making the reference of the public headers: reference/html/index.html"

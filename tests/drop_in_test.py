@@ -299,7 +299,7 @@ def check_toy(program, folder):
     host = folder / "host.json"
     run(f"profile host/reverse --height 30 --format json --output {host}")
     page = run(f"report {bench} {ladder} {host} --format markdown").stdout
-    require("Ladder of reverse" in page and "host/reverse beside memcpy" in page and "reverse/shared" in page and "host/reverse, 30 x 30" in page,
+    require("Ladder of reverse" in page and "Reverse on the host: cornerturn beside memcpy" in page and "reverse/shared" in page and "host/reverse, 30 x 30" in page,
             "report shows them all")
 
 

@@ -34,7 +34,7 @@ PLANTED = [
 def copied(folder):
     """The project with a copy of the headers."""
     shutil.copytree(SOURCE_DIR / "include", folder / "include")
-    for name in ("docs/Doxyfile.in", "docs/reference.md", "cmake/Reference.cmake"):
+    for name in ("cmake/Doxyfile.in", "docs/reference.md", "cmake/Reference.cmake"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(SOURCE_DIR / name, folder / name)
     (folder / "CMakeLists.txt").write_text(PROJECT)

@@ -11,7 +11,7 @@ constexpr arrangement reversed(std::int64_t rows, std::int64_t cols) {
 
 operation_facts reversal_facts() {
     operation_facts all = movement_facts("reverse", {"reverse", "copy"});
-    all.sizes = {{"--height", "rows of the matrix"}, {"--width", "columns of it"}};
+    all.sizes = {{"--height", "N", "Rows of the matrix."}, {"--width", "N", "Columns of the matrix."}};
     return all;
 }
 
