@@ -96,7 +96,8 @@ CORNERTURN_EXPORT const char* cornerturn_version_string(void);
 /**
  * @name Host memory: transposes
  * These functions are in libcornerturn_host. The work is done when the call returns. At most `threads` threads do it,
- * the calling thread among them; with 0, as many as there are cores. A negative number is an error. If working memory
+ * the calling thread among them; with 0, as many as the caller's oneTBB arena has, or as there are cores.
+ * A negative number is an error. If working memory
  * runs out, the call returns #CORNERTURN_INTERNAL_ERROR, and part of the destination may have been written.
  * @{
  */

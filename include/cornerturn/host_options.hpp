@@ -6,8 +6,8 @@ namespace cornerturn {
 
 /// Options of a call on host memory.
 struct host_options {
-    /// The most threads to use, the calling thread among them. 0 means as many as there are cores to run on. A negative
-    /// number is an error.
+    /// The most threads to use, the calling thread among them. 0: as many as the caller's oneTBB arena has; outside an
+    /// arena, as many as there are cores. A negative number is an error.
     int threads = 0;
 };
 

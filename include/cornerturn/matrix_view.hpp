@@ -112,7 +112,7 @@ std::int64_t ld_of(const M& m) {
 /// A row-major matrix: element (row, col) is data[row * ld + col].
 ///
 /// Here 0 <= row < rows, 0 <= col < cols, and ld >= cols. The ld - cols elements after each row are padding. They are
-/// never written, and their values do not matter. Kernels on a GPU may read some of them along with their neighbours.
+/// never written. They may be read, in host memory too, and their values do not matter.
 /// @tparam T The type of an element. It is const for a source that must not be written.
 template <class T>
 struct matrix_view {

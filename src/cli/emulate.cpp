@@ -215,7 +215,7 @@ command emulate_command() {
             .positionals = {},
             .options = {{"--lines", "", "Show counters for each source line."},
                         {"--sample", "",
-                         "Run some blocks of each launch. If they all count alike, the others count like them."},
+                         "Run only some blocks of each launch. The others count like the blocks of their kind."},
                         {"--kernel", "NAME", "Show only the kernel of this name. May be repeated."},
                         {"--budget", "'KERNEL: METRIC <= N, ...'",
                          "End with exit code 1 if the counter is outside its limit. May be repeated."},

@@ -39,7 +39,8 @@ std::vector<option> command::all_options() const {
         all.push_back({"--seed", "N", "Seed of everything that is random. Default: 1."});
         all.push_back({"--format", "table|markdown|csv|json", "How to print the result. Default: table."});
     }
-    if (!keeps_words) all.push_back({"--output", "FILE", "Write the result to this file instead of the terminal."});
+    if (!keeps_words)
+        all.push_back({"--output", "FILE", "Write what is printed to this file instead of the terminal."});
     return all;
 }
 

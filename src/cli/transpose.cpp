@@ -178,25 +178,25 @@ void run(const invocation& asked) {
 }  // namespace
 
 command transpose_command() {
-    return {
-        .name = "transpose",
-        .help = "Transpose the array in a file. The array may be larger than memory.",
-        .positionals = {{"IN", "", "A .npy file, or with --rows, --cols and --dtype a file without a header."},
-                        {"OUT", "", "The file to write, of the same kind. It may be IN."}},
-        .options = {{"--axes", "2,0,1",
-                     "The axis of IN that each axis of OUT is, as numpy.transpose has it. Default: all axes reversed."},
-                    {"--memory", "1GiB", "The memory to use. Default: 1GiB."},
-                    {"--layout", "c|f", "Order of the result's elements: C or Fortran. Default: c."},
-                    {"--on", "host|cuda", "Where the array is transposed: here, or on a GPU. Default: host."},
-                    {"--threads", "N", "The number of threads to use at most. Default: one for each core."},
-                    {"--rows", "N", "Rows of a file without a header. Its elements lie row by row."},
-                    {"--cols", "N", "Columns of a file without a header."},
-                    {"--shape", "3,4,5", "Extents of a file without a header, instead of --rows and --cols."},
-                    {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements of a file without a header."},
-                    {"--element-size", "BYTES", "Size of an element, instead of --dtype."}},
-        .run = run,
-        .examples = {"cornerturn transpose in.npy out.npy --memory 4GiB",
-                     "cornerturn transpose in.raw out.raw --rows 1000 --cols 500 --dtype f32"}};
+    return {.name = "transpose",
+            .help = "Transpose the array in a file. The array may be larger than memory.",
+            .positionals = {{"IN", "", "A .npy file, or with --rows, --cols and --dtype a file without a header."},
+                            {"OUT", "", "The file to write, of the same kind. It may be IN."}},
+            .options =
+                {{"--axes", "2,0,1",
+                  "For each axis of OUT the number of IN's axis, as in numpy.transpose. Default: all axes reversed."},
+                 {"--memory", "1GiB", "The memory to use. Default: 1GiB."},
+                 {"--layout", "c|f", "Order of the result's elements: C or Fortran. Default: c."},
+                 {"--on", "host|cuda", "Where the array is transposed: here, or on a GPU. Default: host."},
+                 {"--threads", "N", "The number of threads to use at most. Default: one for each core."},
+                 {"--rows", "N", "Rows of a file without a header. Its elements lie row by row."},
+                 {"--cols", "N", "Columns of a file without a header."},
+                 {"--shape", "3,4,5", "Extents of a file without a header, instead of --rows and --cols."},
+                 {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements of a file without a header."},
+                 {"--element-size", "BYTES", "Size of an element, instead of --dtype."}},
+            .run = run,
+            .examples = {"cornerturn transpose in.npy out.npy --memory 4GiB",
+                         "cornerturn transpose in.raw out.raw --rows 1000 --cols 500 --dtype f32"}};
 }
 
 }  // namespace cornerturn::cli

@@ -16,9 +16,9 @@
 /// - **Stream**: the work is ordered in `stream` as a kernel launch is, and a CUDA graph can capture it. The call does
 ///   not wait for the work, and allocates no device memory. The matrices must live until the work is done.
 /// - **Early start**: from Hopper on, a kernel may start while the kernel before it ends (programmatic dependent
-///   launch). The early kernel waits for the previous one before it touches memory. Work after it starts when it has
-///   ended. If you launch a kernel of your own in this way, it must wait for the kernel before it, too. The edges of a
-///   captured graph carry data, so use the CUDA queries of edges that return edge data.
+///   launch). The early kernel waits for the previous one before it touches memory. Your own work after a transpose
+///   starts when the transpose has ended. If you launch a kernel of your own in this way, it must wait for the kernel
+///   before it, too. The edges of a captured graph carry data, so use the CUDA queries of edges that return edge data.
 /// - **Where**: the stream belongs to the current device. The matrices lie in memory of that device, or in memory that
 ///   CUDA allocated for host and device (pinned, managed).
 /// - **L2 cache**: about 16 MiB of the moved data stay in the cache longer than other lines: for about a millisecond on

@@ -76,9 +76,9 @@ operation_facts movement_facts(const char* name, std::vector<const char*> famili
     all.layout = {
         {"--source-ld", "N", "Leading dimension of the source, in elements. Default: its columns."},
         {"--destination-ld", "N", "Leading dimension of the destination, in elements. Default: its columns."},
-        {"--source-offset", "N", "How many elements behind a 256-byte boundary the source begins. Default: 0."},
+        {"--source-offset", "N", "How many elements after a 256-byte boundary the source begins. Default: 0."},
         {"--destination-offset", "N",
-         "How many elements behind a 256-byte boundary the destination begins. Default: 0."}};
+         "How many elements after a 256-byte boundary the destination begins. Default: 0."}};
     all.operands = "the matrix";
     all.squares = movement::kSquares;
     return all;

@@ -75,9 +75,9 @@ public:
                .layout = {{"--lda", "N", "Leading dimension of A. Default: as small as possible."},
                           {"--ldb", "N", "Leading dimension of B. Default: as small as possible."},
                           {"--ldc", "N", "Leading dimension of C. Default: as small as possible."},
-                          {"--a-offset", "N", "How many elements behind a 256-byte boundary A begins. Default: 0."},
-                          {"--b-offset", "N", "How many elements behind a 256-byte boundary B begins. Default: 0."},
-                          {"--c-offset", "N", "How many elements behind a 256-byte boundary C begins. Default: 0."},
+                          {"--a-offset", "N", "How many elements after a 256-byte boundary A begins. Default: 0."},
+                          {"--b-offset", "N", "How many elements after a 256-byte boundary B begins. Default: 0."},
+                          {"--c-offset", "N", "How many elements after a 256-byte boundary C begins. Default: 0."},
                           {"--alpha", "X", "The product is C = alpha A B + beta C. Default: 1."},
                           {"--beta", "X", "The factor of the old C. Default: 0."},
                           {"--values", "KIND",
@@ -141,8 +141,8 @@ public:
                 facts().layout[2],
                 {"--a-transposed", "", "A is given as k x m."},
                 {"--b-transposed", "", "B is given as n x k."},
-                {"--offset", "N", "How many elements behind a 256-byte boundary A and B begin. Default: 0."},
-                {"--count", "N", "Products of a batch, one behind the other. Default: 1."},
+                {"--offset", "N", "How many elements after a 256-byte boundary A and B begin. Default: 0."},
+                {"--count", "N", "Products of a batch, one after the other. Default: 1."},
                 {"--compute-capability", "N", "Compute capability of the GPU: 90 means 9.0. Default: 90."},
                 {"--multiprocessors", "N", "Multiprocessors of the GPU. Default: 132."}};
     }

@@ -93,13 +93,13 @@ operation_facts permutation_facts() {
                   .list = true},
                  {.name = kAxes,
                   .value = "0,2,3,1",
-                  .help = "The axis of the source that each axis of the destination is, as numpy.transpose has it. "
+                  .help = "For each axis of the destination the number of the source's axis, as in numpy.transpose. "
                           "Default: 0,3,1,2; all axes reversed if there is a --shape.",
                   .list = true}};
     all.layout = {
-        {"--source-offset", "N", "How many elements behind a 256-byte boundary the source begins. Default: 0."},
+        {"--source-offset", "N", "How many elements after a 256-byte boundary the source begins. Default: 0."},
         {"--destination-offset", "N",
-         "How many elements behind a 256-byte boundary the destination begins. Default: 0."}};
+         "How many elements after a 256-byte boundary the destination begins. Default: 0."}};
     all.operands = "the tensor";
     return all;
 }

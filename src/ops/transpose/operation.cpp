@@ -59,7 +59,7 @@ public:
                 facts().layout[1],
                 facts().layout[2],
                 facts().layout[3],
-                {"--count", "N", "Matrices of a batch, one behind the other. Default: 1."},
+                {"--count", "N", "Matrices of a batch, one after the other. Default: 1."},
                 {"--in-place", "", "Source and destination are the same memory."},
                 {"--compute-capability", "N", "Compute capability of the GPU: 90 means 9.0. Default: 90."}};
     }
