@@ -131,7 +131,7 @@ def calls(program, name, groups):
     """How long small calls take, and each as a multiple of the first of its group."""
     document = stored(name)
     rows = [row for group in groups for row in document["rows"] if row["group"] == group]
-    lines = ["| call | us | relative to the first row |", "|---|---:|---:|"]
+    lines = ["| call | us | relative to the same library's first row |", "|---|---:|---:|"]
     lines += [f"| `{row['call']}` | {row['median_us']:.2f} | {row['ratio']:.2f} |" for row in rows]
     versions = ", ".join(f"{library} {version}" for library, version in document["versions"].items() if library in groups)
     return lines, f"{document['device']}, {versions}, commit {document['commit']}, {document['date']}; medians."

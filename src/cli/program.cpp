@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kFailure = 1, kUsage = 2;
 constexpr const char* kAbout =
-    "Matrix transposes at the speed of memory, matrix products at the speed of cuBLAS, and why.";
+    "Transposes matrices, permutes the axes of tensors, and runs, explains and emulates CUDA kernels.";
 
 // One option of a command, and what was given for it.
 struct slot {
