@@ -181,7 +181,7 @@ TEST(copy_arguments, nothing_is_permuted_in_place) {
     EXPECT_NE(refusal([&] {
                   const tensor_view<float> square{address(0x1000), {8, 8}};
                   cuda::permute(square, {1, 0}, square, nullptr);
-              }).find(" are done in place"),
+              }).find(" cannot be done in place"),
               std::string::npos);
 }
 
