@@ -207,7 +207,8 @@ def check_random_figures(program):
     (_, _, slow, median), (_, _, slow_permuted, median_permuted) = row("transpose"), row("permute")
     hosts = [row(f"host:{operation}")[3] for operation in ("transpose", "permute")]
     for page, sentence in (
-            ("README.md", f"one in twenty random transposes is below {slow} of memcpy, and one in twenty permutations below {slow_permuted}"),
+            ("README.md", f"one in twenty random transposes is below {slow} of memcpy's speed, and one in twenty "
+                          f"permutations below {slow_permuted}"),
             ("docs/performance.md", f"transposes run at {median} of memcpy's speed in the median, and one in twenty is below {slow}. "
                                     f"Permutations: {median_permuted} and {slow_permuted}. "
                                     f"On a host of 16 cores the medians are {hosts[0]} and {hosts[1]}.")):

@@ -17,11 +17,11 @@
 ///   read, on pages that have elements, and their values do not matter.
 /// - **Elements** have any trivially copyable type, of any size.
 /// - **Strides** may have any sign. The source may repeat elements: a stride may be 0, and axes may overlap.
-/// - **Destination**: its elements are distinct. If its axes are sorted by stride, each stride is larger than all
-///   that the axes with smaller strides span. If just two axes interleave, the library works out whether elements
-///   coincide. If it cannot tell, the call is `unsupported`.
+/// - **Destination**: no two elements coincide, or the call throws invalid_argument. They do not coincide if, with the
+///   axes sorted by stride, each stride is larger than the span of all axes with smaller strides. The library also
+///   works it out if just two axes interleave. If it cannot tell, the call throws `unsupported`.
 /// - **Aliasing**: source and destination share no element. They may interleave as slices of one larger tensor do. If
-///   the library cannot tell whether they share an element, the call is `unsupported`. A tensor that is copied to
+///   the library cannot tell whether they share an element, the call throws `unsupported`. A tensor that is copied to
 ///   itself stays as it is. Nothing is permuted in place.
 /// - **Alignment**: an address is a multiple of alignof(T).
 /// - **Threads**: any number may call at once. oneTBB shares the work out: to the cores of the arena that the caller is

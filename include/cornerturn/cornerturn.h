@@ -96,9 +96,9 @@ CORNERTURN_EXPORT const char* cornerturn_version_string(void);
 /**
  * @name Host memory: transposes
  * These functions are in libcornerturn_host. The work is done when the call returns. At most `threads` threads do it,
- * the calling thread among them; with 0, as many as the caller's oneTBB arena has, or as there are cores.
- * A negative number is an error. If working memory
- * runs out, the call returns #CORNERTURN_INTERNAL_ERROR, and part of the destination may have been written.
+ * the calling thread among them; with 0, as many as the caller's oneTBB arena has, or as there are cores. A negative
+ * number is an error. If working memory runs out, the call returns #CORNERTURN_INTERNAL_ERROR, and part of the
+ * destination may have been written.
  * @{
  */
 
@@ -168,8 +168,9 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_in_place(void* matrix, 
  * place of strides means row-major without gaps.
  *
  * The source may repeat elements: a stride may be 0, and axes may overlap. The elements of the destination must be
- * distinct: if its axes are sorted by stride, each stride is larger than all that the axes with smaller strides span.
- * Two axes may also interleave without overlap. If the library cannot tell, it returns #CORNERTURN_UNSUPPORTED.
+ * distinct, or the call returns #CORNERTURN_INVALID_ARGUMENT. They are distinct if, with the axes sorted by stride,
+ * each stride is larger than the span of all axes with smaller strides. The library also works it out if just two axes
+ * interleave. If it cannot tell, it returns #CORNERTURN_UNSUPPORTED.
  *
  * Source and destination share no element. Bytes between the elements of the destination are never written. Bytes
  * beside the elements of the source may be read; their values do not matter.
@@ -333,7 +334,8 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_permute(int rank, const int6
 
 /**
  * Copies a tensor as cornerturn_cuda_copy() does, but does not ask CUDA about the device, the stream and the addresses.
- * With two smaller changes, that saved 0.15 us of a call from Python (docs/experiments/python.md, experiment 112).
+ * Without these questions, and with two smaller changes, a call from Python takes 0.15 us less
+ * (docs/experiments/python.md, experiment 112).
  *
  * The caller guarantees that `device` is the current device, that the stream belongs to it, and that the device can
  * reach both addresses. Otherwise CUDA reports an error at the launch or at the next call that waits for the stream. An

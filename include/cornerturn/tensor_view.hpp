@@ -11,8 +11,7 @@
 ///
 /// - **Extents and strides** (`detail::axis_list` below) are integers of any type up to 64 bits, in braces or in a
 ///   container such as std::vector or std::array.
-/// - **No axes**: such a tensor has one element. A tensor with an extent of 0 has none, and its pointer may
-///   be null.
+/// - **No axes**: such a tensor has one element. A tensor with an extent of 0 has none, and its pointer may be null.
 /// - **Const**: a view of const elements can be a source, but not a destination.
 #pragma once
 

@@ -219,8 +219,8 @@ command bench_command() {
              {"--on", "cuda|host", "Where to measure: on a GPU, or in host memory. Default: cuda."},
              {"--threads", "N", "With --on host: the number of threads to use. Default: one for each core."},
              {"--subject", "ID",
-              "The kernel to measure, as cornerturn list shows it. Leaves out other ways of calling. Default: what the "
-              "library runs."},
+              "The kernel to measure, as cornerturn list shows it. Products: then only its launch is measured, not "
+              "the plain call. Default: what the library runs."},
              {"--peers", "NAME,NAME", peers.c_str()},
              {"--seconds", "X",
               "Time to sample each shape for. Default: 0.5, and at least 20 samples. With --random: 0.05, and 10."},

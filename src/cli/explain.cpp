@@ -13,8 +13,8 @@ namespace {
 // Those of choices, and those of a kernel's work.
 std::vector<option> all_options() {
     std::vector<option> all = {
-        {"--on", "cuda|host",
-         "Where the operation runs. Default: cuda. A kernel's id needs the emulator, its default."},
+        {"--on", "cuda|host|emulator",
+         "For an operation: cuda (the default) or host. For a kernel's id: emulator (its default)."},
         {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements. Default: f32."}};
     for (const auto& more : {options_of_all([](const operation& o) { return o.explain_options(); }), work_options()}) {
         for (const option& o : more) {

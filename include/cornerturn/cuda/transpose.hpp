@@ -18,7 +18,8 @@
 /// - **Early start**: from Hopper on, a kernel may start while the kernel before it ends (programmatic dependent
 ///   launch). The early kernel waits for the previous one before it touches memory. Your own work after a transpose
 ///   starts when the transpose has ended. If you launch a kernel of your own in this way, it must wait for the kernel
-///   before it, too. The edges of a captured graph carry data, so use the CUDA queries of edges that return edge data.
+///   before it, too. In a captured graph, such launches are programmatic edges, which carry edge data. To query them,
+///   use the functions that return edge data: cudaGraphGetEdges_v2 in CUDA 12, cudaGraphGetEdges in CUDA 13.
 /// - **Where**: the stream belongs to the current device. The matrices lie in memory of that device, or in memory that
 ///   CUDA allocated for host and device (pinned, managed).
 /// - **L2 cache**: about 16 MiB of the moved data stay in the cache longer than other lines: for about a millisecond on
