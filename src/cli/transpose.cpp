@@ -187,7 +187,7 @@ command transpose_command() {
                   "For each axis of OUT the number of IN's axis, as in numpy.transpose. Default: all axes reversed."},
                  {"--memory", "1GiB", "The memory to use. Default: 1GiB."},
                  {"--layout", "c|f", "Order of the result's elements: C or Fortran. Default: c."},
-                 {"--on", "host|cuda", "Where the array is transposed: here, or on a GPU. Default: host."},
+                 {"--on", "host|cuda", "Where the array is transposed: in host memory, or on a GPU. Default: host."},
                  {"--threads", "N", "The number of threads to use at most. Default: one for each core."},
                  {"--rows", "N", "Rows of a file without a header. Its elements lie row by row."},
                  {"--cols", "N", "Columns of a file without a header."},

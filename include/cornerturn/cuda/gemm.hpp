@@ -97,8 +97,8 @@ CORNERTURN_EXPORT void gemm(float alpha, batch_view<const float> a, batch_view<c
 CORNERTURN_EXPORT std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const float> b,
                                                     batch_view<float> c, const gemm_options& options = {});
 
-/// Says in one line which kernels gemm() would run on the current device, and why: it names the estimated times of
-/// others. It reads no matrix.
+/// Says in one line which kernels gemm() would run on the current device, and why: it also names the estimated
+/// times of other ways to compute the product. It reads no matrix.
 /// @param a The matrices A. The addresses matter.
 /// @param b The matrices B. The addresses matter.
 /// @param c The matrices C. The addresses matter.
@@ -149,7 +149,7 @@ inline void gemm(float alpha, matrix_view<const float> a, matrix_view<const floa
     gemm(alpha, cornerturn::detail::one(a), cornerturn::detail::one(b), beta, cornerturn::detail::one(c), stream,
          options);
 }
-/// The most workspace that such a product takes on the current device, as for a batch.
+/// The workspace that is enough for a product of these shapes on the current device, at any addresses.
 /// @param a The matrix A.
 /// @param b The matrix B.
 /// @param c The matrix C.

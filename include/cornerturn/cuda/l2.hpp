@@ -17,11 +17,11 @@ namespace cornerturn::cuda {
 enum class l2_lines {
     /// About 16 MiB of the moved data stay in the L2 cache longer than other lines: for about a millisecond on an H200.
     ///
-    /// On an H200, a transpose of 16 to 256 MiB takes 2 to 8 % less time than with `ordinary`, and a transpose with a
-    /// reduction of its result takes 1 to 7 % less. But kernels with a working set of 24-40 MiB that do not read the
-    /// result take up to 28 % longer during that time.
+    /// On an H200, a transpose of 16 to 256 MiB takes 2 to 8 % less time than with `ordinary`. A transpose and a
+    /// reduction of its result together take 1 to 7 % less. But kernels with a working set of 24-40 MiB that do not
+    /// read the result take up to 28 % longer during that time.
     kept,
-    /// The moved data are evicted like any others, as after a copy.
+    /// The moved data are evicted like any others.
     ordinary
 };
 

@@ -7,7 +7,7 @@
 /// processor mispredicts every return that follows. So on x86-64 the switch is the code in this header. Elsewhere it is
 /// Boost.Context, which is slower.
 ///
-/// Instrumented files include this header. launch.hpp says what it may contain.
+/// Instrumented files include this header. kernel_calls.hpp says what it may contain.
 #pragma once
 
 #if defined(__x86_64__) && !defined(CORNERTURN_BOOST_FIBERS)

@@ -3,11 +3,13 @@
 /// use this header; programs do not.
 ///
 /// Many functions return a handover. The caller then calls switch_fibers() with it, and goes on when the barrier has
-/// opened. Nothing is thrown through kernels, so no block of code may begin between such a call and the switch.
+/// opened. No basic block may begin between such a call and the switch, because each basic block calls the emulator
+/// when it begins. So these functions are noexcept: after a call that may throw, a new basic block begins.
 ///
-/// Instrumented files include this header, so it contains plain data and declarations only. The linker could merge an
-/// inline function or a standard container with an instrumented copy of itself, which would then be traced, or trace
-/// itself. A function that is always inlined and touches no variable in memory is safe.
+/// Instrumented files include this header, so it contains plain data and declarations only. With an
+/// inline function or a standard container, the linker could replace the emulator's own copy by an instrumented one.
+/// The emulator would then count its own accesses, or call itself without end. A function that is always inlined and
+/// touches no variable in memory is safe.
 #pragma once
 
 #include <cstddef>

@@ -89,7 +89,7 @@ operation_facts permutation_facts() {
     all.works = "permutations";
     all.sizes = {{.name = kShape,
                   .value = "4,56,56,64",
-                  .help = "Extents of the source. Default: 4,56,56,64; more on a GPU.",
+                  .help = "Extents of the source. Default: 4,56,56,64, or 64,56,56,64 on a GPU.",
                   .list = true},
                  {.name = kAxes,
                   .value = "0,2,3,1",
@@ -131,7 +131,10 @@ public:
 
     std::vector<option> explain_options() const override {
         return {{"--on", "cuda|host", "Where the permutation runs. Default: cuda."},
-                facts().sizes[0],
+                {.name = kShape,
+                 .value = "32,56,56,64",
+                 .help = "Extents of the source. Default: 32,56,56,64.",
+                 .list = true},
                 facts().sizes[1],
                 {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements. Default: f32."},
                 {"--element-size", "BYTES", "Size of an element, instead of --dtype."},
