@@ -79,7 +79,7 @@ class Products(Case):
         self.assertIn("in one part", unwrapped(self.succeed("explain", "gemm", "--m", 1, "--k", 5000000)))
         self.refuse(1, ["k is 9000000000: it must be at most 2^33"], "explain", "gemm", "--m", 1, "--k", 9000000000)
         said = unwrapped(self.succeed("explain", "gemm", "--m", 4096))
-        for why in ("estimated at", ", as small", "with operands as they lie"):
+        for why in ("estimated at", ", as small", "with the operands used directly"):
             self.assertIn(why, said)
         self.assertIn("nothing: C is empty", self.succeed("explain", "gemm", "--m", 0))
         self.refuse(2, ["--multiprocessors"], "explain", "gemm", "--multiprocessors", 0)

@@ -242,13 +242,13 @@ TEST_F(gemm_verifier, sees_each_mistake_in_a_batch) {
     const auto all = batches_of_products();
     // Behind a row, behind a matrix, and behind a row of matrices that lie side by side.
     EXPECT_EQ(fault_of(all[1], [](const gemm_work& w) { w.c[50 + 2 * 6 + 5] = 0; }),
-              "the gap behind row 2 of C of product 1 was overwritten");
+              "the gap after row 2 of C of product 1 was overwritten");
     EXPECT_EQ(fault_of(all[1], [](const gemm_work& w) { w.c[3 * 50 - 1] = 0; }),
-              "the gap behind row 6 of C of product 2 was overwritten");
+              "the gap after row 6 of C of product 2 was overwritten");
     EXPECT_EQ(fault_of(all[2], [](const gemm_work& w) { w.c[30 + 7 + 6] = 0; }),
-              "the gap behind row 1 of C of product 1 was overwritten");
+              "the gap after row 1 of C of product 1 was overwritten");
     EXPECT_EQ(fault_of(all[2], [](const gemm_work& w) { w.c[29] = 0; }),
-              "the gap behind row 0 of C of product 3 was overwritten");
+              "the gap after row 0 of C of product 3 was overwritten");
     EXPECT_EQ(fault_of(all[1], [](const gemm_work& w) { w.c[-1] = 0; }), "the memory before C was overwritten");
 }
 
@@ -291,9 +291,9 @@ TEST_F(gemm_verifier, sees_each_mistake) {
     EXPECT_GT(infinite, 0);
     EXPECT_GT(finite, 0);
     contains([](const gemm_work& w) { std::swap(w.c[7 * w.ldc], w.c[8 * w.ldc]); }, "C (row 7, column 0)");
-    contains([](const gemm_work& w) { w.c[w.n] = 0; }, "the gap behind row 0 of C");
+    contains([](const gemm_work& w) { w.c[w.n] = 0; }, "the gap after row 0 of C");
     contains([](const gemm_work& w) { w.c[-1] = 0; }, "before C");
-    contains([](const gemm_work& w) { w.c[(w.m - 1) * w.ldc + w.n] = 0; }, "behind the end of the C");
+    contains([](const gemm_work& w) { w.c[(w.m - 1) * w.ldc + w.n] = 0; }, "after the end of the C");
     const gemm_shape exact{.m = 40, .n = 30, .k = 50, .values = gemm_values::integers};
     EXPECT_NE(fault_of(exact, [](const gemm_work& w) { w.c[1] = std::nextafter(w.c[1], 1e9f); }), "");
 }

@@ -254,7 +254,7 @@ TEST(permute, tiled_says_why_it_declines) {
     for (const strided_shape& s : {repeated, permuted_shape({1, 1}, {0, 1}, 4)})
         EXPECT_EQ(why(s), "the source is a single word and has no axis: permute/merged moves it") << s.text();
     EXPECT_EQ(why(permuted_shape({5, 7, 3}, {1, 0, 2}, 4)),
-              "both sides have the same fastest axis: permute/merged reads it as it lies");
+              "both sides have the same fastest axis: permute/merged reads along it");
     EXPECT_EQ(why(permuted_shape({5, 7, 3}, {2, 1, 0}, 4)), "");
 }
 
@@ -363,7 +363,7 @@ TEST(permute, verifier_says_where) {
     all.destination[4 * (1 + 5 + 3)] ^= 1;
     fault = all.fault();
     EXPECT_EQ(fault,
-              "the gap behind (1, 2) of the destination was overwritten, 32 bytes from the first element (seed 9)");
+              "the gap after (1, 2) of the destination was overwritten, 32 bytes from the first element (seed 9)");
     all.destination[4 * (1 + 5 + 3)] ^= 1;
     all.destination[2] ^= 1;
     EXPECT_EQ(all.fault(), "byte 2 before the destination was overwritten");

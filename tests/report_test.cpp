@@ -392,7 +392,7 @@ TEST(hostile, files_are_refused_by_name_and_field) {
              {"/results/0/kernel", "", "results[0].kernel is empty"},
              {"/results/0/rows", -1, "results[0].rows is -1"},
              {"/results/0/rows", 1.5, "results[0].rows is 1.5: it must be a whole number"},
-             {"/results/0/dtype", "f31", "results[0].dtype is no element type"},
+             {"/results/0/dtype", "f31", "results[0].dtype is not an element type"},
              {"/results/0/device", gone, "results[0] has no \"device\""},
              {"/results/0/device/kind", "abacus", "results[0].device.kind is not known"},
              {"/results/0/status", "flew", "results[0].status must be"},

@@ -217,11 +217,11 @@ TEST(verifier, finds_gaps_of_a_batch_overwritten) {
     };
     // The destination's matrices have 3 rows of 5.
     EXPECT_EQ(overwrites({.rows = 5, .cols = 3, .element_size = 3, .count = 4, .destination_stride = 20}, 20 + 17),
-              "the gap behind row 2 of matrix 1 of the destination was overwritten at its byte 7");
+              "the gap after row 2 of matrix 1 of the destination was overwritten at its byte 7");
     EXPECT_EQ(overwrites({.rows = 5, .cols = 3, .destination_ld = 30, .count = 4, .destination_stride = 6}, 30 + 6 + 5),
-              "the gap behind row 1 of matrix 1 of the destination was overwritten at its byte 1");
+              "the gap after row 1 of matrix 1 of the destination was overwritten at its byte 1");
     EXPECT_EQ(overwrites({.rows = 5, .cols = 3, .destination_ld = 7}, 7 + 6),
-              "the gap behind row 1 of the destination was overwritten at its byte 5");
+              "the gap after row 1 of the destination was overwritten at its byte 5");
 }
 
 TEST(verifier, finds_one_wrong_byte_of_a_long_or_odd_element) {

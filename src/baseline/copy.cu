@@ -7,7 +7,7 @@ constexpr rung_notes kCopy{
     .idea = "A plain copy of the bytes, 16 for each thread: the ceiling for a kernel.",
     .change = "A peer, not a rung. From copy/global: no tiles; each thread loads and stores 16 bytes once.",
     .contract =
-        "A matrix without gaps between its rows. If an address or the number of bytes is no multiple of 16, it uses "
+        "A matrix without gaps between its rows. If an address or the number of bytes is not a multiple of 16, it uses "
         "the widest words that fit.",
     .bytes = "2 * rows * cols * e",
     .limit = "DRAM bandwidth.",

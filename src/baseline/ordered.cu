@@ -262,7 +262,7 @@ void run_ordered(const matrix_work& work) {
     constexpr std::int64_t kMostCopies = 16;  // copies for a batch: with more, the launches would dominate the time
     const std::int64_t e = work.element_size;
     if (work.rows == 0 || work.cols == 0) return;
-    if (work.rows > 1 && work.source_ld != work.cols) decline("its source has no gaps behind its rows");
+    if (work.rows > 1 && work.source_ld != work.cols) decline("its source has no gaps after its rows");
     const std::int64_t packed = work.rows * work.cols;
     ordered_rows one{static_cast<const byte*>(work.source),
                      static_cast<byte*>(work.destination),

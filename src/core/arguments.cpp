@@ -68,8 +68,8 @@ void named_batch::check_extent(std::int64_t element_size) const {
 void named_batch::check_apart() const {
     if (is_empty(*this) || count == 1 || behind_each_other(*this) || side_by_side(*this)) return;
     refuse(std::string(name) + words->stride, to_string(stride),
-           "matrices of " + shape() + ", ld " + to_string(ld) + " would share elements; they can lie behind " +
-               "each other (from " + to_string(matrix_span(*this)) + " on) or side by side within ld");
+           "matrices of " + shape() + ", ld " + to_string(ld) + " would share elements; they can follow each " +
+               "other (from " + to_string(matrix_span(*this)) + " on) or lie side by side within ld");
 }
 
 void detail::check_holds(std::size_t size, const batch_layout& layout) {

@@ -233,7 +233,7 @@ void guarded_buffer::fill_guards() {
 std::string guarded_buffer::check_guards(const char* name) const {
     for (std::int64_t i = 0; i < kGuardBytes; ++i) {
         if (data_[bytes_ + i] != guard_byte(i))
-            return fmt::format("the byte {} behind the end of the {} was overwritten", i, name);
+            return fmt::format("the byte {} after the end of the {} was overwritten", i, name);
         const std::int64_t before = kGuardBytes - 1 - i;
         if (mapping_[before] != guard_byte(before))
             return fmt::format("the byte {} before the beginning of the {} was overwritten", i + 1, name);
@@ -358,7 +358,7 @@ std::string describe_wrong_gap(const problem_shape& shape, side which, std::int6
     const patterned_batch batch = shape.after(which);
     const coordinates at = batch.coordinates_at(byte / batch.element_size);
     const std::int64_t row_end = batch.position({at.matrix, at.row, batch.cols});
-    return fmt::format("the gap behind row {}{} of the {} was overwritten at its byte {}", at.row,
+    return fmt::format("the gap after row {}{} of the {} was overwritten at its byte {}", at.row,
                        of_matrix(shape, at.matrix), name_of(which), byte - row_end * batch.element_size);
 }
 

@@ -78,7 +78,7 @@ void guarded_device_buffer::fill_guards(cudaStream_t stream) {
 
 std::string guarded_device_buffer::check_guards(const char* name, cudaStream_t stream) const {
     if (const std::int64_t at = broken_guard(data() + bytes_, kGuardBytes, stream); at >= 0) {
-        return fmt::format("the byte {} behind the end of the {} was overwritten", at, name);
+        return fmt::format("the byte {} after the end of the {} was overwritten", at, name);
     }
     if (const std::int64_t at = broken_guard(data() - kGuardBytes, kGuardBytes, stream); at >= 0) {
         return fmt::format("the byte {} before the beginning of the {} was overwritten", kGuardBytes - at, name);

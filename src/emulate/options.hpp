@@ -171,8 +171,8 @@ inline const std::map<std::string, const char*> kRefused{
     {"dryrun", "what is run is shown only as it runs, with -v"},
     {"clean", "cc deletes no files"},
     {"clean-targets", "cc deletes no files"},
-    {"r", "objects are linked to programs alone: make a library with -lib"},
-    {"relocatable-link", "objects are linked to programs alone: make a library with -lib"},
+    {"r", "objects are linked only to programs: make a library with -lib"},
+    {"relocatable-link", "objects are linked only to programs: make a library with -lib"},
     {"shared",
      "kernels cannot be in a shared library here, since their shared memory is a part of the program: make a "
      "static library with -lib"},

@@ -32,7 +32,7 @@ way image_or_tiles(const job& j) {
     if (shuffled) return {nullptr, "tiles", "matrices are small"};
     if (j.size == 3 || (row >= kLeastTiledRow && row < kLeastRow) || (j.size == 6 && row >= kBlockBytes))
         return {nullptr, "tiles", "rows of the destination are short"};
-    return {run_image, "image", "rows of the destination are short and lie behind each other"};
+    return {run_image, "image", "rows of the destination are short, without gaps between them"};
 }
 
 way choose(const job& j) {

@@ -168,7 +168,7 @@ std::string change_between(const kernel& from, const kernel& to) {
     if (from.id == to.id) return "Nothing.";
     const auto variant = [](const kernel& k) { return k.id.substr(std::min(k.id.find('@') + 1, k.id.size())); };
     if (std::string_view(from.notes->id) == to.notes->id)
-        return fmt::format("The variant alone: {} -> {}.", variant(from), variant(to));
+        return fmt::format("Only the variant: {} -> {}.", variant(from), variant(to));
     if (const std::string forth = change_since(from, to); !forth.empty()) return forth;
     if (const std::string back = change_since(to, from); !back.empty()) return fmt::format("Undone: {}", back);
     return "More than one thing: the kernels are not neighbours in the ladder.";

@@ -29,7 +29,7 @@ lab::timing read_timing(const field& from) {
     t.p10_s = from["p10_s"].positive();
     t.p90_s = from["p90_s"].positive();
     if (!(t.p10_s <= t.median_s && t.median_s <= t.p90_s && t.p90_s <= kLongest))
-        from.fail("is no time: its median must lie between p10_s and p90_s, which are seconds");
+        from.fail("is not a time: its median must lie between p10_s and p90_s, which are seconds");
     if (const auto samples = from.find("samples"))
         t.samples = static_cast<int>(std::min<std::int64_t>(samples->count(), 1 << 30));
     return t;
@@ -181,7 +181,7 @@ void read_work(const field& from, const operation& does, ladder& into) {
     try {
         into.element_size = find_dtype(into.dtype).size;
     } catch (const invalid_argument&) {
-        from["dtype"].fail("is no element type");
+        from["dtype"].fail("is not an element type");
     }
 }
 
@@ -192,7 +192,7 @@ ladder read_ladder(const std::vector<field>& results, lab::device_info& device) 
     for (const field& from : results) {
         for (const kernel& k : kernels()) {
             if (from["kernel"].is_text(k.id.c_str()) && !does.accepts(k))
-                from["kernel"].fail(fmt::format("is no kernel of {}, as the last one is", does.name()));
+                from["kernel"].fail(fmt::format("is not a kernel of {}, as the last one is", does.name()));
         }
         ladder here;
         read_work(from, does, here);

@@ -101,8 +101,8 @@ TEST(cuda_gemm, the_verifier_sees_each_mistake) {
     };
     contains(fault_with(3 * 133 + 5, 1e9f), "C (row 3, column 5) holds");
     contains(fault_with(139 * 133 + 129, std::numeric_limits<float>::quiet_NaN()), "C (row 139, column 129) holds nan");
-    contains(fault_with(130, 0), "the gap behind row 0 of C");
-    contains(fault_with(139 * 133 + 130, 0), "behind the end of the C");
+    contains(fault_with(130, 0), "the gap after row 0 of C");
+    contains(fault_with(139 * 133 + 130, 0), "after the end of the C");
 }
 
 // The library and cuBLAS on batches, side by side ones and shared operands among them.
@@ -143,12 +143,12 @@ TEST(cuda_gemm, the_verifier_sees_each_mistake_in_a_batch) {
     const gemm_shape behind{
         .m = 140, .n = 130, .k = 50, .ldc = 133, .c_offset = 2, .count = 3, .c_stride = 140 * 133 + 10};
     contains(behind, 2 * behind.c_stride + 3 * 133 + 5, 1e9f, "C (row 3, column 5) of product 2 holds");
-    contains(behind, behind.c_stride + 130, 0, "the gap behind row 0 of C of product 1 was");
-    contains(behind, behind.c_stride - 1, 0, "the gap behind row 139 of C of product 0 was");
-    contains(behind, 2 * behind.c_stride + 139 * 133 + 130, 0, "behind the end of the C");
+    contains(behind, behind.c_stride + 130, 0, "the gap after row 0 of C of product 1 was");
+    contains(behind, behind.c_stride - 1, 0, "the gap after row 139 of C of product 0 was");
+    contains(behind, 2 * behind.c_stride + 139 * 133 + 130, 0, "after the end of the C");
     const gemm_shape beside{.m = 20, .n = 10, .k = 5, .ldc = 50, .count = 4, .c_stride = 12};
     contains(beside, 50 + 12 + 9, 1e9f, "C (row 1, column 9) of product 1 holds");
-    contains(beside, 50 + 12 + 11, 0, "the gap behind row 1 of C of product 1 was");
+    contains(beside, 50 + 12 + 11, 0, "the gap after row 1 of C of product 1 was");
     // One product for another, and one that is left out.
     const gemm_shape packed{.m = 16, .n = 16, .k = 16, .count = 50};
     device::cuda_gemm problem(packed, 0, nullptr);

@@ -84,7 +84,7 @@ TEST(cuda_verifier, finds_planted_faults) {
         EXPECT_NE(run(k, {.rows = 64, .cols = 96}), "") << fault;
     }
     const kernel& past = find_kernel("fault/planted@past_the_end");
-    EXPECT_NE(run(past, {.rows = 70, .cols = 90}).find("behind the end of the destination"), std::string::npos);
+    EXPECT_NE(run(past, {.rows = 70, .cols = 90}).find("after the end of the destination"), std::string::npos);
     EXPECT_EQ(run(find_kernel("transpose/padded@32x8"), {.rows = 64, .cols = 96}), "");
 }
 

@@ -115,7 +115,7 @@ cornerturn_call_kernel:
     .size cornerturn_call_kernel, .-cornerturn_call_kernel
 )");
 #else
-#error "the emulator runs foreign programs on x86-64 alone"
+#error "the emulator runs foreign programs only on x86-64"
 #endif
 
 // `stack_bytes`: a multiple of 16.

@@ -322,7 +322,7 @@ std::shared_ptr<const workload> movement_work::among(const std::vector<const ker
 
 void decline_gaps(const matrix_work& work) {
     const bool whole = work.rows <= 1 || (work.source_ld == work.cols && work.destination_ld == work.cols);
-    if (!whole || work.count != 1) decline("it copies one matrix without gaps behind its rows");
+    if (!whole || work.count != 1) decline("it copies one matrix without gaps after its rows");
 }
 
 }  // namespace cornerturn

@@ -161,7 +161,7 @@ std::string describe_wrong_product(const gemm_shape& shape, coordinates at, floa
 }
 
 std::string describe_wrong_product_gap(const gemm_shape& shape, coordinates row) {
-    return fmt::format("the gap behind row {} of C{} was overwritten", row.row, of_product(shape, row.matrix));
+    return fmt::format("the gap after row {} of C{} was overwritten", row.row, of_product(shape, row.matrix));
 }
 
 host_gemm::host_gemm(const gemm_shape& shape, std::int64_t workspace)

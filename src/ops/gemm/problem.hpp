@@ -78,7 +78,7 @@ gemm_values find_values(const std::string& option, const std::string& name);
 
 // "C (row 3, column 5) holds ...; it must be ...". In a batch it also names the product.
 std::string describe_wrong_product(const gemm_shape& shape, coordinates at, float found, const gemm_element& right);
-// "the gap behind row 3 of C was overwritten"
+// "the gap after row 3 of C was overwritten"
 std::string describe_wrong_product_gap(const gemm_shape& shape, coordinates row);
 
 // The verifier. C is NaN before a run if beta is 0. No kernel may change the bytes between rows and around matrices.

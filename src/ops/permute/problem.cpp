@@ -133,7 +133,7 @@ std::string describe_wrong_gap(const strided_shape& shape, const strided_pattern
     if (position < tensor.offset)
         return fmt::format("byte {} before the {} was overwritten", tensor.offset * tensor.element_size - byte,
                            name_of(which));
-    return fmt::format("the gap behind {} of the {} was overwritten, {} bytes from the first element (seed {})",
+    return fmt::format("the gap after {} of the {} was overwritten, {} bytes from the first element (seed {})",
                        index_at(shape, position), name_of(which), byte - tensor.offset * tensor.element_size,
                        tensor.seed);
 }

@@ -148,7 +148,7 @@ tile_plan plan_of_two_axes(const strided_words& words, int steps, const char*& w
     if (across <= 0) {
         if (words.words > 0)
             why = across < 0 ? "the source is a single word and has no axis: permute/merged moves it"
-                             : "both sides have the same fastest axis: permute/merged reads it as it lies";
+                             : "both sides have the same fastest axis: permute/merged reads along it";
         return {};
     }
     steps_of_axes inside(static_cast<std::size_t>(words.rank), 1);

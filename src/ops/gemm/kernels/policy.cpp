@@ -443,7 +443,7 @@ std::string explain(const gemm_work& work, const gpu& on, bool workspace_given) 
         best_of(work, on, workspace_given, true, [&](const gemm_tuning& t) { return t.kernel != tuned.kernel; });
     if (next.us < kNever) text += std::string(", as ") + next.row().name + " " + microseconds(next.us);
     const auto packs = [](const gemm_tuning& t) { return t.pack_a || t.pack_b; };
-    otherwise(packs(tuned) ? "with operands as they lie" : "with operands brought first", true,
+    otherwise(packs(tuned) ? "with the operands used directly" : "with copies of the operands", true,
               [&](const gemm_tuning& t) { return packs(t) != packs(tuned); });
     if (tuned.parts > 1) otherwise("in one part", false, [](const gemm_tuning&) { return true; });
     return text;

@@ -167,7 +167,7 @@ decision decide_batch(const matrix_work& w, const view_of_work& v, const gpu& on
         return {across.tall(path::vector_stacked),
                 "a batch of low matrices, whose rows follow each other, aligned to 16 bytes"};
     }
-    if (fits) return {row_for(kSmall, v.unit), "the matrices are small and lie behind each other"};
+    if (fits) return {row_for(kSmall, v.unit), "the matrices are small, without gaps between them"};
     return {};
 }
 
@@ -194,17 +194,21 @@ decision decide_for_matrices(const matrix_work& w, const gpu& on) {
     if (!v.whole_elements) {
         if (w.element_size >= kBlocksFrom)
             return {row_for(kBlocks, v.unit), "elements of 128 bytes and more are coalesced by themselves"};
-        return {row_for(kUnits, v.unit), "the element's size is no power of two, or its address no multiple of it"};
+        return {row_for(kUnits, v.unit),
+                "the element's size is not a power of two, or an address is not a multiple of it"};
     }
     if (w.count > 1 && (w.rows <= kLow || w.rows * w.cols * w.element_size <= kSmallBytes)) {
         if (const decision d = decide_batch(w, v, on); d.use.by != path::nothing) return d;
     }
-    if (v.tall) return {row_for(kTall, v.unit, w.cols), "a few columns without gaps: the source is read as it lies"};
+    if (v.tall)
+        return {row_for(kTall, v.unit, w.cols),
+                "a few columns without gaps: the source is read in the order of its addresses"};
     if (v.wide)
-        return {row_for(kWide, v.unit, w.rows), "a few rows without gaps: the destination is written as it lies"};
+        return {row_for(kWide, v.unit, w.rows),
+                "a few rows without gaps: the destination is written in the order of its addresses"};
     if (w.count == 1) {
         if (const tuning t = direct_tile(w, v, on); t.by != path::nothing)
-            return {t, "a small matrix, of whole words: through registers alone"};
+            return {t, "a small matrix, of whole words: through registers only"};
     }
     // A strip holds whole rows of narrow matrices, so its sectors need not be aligned. But if rows fill their last
     // vector only in part, its elements are moved one by one, and narrow rows have few others.
@@ -282,7 +286,8 @@ const char* name(path p) {
 
 std::string name(const tuning& t) {
     std::string text = name(t.by);
-    if (t.tile_rows > 0) text += " " + std::to_string(t.tile_rows) + " x " + std::to_string(t.tile_cols);
+    if (t.tile_rows > 0 && t.tile_cols > 0)
+        text += " " + std::to_string(t.tile_rows) + " x " + std::to_string(t.tile_cols);
     if (t.unit > 0) text += ", " + std::to_string(t.unit) + "-byte units";
     if (t.threads > 0) text += ", " + std::to_string(t.threads) + " threads";
     return text;
