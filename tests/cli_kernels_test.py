@@ -38,7 +38,7 @@ class Diff(Case):
 
     def test_of_variants_of_products_and_of_one_kernel(self):
         text = self.succeed("diff", "transpose/padded@32x32", "transpose/padded@32x8", "--on", "emulator", "--rows", 256)
-        self.assertIn("The variant alone: 32x32 -> 32x8.", text)
+        self.assertIn("Only the variant: 32x32 -> 32x8.", text)
         self.assertIn("16,384 threads do the work of 65,536", text)
         self.assertIn("shared load", self.succeed("diff", "gemm/strided@plain", "gemm/vectorized", "--on", "emulator", "--m", 128))
         same = self.succeed("diff", "transpose/padded@32x8", "transpose/padded@32x8", "--on", "emulator", "--rows", 64)

@@ -163,7 +163,7 @@ TEST(gemm_policy, explains_itself) {
 
 TEST(gemm_policy, says_what_else_would_take) {
     const std::string of_long_k = production::explain(work_of({.m = 64, .n = 64, .k = 65536}), kH200, true);
-    for (const char* part : {"estimated at ", ", as ", "with operands brought first ", "in one part "})
+    for (const char* part : {"estimated at ", ", as ", "with copies of the operands ", "in one part "})
         EXPECT_NE(of_long_k.find(part), std::string::npos) << of_long_k;
     EXPECT_EQ(production::explain(work_of({.m = 0, .n = 4, .k = 4}), kH200, true), "nothing: C is empty");
 }

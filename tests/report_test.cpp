@@ -402,8 +402,8 @@ TEST(hostile, files_are_refused_by_name_and_field) {
              {"/results/0/time/median_s", 0, "results[0].time.median_s is 0"},
              {"/results/0/time/median_s", -1e-6, "results[0].time.median_s is -1e-06"},
              {"/results/0/time/median_s", nullptr, "results[0].time.median_s is null"},
-             {"/results/0/time/p90_s", 0.5e-6, "results[0].time is no time"},
-             {"/results/0/time/p90_s", 1e9, "results[0].time is no time"},
+             {"/results/0/time/p90_s", 0.5e-6, "results[0].time is not a time"},
+             {"/results/0/time/p90_s", 1e9, "results[0].time is not a time"},
              {"/results/0/ratio", 1e300, "results[0].ratio is 1e+300"},
              {"/results/0/yardstick", ordered_json::array(), "results[0].yardstick is array: it must be an object"},
              {"/results", {{"a", 1}}, "results is object: it must be an array"}}) {
@@ -415,7 +415,7 @@ TEST(hostile, files_are_refused_by_name_and_field) {
     for (const char* size : {"m", "n", "k"}) product[size] = 4;
     const ordered_json transposed = rung_json("transpose/swizzled@64x64", 1e-6, 1e-6, 1e-6);
     EXPECT_TRUE(has(refusal(ordered_json{{"results", {product, transposed}}}.dump()),
-                    "results[0].kernel is no kernel of transpose, as the last one is"));
+                    "results[0].kernel is not a kernel of transpose, as the last one is"));
     // Numbers that no double holds.
     EXPECT_TRUE(has(refusal("{\"results\": [1e999]}"), "the file.json is not JSON that can be read"));
 }
