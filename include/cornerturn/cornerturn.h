@@ -30,9 +30,9 @@
  * - **Alignment**: addresses need none. It affects the speed only.
  * - **Empty** matrices, batches and tensors (a size of 0) are no error. The call does nothing, and the addresses may be
  *   NULL.
- * - **Errors** are found before anything is written or launched. There is one exception: if working memory runs out in
- * a call on host memory, part of the destination may have been written. The call returns a code, and
- *   cornerturn_last_error() has the sentence. No call prints, exits or throws.
+ * - **Errors** are found before anything is written or launched, with one exception: working memory that runs out in
+ *   a call on host memory (below). The call returns a code, and cornerturn_last_error() has the sentence. No call
+ *   prints, exits or throws.
  * - **Threads**: any number may call at once.
  */
 #ifndef CORNERTURN_CORNERTURN_H
@@ -97,7 +97,7 @@ CORNERTURN_EXPORT const char* cornerturn_version_string(void);
 /**
  * @name Host memory: transposes
  * These functions are in libcornerturn_host. The work is done when the call returns. At most `threads` threads do it,
- * the calling thread among them; with 0, as many as the caller's oneTBB arena has, or as there are cores. A negative
+ * the calling thread among them. With 0, as many as the caller's oneTBB arena has, or as there are cores. A negative
  * number is an error. If working memory runs out, the call returns #CORNERTURN_INTERNAL_ERROR, and part of the
  * destination may have been written.
  * @{
@@ -111,7 +111,7 @@ CORNERTURN_EXPORT const char* cornerturn_version_string(void);
  * @param source_ld The leading dimension of the source, cols or more.
  * @param destination_ld The leading dimension of the destination, rows or more.
  * @param element_size The bytes of an element.
- * @param threads The most threads to use; 0 for as many as the caller's oneTBB arena has, or as there are cores.
+ * @param threads The most threads to use, or 0, as said above.
  * @return #CORNERTURN_OK or the code of the error.
  */
 CORNERTURN_EXPORT cornerturn_status cornerturn_transpose(const void* source, int64_t rows, int64_t cols,
@@ -135,7 +135,7 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_transpose(const void* source, int
  * @param destination_ld The leading dimension of the destination, rows or more.
  * @param count The number of matrices.
  * @param element_size The bytes of an element.
- * @param threads The most threads to use; 0 for as many as the caller's oneTBB arena has, or as there are cores.
+ * @param threads The most threads to use, or 0, as said above.
  * @return #CORNERTURN_OK or the code of the error.
  */
 CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_batch(const void* source, int64_t rows, int64_t cols,
@@ -152,7 +152,7 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_batch(const void* sourc
  * @param n The rows, and columns, of the matrix.
  * @param ld The leading dimension, n or more.
  * @param element_size The bytes of an element.
- * @param threads The most threads to use; 0 for as many as the caller's oneTBB arena has, or as there are cores.
+ * @param threads The most threads to use, or 0, as said above.
  * @return #CORNERTURN_OK or the code of the error.
  */
 CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_in_place(void* matrix, int64_t n, int64_t ld,
@@ -185,7 +185,7 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_transpose_in_place(void* matrix, 
  * @param source,destination The addresses of element (0, 0, ...) of both tensors.
  * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param element_size The bytes of an element.
- * @param threads The most threads to use; 0 for as many as the caller's oneTBB arena has, or as there are cores.
+ * @param threads The most threads to use, or 0, as said above.
  * @return #CORNERTURN_OK or the code of the error.
  */
 CORNERTURN_EXPORT cornerturn_status cornerturn_copy(int rank, const int64_t* extents, const void* source,
@@ -201,7 +201,7 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_copy(int rank, const int64_t* ext
  * @param source_strides,destination_strides The strides of both tensors, or NULL.
  * @param axes The permutation, an array of `rank` numbers. A negative axis counts from the end.
  * @param element_size The bytes of an element.
- * @param threads The most threads to use; 0 for as many as the caller's oneTBB arena has, or as there are cores.
+ * @param threads The most threads to use, or 0, as said above.
  * @return #CORNERTURN_OK or the code of the error.
  */
 CORNERTURN_EXPORT cornerturn_status cornerturn_permute(int rank, const int64_t* extents, const void* source,
