@@ -111,7 +111,7 @@ TEST(gemm_policy, other_gpus_have_tiles_that_fit_them) {
         for (std::int64_t n : {1, 2, 4}) {
             for (bool transposed : {false, true}) {
                 const gemm_work work = work_of({.m = 8192, .n = n, .k = 8192, .a_transposed = transposed});
-                const production::gemm_kernel& row = production::choose(work, on, true).row();
+                const production::gemm_kernel row = production::choose(work, on, true).row();
                 EXPECT_EQ(row.way, transposed ? production::gemm_way::columns : production::gemm_way::dots)
                     << capability;
                 EXPECT_GE(production::resident_on(row, false, production::paths_of(work), on), 1) << capability;

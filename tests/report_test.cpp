@@ -31,7 +31,7 @@ std::string stored(const std::string& name) {
     return text.str();
 }
 
-document from_json(const ordered_json& value, const std::string& file = "some.json") {
+document document_of(const ordered_json& value, const std::string& file = "some.json") {
     return read_document(file, value.dump());
 }
 
@@ -171,8 +171,8 @@ TEST(ladders, that_were_emulated_claim_no_time) {
         r["device"] = {{"kind", "emulator"}};
         for (const char* timed : {"time", "yardstick", "ratio", "bandwidth_gbps", "metrics_from"}) r.erase(timed);
     }
-    const page p = make_page({from_json(results)});
-    const std::string page = html(p), text = markdown_of({from_json(results)});
+    const page p = make_page({document_of(results)});
+    const std::string page = html(p), text = markdown_of({document_of(results)});
     EXPECT_EQ(malformed(page), "");
     EXPECT_TRUE(has(page, "Emulated runs have no time"));
     for (const char* claim : {" us", "GB/s", "memcpy", "median"}) {
@@ -183,14 +183,14 @@ TEST(ladders, that_were_emulated_claim_no_time) {
     EXPECT_TRUE(has(page, "transpose/padded@32x8: 4 sectors loaded for 32 elements"));
     EXPECT_TRUE(has(page, "transpose/shared@32x8: 32 wavefronts of shared loads for 32 elements"));
     results["results"][0]["time"] = {{"median_s", 1.0}};
-    EXPECT_THROW(from_json(results), error);
+    EXPECT_THROW(document_of(results), error);
 }
 
 TEST(ladders, tell_what_failed) {
     ordered_json wrong = rung_json("transpose/a", 1e-6, 1e-6, 1e-6);
     wrong["verified"] = false;
     wrong["fault"] = "row 3, column 5 is wrong";
-    const document d = from_json({{"results", {rung_json("transpose/b", 1e-6, 1e-6, 1e-6), wrong}}});
+    const document d = document_of({{"results", {rung_json("transpose/b", 1e-6, 1e-6, 1e-6), wrong}}});
     const std::string page = html(make_page({d}));
     EXPECT_TRUE(has(page, "<span class=\"bad\">FAILED transpose/a: row 3, column 5 is wrong</span>"));
     EXPECT_TRUE(has(page, "<span class=\"bad\">WRONG</span>"));
@@ -206,7 +206,7 @@ TEST(ladders, compare_emulator_and_hardware) {
     auto& read = results["results"][1]["hardware"]["metrics"];
     read[sectors] = read[sectors].get<std::int64_t>() + 7;
     read["launch__registers_per_thread"] = 40;
-    const ladder l = *from_json(results).as_ladder();
+    const ladder l = *document_of(results).as_ladder();
     EXPECT_EQ(std::count_if(l.rungs.begin(), l.rungs.end(), disagrees), 1);
     const text_table t = agreement(l);
     const std::size_t ran = t.rows.size();
@@ -224,7 +224,7 @@ TEST(ladders, compare_emulator_and_hardware) {
                                  alone.columns.begin());
     ASSERT_LT(registers, alone.columns.size());
     for (std::size_t row = 0; row < ran; ++row) EXPECT_EQ(alone.rows[row][registers].words, row == 1 ? "40" : "-");
-    EXPECT_TRUE(has(markdown_of({from_json(results)}),
+    EXPECT_TRUE(has(markdown_of({document_of(results)}),
                     std::to_string(ran - 1) + " of " + std::to_string(ran) + " kernels agree in everything."));
 }
 
@@ -298,8 +298,8 @@ TEST(changes, are_marked_in_words) {
         }
         return all;
     };
-    const document before = from_json(ladder_of(10, 10, 10, "GPU"), "before.json"),
-                   after = from_json(ladder_of(9, 10.1, 11, "Other GPU"), "after.json");
+    const document before = document_of(ladder_of(10, 10, 10, "GPU"), "before.json"),
+                   after = document_of(ladder_of(9, 10.1, 11, "Other GPU"), "after.json");
     const std::vector<change> all = changes(before, after);
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[0].beyond(), judgement::faster);
@@ -316,9 +316,9 @@ TEST(changes, are_marked_in_words) {
 TEST(changes, tell_what_cannot_be_compared) {
     ordered_json wrong = rung_json("transpose/a", 1e-6, 1e-6, 1e-6);
     const ordered_json same = rung_json("transpose/b", 1e-6, 1e-6, 1e-6);
-    const document before = from_json({{"results", {wrong, same}}}, "before.json");
+    const document before = document_of({{"results", {wrong, same}}}, "before.json");
     wrong["verified"] = false;
-    const document after = from_json({{"results", {wrong, same}}}, "after.json");
+    const document after = document_of({{"results", {wrong, same}}}, "after.json");
     EXPECT_TRUE(has(markdown_of({before, after}), "Timed in only one of the two: transpose/a."));
 }
 
@@ -335,7 +335,7 @@ TEST(hostile, markup_is_text) {
     ordered_json r = rung_json(evil, 1e-6, 1e-6, 1e-6);
     r["device"]["name"] = r["time"]["method"] = r["yardstick"]["what"] = evil;
     const document d =
-        from_json({{"provenance", {{"command", evil}, {"commit", evil}}}, {"results", {r}}}, evil + ".json");
+        document_of({{"provenance", {{"command", evil}, {"commit", evil}}}, {"results", {r}}}, evil + ".json");
     const page p = make_page({d, d});
     EXPECT_EQ(malformed(html(p)), "");
     EXPECT_FALSE(has(html(p), "<script"));
@@ -348,7 +348,7 @@ TEST(hostile, markup_is_text) {
     EXPECT_FALSE(has(markdown_of({d, d}), "<script"));
     // Where a code span can hold it, nothing in it is markup; a page of Markdown shows it as it is.
     r["kernel"] = "transpose/<b>";
-    EXPECT_TRUE(has(markdown_of({from_json({{"results", {r}}})}), "`transpose/<b>`"));
+    EXPECT_TRUE(has(markdown_of({document_of({{"results", {r}}})}), "`transpose/<b>`"));
 }
 
 // What it says of a text that it must refuse.
@@ -519,20 +519,20 @@ TEST(hostile, mutated_files_are_taken_or_refused) {
 TEST(hostile, emulated_benches_and_mixed_yardsticks_are_refused) {
     ordered_json bench = ordered_json::parse(stored("bench_transpose_host.json"));
     bench["device"] = {{"kind", "emulator"}};
-    EXPECT_THROW(from_json(bench), error);
+    EXPECT_THROW(document_of(bench), error);
     ordered_json ladder = ordered_json::parse(stored("ladder_transpose_4096x4096_f32.json"));
     ladder["results"][1]["yardstick"]["what"] = "cuBLAS";
-    EXPECT_THROW(from_json(ladder), error);
+    EXPECT_THROW(document_of(ladder), error);
 }
 
 TEST(hostile, nothing_to_do_is_no_division) {
     ordered_json r = rung_json("transpose/a", 1e-6, 1e-6, 1e-6);
     r["rows"] = 0;
     try_it(ordered_json({{"results", {r}}}).dump(), "no rows");
-    EXPECT_THROW(from_json({{"results", {r}}}), error) << "a time of nothing";
+    EXPECT_THROW(document_of({{"results", {r}}}), error) << "a time of nothing";
     for (const char* timed : {"time", "yardstick", "ratio", "bandwidth_gbps"}) r.erase(timed);
     EXPECT_NO_THROW(make_page(
-        {from_json({{"results", {r}}}), from_json({{"results", {rung_json("transpose/a", 1e-6, 1e-6, 1e-6)}}})}));
+        {document_of({{"results", {r}}}), document_of({{"results", {rung_json("transpose/a", 1e-6, 1e-6, 1e-6)}}})}));
     try_it(r.dump(), "a profile");
 }
 

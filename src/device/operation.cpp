@@ -111,7 +111,7 @@ std::string operation_names() {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-const operation& find_operation(const std::string& name) {
+const operation& find_operation(std::string_view name) {
     for (const operation* o : operations()) {
         if (o->name() == name) return *o;
     }

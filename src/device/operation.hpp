@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -301,7 +302,7 @@ private:
 // The operations that have kernels in this program, in the kernels' order.
 std::vector<const operation*> operations();
 std::string operation_names();  // "transpose, gemm"
-const operation& find_operation(const std::string& name);
+const operation& find_operation(std::string_view name);
 // The operation of the kernel with this id. If this program has no such kernel, the operation of its whole family. Null
 // if the family has no kernels, or belongs to several operations.
 const operation* operation_of_kernel(const std::string& id);

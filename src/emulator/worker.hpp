@@ -204,6 +204,7 @@ public:
     void on_large_stack(F f) {
         errand_ = {[](void* what) { (*static_cast<F*>(what))(); }, &f};
         switch_fibers(hand_over(fibers_[current_], outside_));
+        errand_ = {};  // run_errand() has cleared it. g++ does not see that, and warns of a pointer that outlives `f`
     }
     [[noreturn]] void fail_assertion(std::uintptr_t return_address) {
         raise_from_fiber({hazard_kind::assertion, current_, 0, 0, kLoad, return_address});

@@ -240,8 +240,11 @@ table worst_table(const bench_report& report, const way_of_calling& way, format 
     const std::string heading = "the worst cells" + (report.what.ways.empty() ? "" : ", " + way.name());
     const table::column told = {report.what.small ? "time" : "ratio", true};
     const table::column judge = {report.what.small ? "over that of" : "to"};
-    table t = as == format::table ? table{{{heading}, told, judge}, {}}
-                                  : table{{{"kind"}, {heading}, told, judge, {"how the library does it"}}, {}};
+    table t;
+    if (as == format::table)
+        t.columns = {{heading}, told, judge};
+    else
+        t.columns = {{"kind"}, {heading}, told, judge, {"how the library does it"}};
     for (const bench_result* r : way.worst()) {
         const std::string shape = where_text(report, *r), value = fmt::format("{:.3f}", way.told(*r));
         const std::string &kind = r->cell.group, &by = way.judge(*r).kernel;
