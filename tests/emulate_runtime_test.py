@@ -67,7 +67,7 @@ class Runtime(Emulate):
             int main() {
                 cudaStream_t stream;
                 cudaGraph_t graph, same = nullptr;
-                cudaGraphNode_t node, other, told;
+                cudaGraphNode_t node, other, told, list[9];
                 cudaStreamCaptureStatus status;
                 const cudaGraphNode_t* behind = nullptr;
                 unsigned long long id = 0;
@@ -75,8 +75,8 @@ class Runtime(Emulate):
                 EXPECT_SUCCESS(cudaGraphCreate(&graph, 0));
                 EXPECT_SUCCESS(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
                 EXPECT_SUCCESS(cudaGraphAddEmptyNode(&other, graph, &node, 1));
-                EXPECT_SUCCESS(cudaGraphNodeGetDependentNodes(node, &told, &count));
-                EXPECT(count == 1 && told == other);
+                EXPECT_SUCCESS(cudaGraphNodeGetDependentNodes(node, list, &count));
+                EXPECT(count == 1 && list[0] == other && list[1] == nullptr && list[8] == nullptr);
                 EXPECT_SUCCESS(cudaStreamCreate(&stream));
                 EXPECT_SUCCESS(cudaStreamBeginCaptureToGraph(stream, graph, &node, nullptr, 1, cudaStreamCaptureModeGlobal));
                 EXPECT_SUCCESS(cudaStreamUpdateCaptureDependencies(stream, &other, 1, cudaStreamSetCaptureDependencies));

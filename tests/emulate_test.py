@@ -229,6 +229,33 @@ class Counters(Emulate):
         stores = {k: m["metrics"]["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"] for k, m in kernels.items()}
         self.assertEqual(stores, {"one": 1, "two": 1, "recursive": 1})
 
+    def test_of_structs_that_are_used_several_times(self):
+        """One load each, as by nvcc: g++ 16 would load a member again at each use."""
+        name = self.write("structs.cu", """
+            struct alignas(16) record { int a, b, c, d; };
+            __global__ void use(const float4* in, float* out, const record* from, record* to) {
+                const int i = threadIdx.x;
+                const float4 v = in[i];
+                out[i] = v.x, out[i + 32] = v.y, out[i + 64] = v.z, out[i + 96] = v.w;
+                const record one = from[i];
+                record other = one;
+                other.a += one.b;
+                to[i] = other, to[i + 32] = one;
+            }
+            int main() {
+                float4* in; float* out; record *from, *to;
+                cudaMalloc(&in, 32 * 16), cudaMalloc(&out, 32 * 16), cudaMalloc(&from, 32 * 16), cudaMalloc(&to, 64 * 16);
+                cudaMemset(in, 0, 32 * 16), cudaMemset(from, 0, 32 * 16);
+                use<<<1, 32>>>(in, out, from, to);
+                return cudaDeviceSynchronize();
+            }
+        """)
+        found, kernels = self.counters(name)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        m = kernels["use"]["metrics"]
+        self.assertEqual(m["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 2)
+        self.assertEqual(m["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"], 6)
+
     def test_of_vectors(self):
         """In dynamic shared memory, and handed to a device function by value: one instruction each."""
         name = self.write("vectors.cu", """

@@ -58,6 +58,22 @@ const words kDeviceFlags{"-O1",
 // hold code for that.
 const words kCommonFlags{"-fno-lto", "-ftls-model=local-exec", "-fno-gnu-unique", "-fcf-protection=none"};
 
+words operator+(words a, const words& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+// Of the device's pass. One of g++ 16's passes would count loads that the GPU does not make: see cmake/Kernels.cmake.
+const words& device_flags(const installation& here) {
+    static const words all = [&] {
+        std::string version;
+        const bool is_late =
+            run_program_for(version, {here.compiler, "-dumpversion"}) == 0 && std::atoi(version.c_str()) >= 15;
+        return kDeviceFlags + (is_late ? words{"-fno-tree-forwprop"} : words{});
+    }();
+    return all;
+}
+
 std::uint64_t mix(std::uint64_t hash, std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
     return (hash ^ 0xff) * 0x100000001b3ull;
@@ -65,11 +81,6 @@ std::uint64_t mix(std::uint64_t hash, std::string_view text) {
 constexpr std::uint64_t kNoHash = 0xcbf29ce484222325ull;
 
 std::string joined(const words& all) { return fmt::format("{}", fmt::join(all, " ")); }
-
-words operator+(words a, const words& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-}
 
 void say(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
@@ -101,14 +112,16 @@ public:
         }
         if (!is_c_ && !preprocess_to(host_text_, {}, dependencies)) throw error(source_ + " does not compile");
         if (what_.is_cuda(source_) && what_.makes != product::text && what_.makes != product::dependencies)
-            if (!preprocess_to(device_text_, {"-D__CUDA_ARCH__=900"}, {})) throw error(source_ + " does not compile");
+            // Some systems' g++ replaces printf, memcpy and others by fortified functions. A GPU has none of these.
+            if (!preprocess_to(device_text_, {"-D__CUDA_ARCH__=900", "-U_FORTIFY_SOURCE"}, {}))
+                throw error(source_ + " does not compile");
     }
     // Of the host's pass.
     const std::string& text() const { return host_text_; }
 
     std::uint64_t hash() const {
         std::uint64_t value = mix(mix(mix(kNoHash, host_text_), device_text_), source_);
-        for (const words& all : {what_.flags, what_.host_flags, kDeviceFlags, kCommonFlags})
+        for (const words& all : {what_.flags, what_.host_flags, device_flags(here_), kCommonFlags})
             value = mix(value, joined(all));
         return mix(mix(value, what_.relocatable ? "rdc" : ""), language());
     }
@@ -129,8 +142,9 @@ public:
                                  beside_object() + kCommonFlags +
                                  words{"-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-attributes"} +
                                  words{"-c", shop.file("host.ii"), "-o", shop.file("host.o")};
-        const words device_words = words{here_.compiler, "-fpreprocessed", "-x", "c++"} + what_.flags + kDeviceFlags +
-                                   kCommonFlags + words{"-c", shop.file("device.ii"), "-o", shop.file("device.o")};
+        const words device_words = words{here_.compiler, "-fpreprocessed", "-x", "c++"} + what_.flags +
+                                   device_flags(here_) + kCommonFlags +
+                                   words{"-c", shop.file("device.ii"), "-o", shop.file("device.o")};
         if (what_.says) say(joined(host_words) + "\n" + joined(device_words) + "\n");
         std::string of_host, of_device;
         int host_status = 0, device_status = 0;

@@ -10,22 +10,33 @@
 #include "rounding.h"
 #include "special_functions.h"
 
-// Later versions of the C library have these for double and float, and would not let us declare them again.
+// Stands for a function of the C library. gnu_inline leaves the library's in place for whoever takes its address.
+#define CT_INSTEAD extern "C" inline __attribute__((gnu_inline, always_inline))
+
+// Later versions of the C library have these for double and float, with larger errors than CUDA's.
 #ifdef __GLIBC__
 #define CT_LIBRARY_IS(major, minor) __GLIBC_PREREQ(major, minor)
 #else
 #define CT_LIBRARY_IS(major, minor) 0
 #endif
-#if !CT_LIBRARY_IS(2, 41)
-CT_WORD double sinpi(double a) { return ct_sine_of_half_turns(a); }
-CT_WORD double cospi(double a) { return ct_cosine_of_half_turns(a); }
-CT_WORD float sinpif(float a) { return float(ct_sine_of_half_turns(a)); }
-CT_WORD float cospif(float a) { return float(ct_cosine_of_half_turns(a)); }
+#if CT_LIBRARY_IS(2, 41)
+#define CT_SINCE_2_41 CT_INSTEAD
+#else
+#define CT_SINCE_2_41 CT_WORD
 #endif
-#if !CT_LIBRARY_IS(2, 42)
-CT_WORD double rsqrt(double a) { return double(1 / __builtin_sqrtl(a)); }
-CT_WORD float rsqrtf(float a) { return float(1 / __builtin_sqrt(double(a))); }
+#if CT_LIBRARY_IS(2, 42)
+#define CT_SINCE_2_42 CT_INSTEAD
+#else
+#define CT_SINCE_2_42 CT_WORD
 #endif
+CT_SINCE_2_41 double sinpi(double a) noexcept { return ct_sine_of_half_turns(a); }
+CT_SINCE_2_41 double cospi(double a) noexcept { return ct_cosine_of_half_turns(a); }
+CT_SINCE_2_41 float sinpif(float a) noexcept { return float(ct_sine_of_half_turns(a)); }
+CT_SINCE_2_41 float cospif(float a) noexcept { return float(ct_cosine_of_half_turns(a)); }
+CT_SINCE_2_42 double rsqrt(double a) noexcept { return double(1 / __builtin_sqrtl(a)); }
+CT_SINCE_2_42 float rsqrtf(float a) noexcept { return float(1 / __builtin_sqrt(double(a))); }
+#undef CT_SINCE_2_41
+#undef CT_SINCE_2_42
 #undef CT_LIBRARY_IS
 
 CT_WORD float sinpi(float a) { return float(ct_sine_of_half_turns(a)); }
@@ -36,9 +47,7 @@ CT_WORD float rcbrtf(float a) { return float(1 / cbrt(double(a))); }
 CT_WORD float rcbrt(float a) { return rcbrtf(a); }
 CT_WORD float exp10(float a) { return exp10f(a); }
 
-// The C library's own would store their results unseen by the emulator. gnu_inline leaves its functions in place for
-// whoever takes their address.
-#define CT_INSTEAD extern "C" inline __attribute__((gnu_inline, always_inline))
+// The C library's own would store their results unseen by the emulator.
 CT_INSTEAD void sincos(double a, double* sine, double* cosine) noexcept {
     *sine = sin(a);
     *cosine = cos(a);
