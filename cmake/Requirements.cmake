@@ -17,21 +17,34 @@ if(NOT CORNERTURN_HOST AND NOT CORNERTURN_CUDA AND NOT CORNERTURN_EMULATOR)
     cornerturn_need("something to build" "-DCORNERTURN_HOST=ON, -DCORNERTURN_CUDA=ON or -DCORNERTURN_EMULATOR=ON")
 endif()
 
+include(CheckCXXSymbolExists)
+check_cxx_symbol_exists(__GLIBC__ features.h CORNERTURN_GLIBC)
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CORNERTURN_GLIBC)
+    unset(CORNERTURN_GLIBC CACHE)
+    cornerturn_need("Linux with glibc"
+        "this is ${CMAKE_SYSTEM_NAME}, and its C library is another, or does not compile; Debian and Ubuntu have glibc")
+endif()
 set(found "this is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12) OR
    (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14) OR
-   NOT CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang|AppleClang)$")
+   NOT CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
     cornerturn_need("g++ 12 or clang 14, or later" "${found}; name another with -DCMAKE_CXX_COMPILER=...")
 endif()
-if(CORNERTURN_EMULATOR AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(what "the emulator, because it uses")
+if(CORNERTURN_EMULATOR)
+    set(what "the emulator, because it")
     set(off "-DCORNERTURN_EMULATOR=OFF")
     if(CORNERTURN_LAB)
-        set(what "the lab, because its emulator uses")
+        set(what "the lab, because its emulator")
         set(off "-DCORNERTURN_LAB=OFF")
     endif()
-    cornerturn_need("g++ for ${what} options that only g++ has"
-        "${found}; ${off} builds the libraries alone, -DCMAKE_CXX_COMPILER=g++ all of it")
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        cornerturn_need("g++ for ${what} uses options that only g++ has"
+            "${found}; ${off} builds the libraries alone, -DCMAKE_CXX_COMPILER=g++ all of it")
+    endif()
+    if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+        cornerturn_need("an x86-64 processor for ${what} switches threads and calls kernels in its machine code"
+            "this is ${CMAKE_SYSTEM_PROCESSOR}; ${off} builds the libraries alone")
+    endif()
 endif()
 
 # What C programs link for a static library of ours.
@@ -42,8 +55,15 @@ endif()
 
 if(CORNERTURN_CUDA)
     include(CheckLanguage)
+    if(NOT CMAKE_CUDA_COMPILER)
+        unset(CMAKE_CUDA_COMPILER CACHE)  # what was not found the last time may be there now
+    endif()
     check_language(CUDA)
-    if(NOT CMAKE_CUDA_COMPILER OR (IS_ABSOLUTE "${CMAKE_CUDA_COMPILER}" AND NOT EXISTS "${CMAKE_CUDA_COMPILER}"))
+    find_program(nvcc_that_fails nvcc NO_CACHE NO_CMAKE_SYSTEM_PATH)
+    if(NOT CMAKE_CUDA_COMPILER AND nvcc_that_fails)
+        cornerturn_need("an nvcc that takes this compiler for the host's code"
+            "${nvcc_that_fails} compiles nothing, and ${found}. If that is newer than this CUDA knows, name an older one in the environment: CUDAHOSTCXX=g++-14")
+    elseif(NOT CMAKE_CUDA_COMPILER OR (IS_ABSOLUTE "${CMAKE_CUDA_COMPILER}" AND NOT EXISTS "${CMAKE_CUDA_COMPILER}"))
         cornerturn_need("nvcc for -DCORNERTURN_CUDA=ON"
             "install CUDA's toolkit, and put nvcc on the PATH or name it with -DCMAKE_CUDA_COMPILER=...")
     endif()
@@ -77,7 +97,28 @@ if(CORNERTURN_HOST)
     endif()
 endif()
 
+# The library, not the headers alone: every file that formats would compile all of it again. Debian has no static one.
+function(cornerturn_make_fmt)
+    add_library(cornerturn_fmt INTERFACE)
+    target_link_libraries(cornerturn_fmt INTERFACE $<IF:$<BOOL:${CORNERTURN_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
+endfunction()
+
+# The host library has tests that need no lab.
+set(CORNERTURN_HOST_TESTS OFF)
+if(CORNERTURN_TESTS AND CORNERTURN_HOST AND NOT CORNERTURN_LAB)
+    find_package(GTest QUIET)
+    find_package(fmt QUIET)
+    if(GTest_FOUND AND fmt_FOUND)
+        set(CORNERTURN_HOST_TESTS ON)
+    else()
+        message(STATUS "cornerturn: without the tests of the host library; they need libgtest-dev and libfmt-dev")
+    endif()
+endif()
 if(NOT CORNERTURN_EMULATOR)
+    if(CORNERTURN_HOST_TESTS)
+        find_package(Threads REQUIRED)
+        cornerturn_make_fmt()
+    endif()
     return()
 endif()
 if(CORNERTURN_LAB)
@@ -92,14 +133,12 @@ if(CORNERTURN_LAB)
     cornerturn_find("${purpose}" CLI11 libcli11-dev)
 endif()
 
-# The library, not the headers alone: every file that formats would compile all of it again. Debian has no static one.
-add_library(cornerturn_fmt INTERFACE)
-target_link_libraries(cornerturn_fmt INTERFACE $<IF:$<BOOL:${CORNERTURN_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
+cornerturn_make_fmt()
 
 if(CORNERTURN_STATIC)
     set(Boost_USE_STATIC_LIBS ON)
 endif()
-cornerturn_find("${purpose}" Boost libboost-context-dev COMPONENTS context)
+cornerturn_find("${purpose}" boost_context libboost-context-dev CONFIG)
 
 # libdw has no CMake package; a static one needs the libraries that it was built with.
 # cornerturn_find_library(variable debian names...)

@@ -19,7 +19,7 @@ from drop_in_test import copy_sources, failures, in_ccache, require, setting
 from package_test import (CONSUMER, SOURCE, WARNINGS, built, configure, install, no_package, one_line, output_of, use_cmake)
 
 LANGUAGES = {"cpp": ["g++", "-std=c++20"], "c": ["gcc", "-std=c99"]}
-LAB_PACKAGES = no_package("fmt", "nlohmann_json", "CLI11", "Boost")
+LAB_PACKAGES = no_package("fmt", "nlohmann_json", "CLI11", "boost_context")
 USING = SOURCE / "docs/using.md"
 
 
@@ -173,6 +173,17 @@ def check_refusals(folder):
         text = one_line(text)
         right = code != 0 and message in text and text.count("CMake Error") == 1
         require(right, f"{' '.join(options)}: {message} {'' if right else text}")
+    fails = folder / "fails" / "nvcc"
+    fails.parent.mkdir()
+    fails.write_text("#!/bin/sh\nexit 1\n")
+    fails.chmod(0o755)
+    for path, message in ((f"{fails.parent}:{without_nvcc}", f"{fails} compiles nothing, and this is GNU"),
+                          (without_nvcc, "cornerturn needs nvcc for -DCORNERTURN_CUDA=ON")):  # in the same folder
+        code, text = output_of(["cmake", "-S", SOURCE, "-B", fails.parent / "build", off, "-DCORNERTURN_CUDA=ON"],
+                               env={**os.environ, "PATH": path, "CUDACXX": ""})
+        text = one_line(text)
+        right = code != 0 and message in text
+        require(right, f"an nvcc that compiles nothing, and then none: {message} {'' if right else text}")
 
 
 def check_not_built(folder):
