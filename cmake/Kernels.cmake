@@ -4,13 +4,23 @@
 # What makes g++ report each memory access of a kernel at its full width, and keep one call site an access. An emulated
 # thread's stack holds 14 KiB: a kernel whose locals come near that is refused here. Where a local variable is at each
 # instruction is a fifth of the time to compile, and nobody asks. Each function begins with a cache line: where it happened
-# to begin was worth up to a sixth of a kernel's speed.
+# to begin was worth up to a sixth of a kernel's speed. Kernels are
+# not hardened, though some systems do so by default. A stack protector's accesses would be counted as the kernel's. A
+# shadow stack does not allow the switch of fibers.
 set(CORNERTURN_KERNEL_FLAGS
     -O1 -falign-functions=64
     -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
     -fno-var-tracking -fno-exceptions -fno-tree-sra -fno-thread-jumps -fno-crossjumping -fno-tree-tail-merge
     -ftls-model=local-exec -fsanitize=bounds -fno-builtin-printf -U_FORTIFY_SOURCE
-    -Wframe-larger-than=8192 -Wno-unknown-pragmas -Wno-missing-field-initializers)
+    -fno-stack-protector -Wframe-larger-than=8192 -Wno-unknown-pragmas -Wno-missing-field-initializers)
+# This pass of g++ 16 reads a struct from memory again at each use of its copy: four loads are counted where the GPU has one.
+if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 15)
+    list(APPEND CORNERTURN_KERNEL_FLAGS -fno-tree-forwprop)
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    # g++ 16 would call memcpy and memset for arrays and arguments, where earlier ones move the bytes inline.
+    list(APPEND CORNERTURN_KERNEL_FLAGS -fcf-protection=none -minline-all-stringops)
+endif()
 
 # Where a file lies in the build folder, if it was made there, or in the source folder: never a path that leads upwards.
 function(cornerturn_path_of result file)

@@ -1,4 +1,4 @@
-// A problem in words, for a failure's message.
+// A problem in words, for a failure's message; and its size.
 #pragma once
 
 #include <string>
@@ -14,5 +14,8 @@ inline std::string describe(const problem_shape& s) {
            std::to_string(s.destination_stride) + ", offsets " + std::to_string(s.source_offset) + " and " +
            std::to_string(s.destination_offset) + (s.in_place ? ", in place" : "") + ", seed " + std::to_string(s.seed);
 }
+
+// Of both sides, without gaps.
+inline std::int64_t bytes_of(const problem_shape& s) { return (s.in_place ? 1 : 2) * s.elements() * s.element_size; }
 
 }  // namespace cornerturn::tests

@@ -1,5 +1,5 @@
 // Reading what Nsight Compute prints, and what is said of it. What it prints here was printed by version 2025.3.1 on an
-// H200, with fewer columns. tests/ncu_test.py compares the whole with ncu itself, where there is a GPU.
+// H200, with fewer columns. tests/cuda/ncu_test.py compares the whole with ncu itself, where there is a GPU.
 #include "lab/hardware.hpp"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ constexpr std::int64_t kMiB = 1 << 20;
 inline void transpose_work(const matrix_work& w, host_options options = {}) {
     const auto view = [&](const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
                           std::int64_t stride) {
-        return detail::any_batch{reinterpret_cast<std::uintptr_t>(data), rows, cols, ld, w.count, stride};
+        return detail::any_batch{reinterpret_cast<std::uintptr_t>(data), {rows, cols, ld, w.count, stride}};
     };
     detail::transpose(view(w.source, w.rows, w.cols, w.source_ld, w.source_stride),
                       view(w.destination, w.cols, w.rows, w.destination_ld, w.destination_stride), w.element_size, 1,

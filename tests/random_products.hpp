@@ -18,6 +18,9 @@ namespace cornerturn::tests {
 inline constexpr gemm_values kValues[] = {gemm_values::uniform, gemm_values::symmetric,  gemm_values::normal,
                                           gemm_values::wide,    gemm_values::cancelling, gemm_values::integers};
 
+// Of all three matrices, without gaps.
+inline std::int64_t bytes_of(const gemm_shape& s) { return 4 * s.count * (s.m * s.k + s.k * s.n + s.m * s.n); }
+
 inline std::string describe(const gemm_shape& s) {
     return (s.count == 1 ? "" : fmt::format("{} of ", s.count)) +
            fmt::format(

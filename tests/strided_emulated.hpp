@@ -12,6 +12,7 @@
 #include "emulator/emulation.hpp"
 #include "ops/permute/kernels/policy.hpp"
 #include "ops/transpose/kernels/dispatch.hpp"
+#include "strided_plans.hpp"
 #include "strided_problems.hpp"
 
 namespace cornerturn::tests {

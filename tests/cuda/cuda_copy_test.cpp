@@ -11,6 +11,7 @@
 #include "cuda/gpu_test.hpp"
 #include "device/cuda_device.hpp"
 #include "ops/permute/kernels/policy.hpp"
+#include "strided_plans.hpp"
 #include "strided_problems.hpp"
 
 using namespace cornerturn;
@@ -220,25 +221,26 @@ TEST(cuda_copy, can_be_captured_in_a_graph) {
 // More than 2^31 elements: bytes, whose every value tells where it was, at some places and at both ends.
 TEST(cuda_copy, more_elements_than_32_bits_count) {
     const std::int64_t rows = 3, cols = 786433, deep = 997;  // 2.35e9
-    std::size_t free = 0, total = 0;
-    CORNERTURN_CUDA(cudaMemGetInfo(&free, &total));
     const std::int64_t all = rows * cols * deep;
-    if (free < static_cast<std::size_t>(2 * all + (64 << 20)))
-        GTEST_SKIP() << "needs " << 2 * all << " bytes of GPU memory";
-    device_array<unsigned char> source(static_cast<std::size_t>(all)), destination(static_cast<std::size_t>(all));
+    const auto from =
+        tests::made<device_array<unsigned char>>("more than 2^31 bytes", all, static_cast<std::size_t>(all));
+    const auto to =
+        tests::made<device_array<unsigned char>>("more than 2^31 bytes", all, static_cast<std::size_t>(all));
+    if (!from || !to) return;
+    unsigned char *const source = from->data, *const destination = to->data;
     std::vector<unsigned char> slab(static_cast<std::size_t>(cols * deep)), found(slab.size());
     const auto value = [](std::int64_t i) { return static_cast<unsigned char>((i * 0x9E3779B97F4A7C15LL) >> 56); };
     for (std::int64_t r = 0; r < rows; ++r) {
         for (std::int64_t i = 0; i < cols * deep; ++i) slab[static_cast<std::size_t>(i)] = value(r * cols * deep + i);
-        CORNERTURN_CUDA(cudaMemcpy(source.data + r * cols * deep, slab.data(), slab.size(), cudaMemcpyHostToDevice));
+        CORNERTURN_CUDA(cudaMemcpy(source + r * cols * deep, slab.data(), slab.size(), cudaMemcpyHostToDevice));
     }
-    CORNERTURN_CUDA(cudaMemset(destination.data, 0, static_cast<std::size_t>(all)));
+    CORNERTURN_CUDA(cudaMemset(destination, 0, static_cast<std::size_t>(all)));
     // Reversed: (rows, cols, deep) to (deep, cols, rows).
-    cuda::permute(tensor_view{source.data, {rows, cols, deep}}, {2, 1, 0},
-                  tensor_view{destination.data, {deep, cols, rows}}, nullptr);
+    cuda::permute(tensor_view{source, {rows, cols, deep}}, {2, 1, 0}, tensor_view{destination, {deep, cols, rows}},
+                  nullptr);
     for (std::int64_t part = 0; part < rows; ++part) {
         CORNERTURN_CUDA(
-            cudaMemcpy(found.data(), destination.data + part * cols * deep, found.size(), cudaMemcpyDeviceToHost));
+            cudaMemcpy(found.data(), destination + part * cols * deep, found.size(), cudaMemcpyDeviceToHost));
         for (std::int64_t i = 0; i < cols * deep; ++i) {
             const std::int64_t at = part * cols * deep + i, r = at % rows, c = at / rows % cols, d = at / rows / cols;
             ASSERT_EQ(found[static_cast<std::size_t>(i)], value((r * cols + c) * deep + d)) << "at " << at;

@@ -17,16 +17,18 @@ namespace {
 
 std::map<std::string, int> launches;
 
-std::string fault_of(const kernel& k, const gemm_shape& shape) {
-    device::cuda_gemm problem(
-        shape, tests::workspace(k, backend::cuda, shape.checked().work(nullptr, nullptr, nullptr, nullptr)), nullptr);
-    problem.prepare();
-    tests::run(k, backend::cuda, problem.work());
-    ++launches[k.id];
-    return problem.check().fault;
-}
-
 std::string name(const kernel& k, const gemm_shape& s) { return k.id + ", " + tests::describe(s); }
+
+std::string fault_of(const kernel& k, const gemm_shape& shape) {
+    const auto problem = tests::made<device::cuda_gemm>(
+        name(k, shape), tests::bytes_of(shape), shape,
+        tests::workspace(k, backend::cuda, shape.checked().work(nullptr, nullptr, nullptr, nullptr)), nullptr);
+    if (!problem) return {};
+    problem->prepare();
+    tests::run(k, backend::cuda, problem->work());
+    ++launches[k.id];
+    return problem->check().fault;
+}
 
 // cuBLAS among them, where it can be loaded.
 template <class F>

@@ -10,6 +10,7 @@
 #include "batch_shapes.hpp"
 #include "cornerturn/error.hpp"
 #include "cuda/gpu_test.hpp"
+#include "describe.hpp"
 #include "device/cuda_check.hpp"
 #include "device/cuda_problem.hpp"
 #include "lab/bench.hpp"
@@ -27,11 +28,13 @@ std::map<std::string, int> launches;
 // Empty, or what the verifier says.
 std::string run(const kernel& k, problem_shape shape) {
     shape.arranged = arranged_by(k);
-    device::cuda_problem problem(shape, nullptr);
-    problem.prepare();
-    tests::run(k, backend::cuda, problem.work());
+    const auto problem =
+        tests::made<device::cuda_problem>(k.id + ", " + tests::describe(shape), tests::bytes_of(shape), shape, nullptr);
+    if (!problem) return {};
+    problem->prepare();
+    tests::run(k, backend::cuda, problem->work());
     ++launches[k.id];
-    return problem.check().fault;
+    return problem->check().fault;
 }
 
 template <class F>
@@ -128,14 +131,16 @@ TEST(cuda_verifier, knows_what_the_host_knows) {
 
 TEST(cuda_verifier, batches_of_more_than_2_to_the_31_elements) {
     const problem_shape shape{.arranged = copied, .rows = 40000, .cols = 40000, .element_size = 1, .count = 2};
-    device::cuda_problem problem(shape, nullptr);
-    problem.prepare();
-    const matrix_work work = problem.work();
+    const auto problem =
+        tests::made<device::cuda_problem>(tests::describe(shape), tests::bytes_of(shape), shape, nullptr);
+    if (!problem) return;
+    problem->prepare();
+    const matrix_work work = problem->work();
     const auto bytes = static_cast<std::size_t>(shape.elements());
     CORNERTURN_CUDA(cudaMemcpy(work.destination, work.source, bytes - 1, cudaMemcpyDefault));
-    EXPECT_NE(problem.check().fault.find("(row 39999, column 39999) of matrix 1"), std::string::npos);
+    EXPECT_NE(problem->check().fault.find("(row 39999, column 39999) of matrix 1"), std::string::npos);
     CORNERTURN_CUDA(cudaMemcpy(work.destination, work.source, bytes, cudaMemcpyDefault));
-    EXPECT_EQ(problem.check().fault, "");
+    EXPECT_EQ(problem->check().fault, "");
 }
 
 TEST(cuda_lab, times_and_counts) {

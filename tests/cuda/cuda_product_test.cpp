@@ -41,10 +41,11 @@ void call(const gemm_work& w, cudaStream_t stream = nullptr) {
 }
 
 void expect_right(const gemm_shape& shape) {
-    device::cuda_gemm problem(shape, 0, nullptr);
-    problem.prepare();
-    call(problem.work());
-    ASSERT_EQ(problem.check().fault, "") << name(problem.shape());
+    const auto problem = tests::made<device::cuda_gemm>(name(shape), tests::bytes_of(shape), shape, 0, nullptr);
+    if (!problem) return;
+    problem->prepare();
+    call(problem->work());
+    ASSERT_EQ(problem->check().fault, "") << name(problem->shape());
 }
 
 TEST(cuda_product, edges_of_every_tile) {

@@ -77,10 +77,12 @@ void transpose_with_ordinary_lines(const matrix_work& w) {
 }
 
 void expect_right(const problem_shape& shape, void (*move)(const matrix_work&) = transpose_on_default_stream) {
-    device::cuda_problem problem(shape, nullptr);
-    problem.prepare();
-    ASSERT_NO_THROW(move(problem.work())) << tests::describe(shape);
-    ASSERT_EQ(problem.check().fault, "") << tests::describe(shape);
+    const auto problem =
+        tests::made<device::cuda_problem>(tests::describe(shape), tests::bytes_of(shape), shape, nullptr);
+    if (!problem) return;
+    problem->prepare();
+    ASSERT_NO_THROW(move(problem->work())) << tests::describe(shape);
+    ASSERT_EQ(problem->check().fault, "") << tests::describe(shape);
 }
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16};

@@ -4,9 +4,13 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cornerturn/error.hpp"
 #include "device/cuda_check.hpp"
@@ -14,8 +18,32 @@
 
 namespace cornerturn::tests {
 
+// The cases that did not run, and why. run_on_gpus() prints them.
+inline std::vector<std::string>& left_out() {
+    static std::vector<std::string> all;
+    return all;
+}
+
+// Makes an object that allocates about so many bytes of GPU memory. If fewer are free, returns null and leaves the case
+// out.
+template <class T, class... Arguments>
+std::unique_ptr<T> made(const std::string& what, std::int64_t bytes, Arguments&&... arguments) {
+    constexpr std::int64_t kMargin = 1 << 30;
+    try {
+        return std::make_unique<T>(std::forward<Arguments>(arguments)...);
+    } catch (const cuda_error& why) {
+        std::size_t free = 0, total = 0;
+        CORNERTURN_CUDA(cudaMemGetInfo(&free, &total));
+        if (why.name() != "cudaErrorMemoryAllocation" || static_cast<std::int64_t>(free) > bytes + kMargin) throw;
+        left_out().push_back(what + ": needs " + std::to_string(bytes >> 20) + " MiB of GPU memory, and " +
+                             std::to_string(free >> 20) + " MiB are free");
+        return nullptr;
+    }
+}
+
 // Runs the program's tests where there are so many GPUs, and prints how often each kernel was launched. Where there are
-// fewer, none runs: it says so and returns 77, which ctest counts as skipped, as it does where one test was skipped.
+// fewer, none runs: it says so and returns 77, which ctest counts as skipped. It returns 77 where a case was left out,
+// too.
 inline int run_on_gpus(int argc, char** argv, int least, const std::map<std::string, int>& launches) {
     testing::InitGoogleTest(&argc, argv);
     std::string reason;
@@ -31,9 +59,17 @@ inline int run_on_gpus(int argc, char** argv, int least, const std::map<std::str
     }
     const int status = RUN_ALL_TESTS();
     for (const auto& [kernel, count] : launches) std::printf("%6d runs of %s\n", count, kernel.c_str());
-    const int skipped = testing::UnitTest::GetInstance()->skipped_test_count();
-    if (skipped > 0) std::printf("skipped: %d of these tests, for the reasons above\n", skipped);
-    return status == 0 && skipped > 0 ? 77 : status;
+    const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+    for (int i = 0; i < all.total_test_suite_count(); ++i) {
+        const testing::TestSuite& suite = *all.GetTestSuite(i);
+        for (int j = 0; j < suite.total_test_count(); ++j) {
+            const testing::TestInfo& test = *suite.GetTestInfo(j);
+            if (test.result()->Skipped())
+                left_out().push_back(std::string(test.name()) + ": " + test.result()->GetTestPartResult(0).message());
+        }
+    }
+    for (const std::string& what : left_out()) std::printf("skipped: %s\n", what.c_str());
+    return status == 0 && !left_out().empty() ? 77 : status;
 }
 
 // Device memory of so many Ts.

@@ -1,5 +1,5 @@
 """cornerturn transpose, ended at random moments: its target is either the old file or the finished one, and nothing else is
-left. There are 40 runs. CORNERTURN_ON=cuda has a GPU transpose the files."""
+left. There are 40 runs. To have a GPU transpose the files, run the script itself with CORNERTURN_ON=cuda."""
 
 import os
 import random

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import script
 
 PROGRAM = os.environ["CORNERTURN"]
