@@ -4,9 +4,8 @@
 # What makes g++ report each memory access of a kernel at its full width, and keep one call site an access. An emulated
 # thread's stack holds 14 KiB: a kernel whose locals come near that is refused here. Where a local variable is at each
 # instruction is a fifth of the time to compile, and nobody asks. Each function begins with a cache line: where it happened
-# to begin was worth up to a sixth of a kernel's speed. Kernels are
-# not hardened, though some systems do so by default. A stack protector's accesses would be counted as the kernel's. A
-# shadow stack does not allow the switch of fibers.
+# to begin was worth up to a sixth of a kernel's speed. Kernels are not hardened, though some systems do so by default. A
+# stack protector's accesses would be counted as the kernel's. A shadow stack does not allow the switch of fibers.
 set(CORNERTURN_KERNEL_FLAGS
     -O1 -falign-functions=64
     -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1

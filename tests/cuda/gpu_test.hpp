@@ -32,9 +32,10 @@ std::unique_ptr<T> made(const std::string& what, std::int64_t bytes, Arguments&&
     try {
         return std::make_unique<T>(std::forward<Arguments>(arguments)...);
     } catch (const cuda_error& why) {
+        if (why.name() != "cudaErrorMemoryAllocation") throw;
         std::size_t free = 0, total = 0;
         CORNERTURN_CUDA(cudaMemGetInfo(&free, &total));
-        if (why.name() != "cudaErrorMemoryAllocation" || static_cast<std::int64_t>(free) > bytes + kMargin) throw;
+        if (static_cast<std::int64_t>(free) > bytes + kMargin) throw;
         left_out().push_back(what + ": needs " + std::to_string(bytes >> 20) + " MiB of GPU memory, and " +
                              std::to_string(free >> 20) + " MiB are free");
         return nullptr;
