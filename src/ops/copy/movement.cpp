@@ -285,7 +285,7 @@ std::vector<workload_pointer> movement_work::trials() const {
             s.count = std::clamp<std::int64_t>(kMostElements / std::max<std::int64_t>(1, s.rows * s.cols), 1,
                                                std::max<std::int64_t>(1, shape_.count));
             const auto gap = [&] { return aligned ? kVector * (1 + draw_up_to(random, 2)) : draw_up_to(random, 7); };
-            const auto offset = [&] { return aligned ? kVector * draw_up_to(random, 2) : draw_up_to(random, 5); };
+            const auto offset = [&] { return aligned ? kVector * draw_up_to(random, 2) : 1 + draw_up_to(random, 4); };
             s.source_ld = s.cols + gap();
             s.destination_ld = s.in_place ? s.source_ld : s.destination_cols() + gap();
             s.source_offset = offset();

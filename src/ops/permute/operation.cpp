@@ -421,15 +421,16 @@ strided_shape small_permutation(random_bits& random, numbers extents, const std:
 // The same permutation of a small tensor; and copies drawn as for a bench, which may have gaps, reversed axes and
 // repeated axes.
 std::vector<workload_pointer> permutation_work::trials() const {
-    constexpr std::int64_t kLeastBytes = 1 << 16, kMostBytes = 1 << 17, kMostElements = 1 << 18;
+    constexpr std::int64_t kLeastBytes = 1 << 16, kMostBytes = 1 << 17, kLeastElements = 1 << 12,
+                           kMostElements = 1 << 18;
     constexpr std::size_t kDraws = 3;
     random_bits random(seed());
     std::vector<strided_shape> shapes;
     if (is_permutation_) shapes.push_back(small_permutation(random, source_extents_, axes_, type().size));
     while (shapes.size() < kDraws + is_permutation_) {
         strided_shape drawn = draw_permutation(random, kLeastBytes, kMostBytes);
-        // Extents that were rounded to powers of two may have made it many times larger.
-        if (drawn.elements() > kMostElements) continue;
+        // Extents that were rounded to powers of two may have made it many times larger or smaller.
+        if (drawn.elements() < kLeastElements || drawn.elements() > kMostElements) continue;
         drawn.element_size = shape_.element_size;
         shapes.push_back(std::move(drawn));
     }
