@@ -24,7 +24,8 @@
  * - **Column-major matrices** (Fortran, BLAS): a column-major m x n matrix is the row-major n x m matrix with the same
  *   leading dimension. Pass its columns as rows, and its rows as cols.
  * - **Effect** of a transpose: destination(col, row) = source(row, col) for every element, bit for bit.
- * - **Elements** have `element_size` bytes, 1 to 2147483647. Sizes 1, 2, 4, 8 and 16 are fast.
+ * - **Elements** have `element_size` bytes, 1 to 2147483647. Sizes 1, 2, 4, 8 and 16 are fast. All bytes of an element
+ *   are moved, those between the members of a struct too.
  * - **Aliasing**: source and destination share no element. There is one exception: a transpose works in place if both
  *   have the same address and leading dimension (and stride, in a batch), and rows == cols.
  * - **Alignment**: addresses need none. It affects the speed only.
@@ -53,11 +54,13 @@ struct CUstream_st;
 
 /** What a call returns. */
 typedef enum cornerturn_status {
-    CORNERTURN_OK = 0,               /**< The call succeeded. */
-    CORNERTURN_INVALID_ARGUMENT = 1, /**< The call can never be done. The message names the argument and its value. */
-    CORNERTURN_UNSUPPORTED = 2,      /**< The call is valid, but this machine or the library cannot do it. */
-    CORNERTURN_CUDA_ERROR = 3,       /**< A CUDA call failed. The message begins with CUDA's name of the error. */
-    CORNERTURN_INTERNAL_ERROR = 4    /**< Anything else, such as host memory that ran out. */
+    CORNERTURN_OK = 0,                 /**< The call succeeded. */
+    CORNERTURN_INVALID_ARGUMENT = 1,   /**< The call can never be done. The message names the argument and its value. */
+    CORNERTURN_UNSUPPORTED = 2,        /**< The call is valid, but this machine or the library cannot do it. */
+    CORNERTURN_CUDA_ERROR = 3,         /**< A CUDA call failed. The message begins with CUDA's name of the error. */
+    CORNERTURN_INTERNAL_ERROR = 4,     /**< Anything else. */
+    CORNERTURN_OUT_OF_HOST_MEMORY = 5, /**< The call needed more host memory than there is. */
+    CORNERTURN_OUT_OF_DEVICE_MEMORY = 6 /**< CUDA had too little memory: cudaErrorMemoryAllocation. */
 } cornerturn_status;
 
 /**
@@ -76,7 +79,8 @@ CORNERTURN_EXPORT const char* cornerturn_last_error(void);
 /**
  * Names a code.
  * @param status The code.
- * @return "ok", "invalid_argument", "unsupported", "cuda_error" or "internal_error"; "unknown" for any other value.
+ * @return The name without its prefix, in lower case, such as "ok", "invalid_argument" or "out_of_host_memory";
+ * "unknown" for a value that this version does not have.
  */
 CORNERTURN_EXPORT const char* cornerturn_status_name(cornerturn_status status);
 
@@ -98,7 +102,7 @@ CORNERTURN_EXPORT const char* cornerturn_version_string(void);
  * @name Host memory: transposes
  * These functions are in libcornerturn_host. The work is done when the call returns. At most `threads` threads do it,
  * the calling thread among them. With 0, as many as the caller's oneTBB arena has, or as there are cores. A negative
- * number is an error. If working memory runs out, the call returns #CORNERTURN_INTERNAL_ERROR, and part of the
+ * number is an error. If working memory runs out, the call returns #CORNERTURN_OUT_OF_HOST_MEMORY, and part of the
  * destination may have been written.
  * @{
  */

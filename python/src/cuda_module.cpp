@@ -18,7 +18,7 @@ cornerturn_status as_status(cudaError_t error) {
     if (error == cudaSuccess) return CORNERTURN_OK;
     cudaGetLastError();
     failed_text = cudaGetErrorString(error);
-    return CORNERTURN_CUDA_ERROR;
+    return error == cudaErrorMemoryAllocation ? CORNERTURN_OUT_OF_DEVICE_MEMORY : CORNERTURN_CUDA_ERROR;
 }
 
 // Makes the device current while this object exists.
@@ -99,16 +99,15 @@ const char* last_error() { return failed_text != nullptr ? failed_text : cornert
 
 // XLA has made the array's device current.
 xla::error* handle(xla::call_frame* frame) {
-    return xla::handle(
-        frame,
-        [](const xla::call_frame& f, int rank, const std::int64_t* extents, const void* source, const int* axes,
-           void* destination, std::int64_t element_size) -> xla::error* {
-            xla::stream_arguments asked{sizeof(xla::stream_arguments), nullptr, f.context, nullptr};
-            if (xla::error* const error = f.api->get_stream(&asked)) return error;
-            const cornerturn_status status = cornerturn_cuda_permute(rank, extents, source, nullptr, axes, destination,
-                                                                     nullptr, element_size, stream_of(asked.stream));
-            return status == CORNERTURN_OK ? nullptr : xla::failed(f, xla::kInternal, cornerturn_last_error());
-        });
+    return xla::handle(frame,
+                       [](const xla::call_frame& f, int rank, const std::int64_t* extents, const void* source,
+                          const int* axes, void* destination, std::int64_t element_size) -> xla::error* {
+                           xla::stream_arguments asked{sizeof(xla::stream_arguments), nullptr, f.context, nullptr};
+                           if (xla::error* const error = f.api->get_stream(&asked)) return error;
+                           return xla::result_of(
+                               f, cornerturn_cuda_permute(rank, extents, source, nullptr, axes, destination, nullptr,
+                                                          element_size, stream_of(asked.stream)));
+                       });
 }
 
 cuda_table table{&copy, &explain, &wait, &device_of, &devices, &last_error, reinterpret_cast<void*>(&handle)};

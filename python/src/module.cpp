@@ -338,14 +338,12 @@ std::string explain(nb::handle x, nb::handle axes) {
 // ---- XLA, and the GPUs that are here ----
 
 xla::error* handle(xla::call_frame* frame) {
-    return xla::handle(
-        frame,
-        [](const xla::call_frame& f, int rank, const std::int64_t* extents, const void* source, const int* axes,
-           void* destination, std::int64_t element_size) -> xla::error* {
-            const cornerturn_status status =
-                cornerturn_permute(rank, extents, source, nullptr, axes, destination, nullptr, element_size, 0);
-            return status == CORNERTURN_OK ? nullptr : xla::failed(f, xla::kInternal, cornerturn_last_error());
-        });
+    return xla::handle(frame,
+                       [](const xla::call_frame& f, int rank, const std::int64_t* extents, const void* source,
+                          const int* axes, void* destination, std::int64_t element_size) -> xla::error* {
+                           return xla::result_of(f, cornerturn_permute(rank, extents, source, nullptr, axes,
+                                                                       destination, nullptr, element_size, 0));
+                       });
 }
 
 nb::capsule xla_handler(const std::string& platform) {

@@ -12,8 +12,8 @@ inline constexpr int kMajor = 0, kMinor = 1;   // the version that the handlers 
 inline constexpr int kMetadata = 1;            // an extension's type
 inline constexpr int kExecute = 3;             // a stage
 inline constexpr int kArray = 1, kScalar = 3;  // types of attributes
-inline constexpr int kInvalidArgument = 3, kInternal = 13;
-inline constexpr int kCommandBufferCompatible = 1;  // a trait
+inline constexpr int kInvalidArgument = 3, kResourceExhausted = 8, kInternal = 13;  // codes of errors
+inline constexpr int kCommandBufferCompatible = 1;                                  // a trait
 
 struct extension {
     std::size_t size;

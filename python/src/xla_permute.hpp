@@ -25,6 +25,13 @@ inline error* failed(const call_frame& frame, int code, const char* message) {
     return frame.api->create_error(&arguments);
 }
 
+// Of the library's call that returned the status.
+inline error* result_of(const call_frame& frame, cornerturn_status status) {
+    if (status == CORNERTURN_OK) return nullptr;
+    const bool is_memory = status == CORNERTURN_OUT_OF_HOST_MEMORY || status == CORNERTURN_OUT_OF_DEVICE_MEMORY;
+    return failed(frame, is_memory ? kResourceExhausted : kInternal, cornerturn_last_error());
+}
+
 // `permute` has the arguments of cornerturn_cuda_permute, with the frame instead of the stream.
 template <class Permute>
 error* handle(call_frame* frame, Permute permute) {

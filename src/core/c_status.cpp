@@ -26,6 +26,8 @@ const char* cornerturn_status_name(cornerturn_status status) {
         case CORNERTURN_UNSUPPORTED: return "unsupported";
         case CORNERTURN_CUDA_ERROR: return "cuda_error";
         case CORNERTURN_INTERNAL_ERROR: return "internal_error";
+        case CORNERTURN_OUT_OF_HOST_MEMORY: return "out_of_host_memory";
+        case CORNERTURN_OUT_OF_DEVICE_MEMORY: return "out_of_device_memory";
     }
     return "unknown";
 }

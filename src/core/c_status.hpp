@@ -23,9 +23,10 @@ cornerturn_status status_of(Work work) noexcept {
     } catch (const unsupported& e) {
         return failed(CORNERTURN_UNSUPPORTED, e.what());
     } catch (const cuda_error& e) {
-        return failed(CORNERTURN_CUDA_ERROR, e.what());
+        const bool is_memory = e.name() == "cudaErrorMemoryAllocation";
+        return failed(is_memory ? CORNERTURN_OUT_OF_DEVICE_MEMORY : CORNERTURN_CUDA_ERROR, e.what());
     } catch (const std::bad_alloc&) {
-        return failed(CORNERTURN_INTERNAL_ERROR, "out of host memory");
+        return failed(CORNERTURN_OUT_OF_HOST_MEMORY, "out of host memory");
     } catch (const std::exception& e) {
         return failed(CORNERTURN_INTERNAL_ERROR, e.what());
     } catch (...) {

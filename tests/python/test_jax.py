@@ -37,8 +37,15 @@ def test_large():
     assert (jax.jit(lambda x: cornerturn.jax.transpose(x, (2, 0, 1)))(x) == x.transpose(2, 0, 1)).all()
 
 
-def test_transformations():
+@pytest.mark.parametrize("without_jit", [False, True])
+def test_transformations(without_jit):
+    with jax.disable_jit(without_jit):
+        check_transformations()
+
+
+def check_transformations():
     x = jnp.arange(24.0).reshape(2, 3, 4)
+    assert (cornerturn.jax.transpose(x, (2, 0, 1)) == jnp.transpose(x, (2, 0, 1))).all()
 
     def ours(x):
         return jnp.sin(cornerturn.jax.transpose(x, (2, 0, 1))).sum()
@@ -158,6 +165,7 @@ def test_xla_interface():
     for ours, its in {"kMetadata": "XLA_FFI_Extension_Metadata", "kExecute": "XLA_FFI_ExecutionStage_EXECUTE",
                       "kArray": "XLA_FFI_AttrType_ARRAY", "kScalar": "XLA_FFI_AttrType_SCALAR",
                       "kInvalidArgument": "XLA_FFI_Error_Code_INVALID_ARGUMENT", "kInternal": "XLA_FFI_Error_Code_INTERNAL",
+                      "kResourceExhausted": "XLA_FFI_Error_Code_RESOURCE_EXHAUSTED",
                       "kCommandBufferCompatible": "XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE",
                       "kMajor": "XLA_FFI_API_MAJOR"}.items():
         lines.append(f"static_assert(int(xla::{ours}) == int({its}));")

@@ -1,0 +1,76 @@
+// The codes that C functions return, where memory runs out.
+#include "core/c_status.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "cornerturn/cornerturn.h"
+
+using namespace cornerturn;
+
+namespace {
+
+thread_local bool has_run_out = false;  // for this program's operators new
+
+void* allocated(std::size_t bytes, std::size_t alignment) {
+    void* const at = has_run_out ? nullptr : std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+    if (at == nullptr) throw std::bad_alloc();
+    return at;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocated(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+    return allocated(bytes, static_cast<std::size_t>(alignment));
+}
+// g++ takes them for mismatched where it sees into one of a pair alone.
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace {
+
+TEST(c_status, memory_that_runs_out_has_codes_of_its_own) {
+    const auto status_of_cuda = [](const char* name) {
+        return detail::status_of([&] { throw cuda_error(name, "the sentence"); });
+    };
+    EXPECT_EQ(status_of_cuda("cudaErrorMemoryAllocation"), CORNERTURN_OUT_OF_DEVICE_MEMORY);
+    EXPECT_EQ(status_of_cuda("cudaErrorInvalidDevice"), CORNERTURN_CUDA_ERROR);
+    EXPECT_STREQ(cornerturn_last_error(), "the sentence");
+    EXPECT_EQ(detail::status_of([] { throw std::bad_alloc(); }), CORNERTURN_OUT_OF_HOST_MEMORY);
+    EXPECT_STREQ(cornerturn_status_name(CORNERTURN_OUT_OF_HOST_MEMORY), "out_of_host_memory");
+    EXPECT_STREQ(cornerturn_status_name(CORNERTURN_OUT_OF_DEVICE_MEMORY), "out_of_device_memory");
+}
+
+// In calls as users make them. Some need working memory: which ones depends on the processor.
+TEST(c_status, calls_say_that_memory_ran_out) {
+    const std::int64_t extents[] = {9, 7, 31, 5};
+    const int axes[] = {3, 1, 0, 2};
+    int calls_out_of_memory = 0;
+    for (const std::int64_t size : {1, 2, 3, 4, 8, 12, 16}) {
+        const std::vector<char> in(static_cast<std::size_t>(9 * 7 * 31 * 5 * size), 1);
+        std::vector<char> out(in.size());
+        const auto run = [&] {
+            return cornerturn_permute(4, extents, in.data(), nullptr, axes, out.data(), nullptr, size, 1);
+        };
+        has_run_out = true;
+        const cornerturn_status status = run();
+        has_run_out = false;
+        if (status != CORNERTURN_OK) {
+            EXPECT_EQ(status, CORNERTURN_OUT_OF_HOST_MEMORY);
+            EXPECT_STREQ(cornerturn_last_error(), "out of host memory");
+            ++calls_out_of_memory;
+            EXPECT_EQ(run(), CORNERTURN_OK);
+        }
+        EXPECT_EQ(out, in);
+    }
+    EXPECT_GT(calls_out_of_memory, 0);
+}
+
+}  // namespace
