@@ -3,6 +3,8 @@
 They import only the libraries that the given arrays come from.
 """
 
+import functools
+import math
 import operator
 import sys
 
@@ -44,6 +46,60 @@ def dlpack_code(dtype):
     return _CODES_OF_KINDS.get(dtype.kind, _OPAQUE) if dtype.isnative and dtype.isbuiltin == 1 else _OPAQUE
 
 
+@functools.lru_cache
+def pieces_of(dtype):
+    """The bytes of an element that belong to it: a tuple of pieces. None: all bytes.
+
+    Other bytes lie between the fields of a record. They may belong to other fields, if only some of them were picked. A
+    piece is (offset, size, axes), in bytes. Its axes are pairs of an extent and a stride.
+    """
+    pieces = tuple(_pieces(dtype))
+    return None if pieces == ((0, dtype.itemsize, ()),) else pieces
+
+
+def _pieces(dtype):
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        inner, count = _pieces(base), math.prod(shape)
+        if inner == [(0, base.itemsize, ())]:
+            return [(0, dtype.itemsize, ())]
+        return [(offset, size, ((count, base.itemsize), *axes)) for offset, size, axes in inner]
+    if dtype.names is None or dtype.kind != "V":
+        return [(0, dtype.itemsize, ())]
+    found = []
+    for name in dtype.names:
+        field, start = dtype.fields[name][:2]
+        found += [(start + offset, size, axes) for offset, size, axes in _pieces(field) if size > 0]
+    return _with_axes(_joined(sorted(found)))
+
+
+def _joined(pieces):
+    """Pieces that touch or overlap become one."""
+    joined = []
+    for offset, size, axes in pieces:
+        if joined and not axes and not joined[-1][2] and offset <= sum(joined[-1][:2]):
+            start, before, _ = joined.pop()
+            offset, size = start, max(before, offset + size - start)
+        joined.append((offset, size, axes))
+    return joined
+
+
+def _with_axes(pieces):
+    """Pieces of one form, in equal steps, become one with another axis."""
+    grouped, first = [], 0
+    while first < len(pieces):
+        offset, size, axes = pieces[first]
+        last = first
+        while last + 1 < len(pieces) and pieces[last + 1] == (
+            offset + (last + 1 - first) * (pieces[first + 1][0] - offset), size, axes
+        ):
+            last += 1
+        count = last + 1 - first
+        grouped.append((offset, size, ((count, pieces[first + 1][0] - offset), *axes) if count > 1 else axes))
+        first = last + 1
+    return grouped
+
+
 def dlpack_capsule(x, name, stream):
     """`x.__dlpack__()`, without a copy. On a GPU, the stream is a DLPack stream number, or -1: no stream waits."""
     if getattr(x, "requires_grad", False):
@@ -62,7 +118,7 @@ def dlpack_capsule(x, name, stream):
 
 
 def cuda_array_interface(x, name):
-    """Address, read-only flag, extents, strides in bytes, element size, DLPack's type code, and the stream."""
+    """Address, read-only flag, extents, strides in bytes, element size, DLPack's type code, the stream, and pieces_of()."""
     its = x.__cuda_array_interface__
     try:
         (address, read_only), extents, kind, strides = its["data"], tuple(its["shape"]), its["typestr"], its.get("strides")
@@ -82,7 +138,9 @@ def cuda_array_interface(x, name):
     if len(strides) != len(extents):
         raise ValueError(f"{name} has {len(extents)} extents and {len(strides)} strides in its __cuda_array_interface__")
     code = _CODES_OF_KINDS.get(letter, _OPAQUE) if order != ">" else _OPAQUE
-    return address or 0, bool(read_only), extents, tuple(strides), size, code, its.get("stream")
+    dtype = getattr(x, "dtype", None)
+    pieces = pieces_of(dtype) if getattr(dtype, "names", None) else None
+    return address or 0, bool(read_only), extents, tuple(strides), size, code, its.get("stream"), pieces
 
 
 def same_dtype(a, b):
@@ -233,10 +291,11 @@ def cupy_stream(device):
 def new_cupy(like, extents):
     import cupy
 
+    made = cupy.zeros if like.dtype.names else cupy.empty  # zeros between the fields of records
     if cupy.cuda.runtime.getDevice() == like.device.id:
-        return cupy.empty(extents, like.dtype)
+        return made(extents, like.dtype)
     with like.device:
-        return cupy.empty(extents, like.dtype)
+        return made(extents, like.dtype)
 
 
 # ---- Installed libraries --------------------------------------------------------------------------------------------------

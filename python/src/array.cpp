@@ -98,6 +98,8 @@ void read_cupy(array& a, const char* name) {
     }
     a.data = nb::cast<std::uintptr_t>(memory.attr("ptr"));
     a.element_size = nb::cast<std::int64_t>(a.object.attr("itemsize"));
+    const nb::object type = a.object.attr("dtype");
+    if (!type.attr("names").is_none()) set_pieces(a, libraries("pieces_of")(type));
     a.on_gpu = true;
     a.device = nb::cast<int>(memory.attr("device_id"));
 }
@@ -142,6 +144,7 @@ void read_cuda_array_interface(array& a, const char* name) {
         a.has_stream = true;
         a.stream = number == 1 ? nullptr : reinterpret_cast<void*>(number);
     }
+    set_pieces(a, its[7]);
     a.on_gpu = true;
     if (a.is_empty()) return;
     check(cuda(), cuda().device_of(reinterpret_cast<const void*>(a.data), &a.device));
@@ -178,6 +181,8 @@ nb::object tuple_of(int count, const std::int64_t* numbers) {
     for (int i = 0; i < count; ++i) PyTuple_SetItem(all.ptr(), i, PyLong_FromLongLong(numbers[i]));
     return all;
 }
+
+void set_pieces(array& a, const nb::object& pieces) { a.pieces = pieces.is_none() ? nb::object() : pieces; }
 
 nb::object libraries(const char* name) {
     static nb::handle module;

@@ -39,6 +39,7 @@ struct array {
           rank(axes),
           element_size(a.element_size),
           type(a.type),
+          pieces(a.pieces),
           read_only(a.read_only),
           copied(a.copied),
           on_gpu(a.on_gpu),
@@ -59,6 +60,7 @@ struct array {
     std::int64_t extents[kMostAxes], strides[kMostAxes];  // strides in bytes
     std::int64_t element_size = 0;
     dlpack::data_type type{dlpack::kOpaque, 0, 1};  // kOpaque: DLPack has no such type, or the library does not say
+    nb::object pieces;  // of _libraries.pieces_of(): the bytes of each element that belong to it; null: all
     bool read_only = false;
     bool copied = false;  // the view is of a copy: a write to it is lost
     bool on_gpu = false;
@@ -125,8 +127,11 @@ void read(array& a, const char* name, bool exchange, void* stream);
 void* current_stream(const array& a);
 
 // A new, packed array of the library of x, with these extents, and with elements of the same type on the same device.
-// It has been read.
+// It has been read. Bytes between the fields of its elements are 0.
 array new_array(const array& x, int rank, const std::int64_t* extents);
+
+// `pieces` is what _libraries.pieces_of() returned for the array's dtype.
+void set_pieces(array& a, const nb::object& pieces);
 
 // Whether the elements of both have the same type.
 bool same_type(const array& a, const array& b);

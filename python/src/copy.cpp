@@ -1,9 +1,9 @@
 #include "copy.hpp"
 
 #include <bit>
-#include <cstring>
 #include <numeric>
 #include <optional>
+#include <vector>
 
 namespace cornerturn::python {
 namespace {
@@ -11,29 +11,39 @@ namespace {
 // A shorter copy takes less time than releasing the GIL and waiting to get it back.
 constexpr std::int64_t kReleasedFrom = 64 << 10;
 
+constexpr const char* kNothing = "nothing: there is nothing to move";
+
 [[noreturn]] void raise(cornerturn_status status, const char* sentence) {
     PyObject* type = PyExc_RuntimeError;
     if (status == CORNERTURN_INVALID_ARGUMENT) type = PyExc_ValueError;
-    if (std::strcmp(sentence, "out of host memory") == 0)  // this error has no status of its own
-        type = PyExc_MemoryError;
+    if (status == CORNERTURN_OUT_OF_HOST_MEMORY || status == CORNERTURN_OUT_OF_DEVICE_MEMORY) type = PyExc_MemoryError;
     PyErr_SetString(type, sentence);
     throw nb::python_error();
 }
 
 // Arguments of the C functions. Strides count units: elements, or a size that divides the element size and all strides.
 struct call {
-    int rank;
+    bool on_gpu;
+    int device;
+    const void* source;
+    void* destination;
+    int rank = 0;
     std::int64_t unit;
     std::int64_t extents[kMostAxes], source_strides[kMostAxes], destination_strides[kMostAxes];
 
-    call(const array& source, const array& destination) : rank(0), unit(destination.element_size) {
+    call(const array& from, const array& to)
+        : on_gpu(to.on_gpu),
+          device(to.device),
+          source(reinterpret_cast<const void*>(from.data)),
+          destination(reinterpret_cast<void*>(to.data)),
+          unit(to.element_size) {
         std::int64_t all = unit;
-        for (int i = 0; i < destination.rank; ++i) {
-            if (destination.extents[i] == 1) continue;
-            extents[rank] = destination.extents[i];
-            source_strides[rank] = source.strides[i];
-            destination_strides[rank] = destination.strides[i];
-            all |= source.strides[i] | destination.strides[i];
+        for (int i = 0; i < to.rank; ++i) {
+            if (to.extents[i] == 1) continue;
+            extents[rank] = to.extents[i];
+            source_strides[rank] = from.strides[i];
+            destination_strides[rank] = to.strides[i];
+            all |= from.strides[i] | to.strides[i];
             ++rank;
         }
         const int shift = std::countr_zero(static_cast<std::uint64_t>(all));
@@ -43,16 +53,74 @@ struct call {
         }
         for (int i = 0; i < rank; ++i) unit = std::gcd(unit, std::gcd(source_strides[i], destination_strides[i]));
         for (int i = 0; i < rank; ++i) source_strides[i] /= unit, destination_strides[i] /= unit;
-        if (unit == destination.element_size) return;
+        if (unit == to.element_size) return;
         if (rank == kMostAxes)
             raise_value_error("arrays whose strides are not multiples of the element size may have at most 31 axes");
-        extents[rank] = destination.element_size / unit;
+        extents[rank] = to.element_size / unit;
         source_strides[rank] = destination_strides[rank] = 1;
         ++rank;
     }
 };
 
-const void* address(const array& a) { return reinterpret_cast<const void*>(a.data); }
+void run(const call& c, int threads, void* stream, bool release) {
+    const cuda_table* const on_gpu = c.on_gpu ? &cuda() : nullptr;
+    std::optional<nb::gil_scoped_release> released;
+    if (release) released.emplace();
+    if (on_gpu != nullptr) {
+        const cornerturn_status status = on_gpu->copy(c.device, c.rank, c.extents, c.source, c.source_strides,
+                                                      c.destination, c.destination_strides, c.unit, stream);
+        released.reset();
+        return check(*on_gpu, status);
+    }
+    const cornerturn_status status = cornerturn_copy(c.rank, c.extents, c.source, c.source_strides, c.destination,
+                                                     c.destination_strides, c.unit, threads);
+    released.reset();
+    check(status);
+}
+
+std::string explain(const call& c) {
+    char text[1024];
+    if (c.on_gpu) {
+        check(cuda(), cuda().explain(c.device, c.rank, c.extents, c.source, c.source_strides, c.destination,
+                                     c.destination_strides, c.unit, text, sizeof text));
+    } else {
+        check(cornerturn_explain_copy(c.rank, c.extents, c.source, c.source_strides, c.destination,
+                                      c.destination_strides, c.unit, text, sizeof text));
+    }
+    return text;
+}
+
+// The bytes of one piece of each element: see _libraries.pieces_of().
+array part_of(const array& whole, nb::handle piece) {
+    const auto axes = nb::cast<nb::tuple>(piece[2]);
+    const int rank = whole.rank + static_cast<int>(axes.size());
+    if (rank > kMostAxes)
+        raise_value_error("the axes of the arrays and of the fields of their records are %d: at most 32 can be moved",
+                          rank);
+    array part(whole, rank);
+    part.pieces = nb::object();
+    part.data += nb::cast<std::uintptr_t>(piece[0]);
+    part.element_size = nb::cast<std::int64_t>(piece[1]);
+    std::copy_n(whole.extents, whole.rank, part.extents);
+    std::copy_n(whole.strides, whole.rank, part.strides);
+    for (int i = whole.rank; i < rank; ++i) {
+        part.extents[i] = nb::cast<std::int64_t>(axes[i - whole.rank][0]);
+        part.strides[i] = nb::cast<std::int64_t>(axes[i - whole.rank][1]);
+    }
+    return part;
+}
+
+// One for each piece of the elements. All are checked before the first is run. Between them, pieces of the source and
+// the destination must not overlap, either.
+std::vector<call> calls_of_pieces(const array& source, const array& destination) {
+    explain(call(source, destination));
+    std::vector<call> all;
+    for (nb::handle piece : destination.pieces) {
+        const array from = part_of(source, piece), to = part_of(destination, piece);
+        if (!to.is_empty()) all.emplace_back(from, to);
+    }
+    return all;
+}
 
 }  // namespace
 
@@ -93,38 +161,22 @@ array permuted(const array& source, const int* axes) {
 
 void copy(const array& source, const array& destination, int threads, void* stream) {
     if (destination.is_empty() || destination.element_size == 0) return;
-    const call c(source, destination);
-    void* const to = reinterpret_cast<void*>(destination.data);
-    if (destination.on_gpu) {
-        const cuda_table& on_gpu = cuda();
-        cornerturn_status status;
-        {
-            const nb::gil_scoped_release released;  // a launch may wait for room in the stream
-            status = on_gpu.copy(destination.device, c.rank, c.extents, address(source), c.source_strides, to,
-                                 c.destination_strides, c.unit, stream);
-        }
-        return check(on_gpu, status);
-    }
-    std::optional<nb::gil_scoped_release> released;
-    if (destination.bytes() >= kReleasedFrom) released.emplace();
-    const cornerturn_status status = cornerturn_copy(c.rank, c.extents, address(source), c.source_strides, to,
-                                                     c.destination_strides, c.unit, threads);
-    released.reset();
-    check(status);
+    // A launch may wait for room in the stream.
+    const bool release = destination.on_gpu || destination.bytes() >= kReleasedFrom;
+    if (!destination.pieces.is_valid()) return run(call(source, destination), threads, stream, release);
+    for (const call& c : calls_of_pieces(source, destination)) run(c, threads, stream, release);
 }
 
 std::string explain(const array& source, const array& destination) {
-    if (destination.is_empty() || destination.element_size == 0) return "nothing: there is nothing to move";
-    const call c(source, destination);
-    char text[1024];
-    if (destination.on_gpu) {
-        check(cuda(), cuda().explain(destination.device, c.rank, c.extents, address(source), c.source_strides,
-                                     address(destination), c.destination_strides, c.unit, text, sizeof text));
-    } else {
-        check(cornerturn_explain_copy(c.rank, c.extents, address(source), c.source_strides, address(destination),
-                                      c.destination_strides, c.unit, text, sizeof text));
+    if (destination.is_empty() || destination.element_size == 0) return kNothing;
+    if (!destination.pieces.is_valid()) return explain(call(source, destination));
+    std::string text;
+    for (const call& c : calls_of_pieces(source, destination)) {
+        const auto first = reinterpret_cast<std::uintptr_t>(c.destination) - destination.data;
+        text +=
+            (text.empty() ? "from byte " : "; from byte ") + std::to_string(first) + " of each element: " + explain(c);
     }
-    return text;
+    return text.empty() ? kNothing : text;
 }
 
 }  // namespace cornerturn::python

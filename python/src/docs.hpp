@@ -126,8 +126,8 @@ ValueError, TypeError, RuntimeError
 
 Notes
 -----
-Memory between the elements of `dst` is never written. If `dst` is a PyTorch tensor, autograd is told that it has
-changed.
+Memory between the elements of `dst`, and between the fields of its records, is never written. If `dst` is a PyTorch
+tensor, autograd is told that it has changed.
 
 Examples
 --------

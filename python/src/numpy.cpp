@@ -52,13 +52,16 @@ void read_numpy(array& a, const char* name) {
     for (int i = 0; i < rank; ++i) a.extents[i] = PyArray_DIM(from, i), a.strides[i] = PyArray_STRIDE(from, i);
     a.element_size = PyArray_ITEMSIZE(from);
     a.read_only = !PyArray_ISWRITEABLE(from);
+    if (PyDataType_HASFIELDS(PyArray_DESCR(from))) set_pieces(a, libraries("pieces_of")(a.object.attr("dtype")));
 }
 
 void make_numpy(array& made, nb::handle like) {
     PyArray_Descr* const type = PyArray_DESCR(as_numpy(like));
-    Py_INCREF(reinterpret_cast<PyObject*>(type));  // the new array owns a reference
-    PyObject* const its =
-        PyArray_NewFromDescr(&PyArray_Type, type, made.rank, made.extents, nullptr, nullptr, 0, nullptr);
+    Py_INCREF(reinterpret_cast<PyObject*>(type));
+    // Both take the reference to the type.
+    PyObject* const its = made.pieces.is_valid() ? PyArray_Zeros(made.rank, made.extents, type, 0)
+                                                 : PyArray_NewFromDescr(&PyArray_Type, type, made.rank, made.extents,
+                                                                        nullptr, nullptr, 0, nullptr);
     if (its == nullptr) throw nb::python_error();
     made.made = nb::steal(its);
     made.object = its;

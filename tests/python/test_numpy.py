@@ -9,7 +9,7 @@ import hypothesis
 import numpy
 import pytest
 from hypothesis import strategies as st
-from views import DTYPES, filled, raw, same, views, views_and_axes
+from views import DTYPES, RECORD, WITH_HOLES, clean, filled, raw, same, views, views_and_axes
 
 import cornerturn
 
@@ -23,7 +23,7 @@ def test_transpose(drawn, threads):
     before = raw(x)
     result = cornerturn.transpose(x, axes, threads=threads)
     assert type(result) is numpy.ndarray and result.flags.c_contiguous and result.flags.owndata
-    assert same(result, x.transpose(axes))
+    assert same(result, x.transpose(axes)) and raw(result) == raw(clean(result))
     assert raw(x) == before
 
 
@@ -61,8 +61,6 @@ def test_out_keeps_what_lies_between_its_elements(drawn, data):
     out = memory[cut[0]][cut[1]]
     assert cornerturn.transpose(x, axes, out=out) is out
     assert same(out, expected)
-    if x.dtype.names:  # whole records, as they lie in memory
-        untouched, expected = untouched.view(f"V{x.dtype.itemsize}"), expected.view(f"V{x.dtype.itemsize}")
     untouched[cut[0]][cut[1]] = expected
     assert raw(memory) == raw(untouched)
 
@@ -74,10 +72,57 @@ def test_copyto_broadcasts_as_numpy_does(source, data):
     shape = [data.draw(st.integers(1, 3)) for _ in range(data.draw(st.integers(0, 2)))] + shape
     ours, its = filled(source.dtype, shape, 1), filled(source.dtype, shape, 1)
     cornerturn.copyto(ours, source)
-    if source.dtype.names:
-        source, its = source.view(f"V{source.dtype.itemsize}"), its.view(f"V{source.dtype.itemsize}")
     numpy.copyto(its, source)
     assert raw(ours) == raw(its)
+
+
+@pytest.mark.parametrize("dtype", WITH_HOLES)
+def test_bytes_between_fields_are_not_written(dtype):
+    x = filled(dtype, (30, 41), 1)
+    for threads in (None, 1):
+        ours, its = filled(dtype, (41, 30), 2), filled(dtype, (41, 30), 2)
+        cornerturn.transpose(x, out=ours, threads=threads)
+        numpy.copyto(its, x.T)
+        assert raw(ours) == raw(its)
+    assert raw(cornerturn.transpose(x)) == raw(clean(x.T))
+    assert raw(cornerturn.contiguous(x[::-1])) == raw(clean(x[::-1]))
+    assert cornerturn.explain(x).count(" of each element: ") >= 1
+
+
+def test_picked_fields_of_one_array_go_to_those_of_another():
+    r, s = filled(RECORD, (50,), 1), filled(RECORD, (50,), 2)
+    before = r.copy()
+    cornerturn.copyto(r[["a", "c"]], s[["a", "c"]])
+    for name in RECORD.names:
+        assert raw(numpy.ascontiguousarray(r[name])) == raw(numpy.ascontiguousarray((s if name in "ac" else before)[name]))
+    before = raw(r)
+    refused(TypeError, "src has elements of dtype", cornerturn.copyto, r[["a", "c"]], s[["c", "a"]])
+    refused(TypeError, "src has elements of dtype", cornerturn.copyto, r[["a", "c"]], s[["a", "b"]])
+    # Field c of each element of the source is field a of one of the destination.
+    two = numpy.dtype({"names": ["a", "c"], "formats": ["i4", "i4"], "offsets": [0, 4]})
+    shifted = numpy.ndarray((20,), two, r, 4, (8,)), numpy.ndarray((20,), two, r, 0, (8,))
+    refused(ValueError, "overlap", cornerturn.copyto, *shifted)
+    holes = numpy.dtype({"names": ["a", "c"], "formats": ["i4", "i4"], "offsets": [0, 8], "itemsize": 12})
+    shifted = numpy.ndarray((20,), holes, r, 4, (12,)), numpy.ndarray((20,), holes, r, 0, (12,))
+    refused(ValueError, "overlap", cornerturn.copyto, *shifted)
+    assert raw(r) == before
+
+
+def test_records_of_many_fields():
+    names = [f"f{i}" for i in range(300)]
+    whole = numpy.dtype([(name, ("u1", "f4", "f8", "S3")[i % 4]) for i, name in enumerate(names)])
+    x = filled(whole, (7, 5), 4)
+    for picked in (names[::2], names[1:200], names[1::7][::-1]):
+        assert raw(cornerturn.transpose(x[picked])) == raw(clean(x[picked].T))
+    assert raw(cornerturn.transpose(x)) == raw(x.T)
+
+
+def test_records_may_have_as_many_axes_as_can_be_moved():
+    inner = numpy.dtype([("a", "u1"), ("b", "u2")], align=True)
+    nested = numpy.dtype([("n", inner, (2,))])
+    fits, too_many = filled(nested, (2,) * 3 + (1,) * 27, 3), filled(nested, (2,) * 3 + (1,) * 29, 3)
+    assert raw(cornerturn.transpose(fits)) == raw(clean(fits.T))
+    refused(ValueError, "at most 32 can be moved", cornerturn.transpose, too_many)
 
 
 @pytest.mark.parametrize("shape, dtype", [((2049, 1023), "f4"), ((3, 700001), "u1"), ((64, 197, 12, 16), "f2"), ((1 << 20, 3), "f8"),

@@ -18,6 +18,13 @@ DTYPES = [numpy.dtype(name) for name in
            "V5", ">f4", ">i8")]
 DTYPES += [numpy.dtype([("a", "u1"), ("b", "f4")]), numpy.dtype([("a", "u1"), ("b", "f8")], align=True),
            numpy.dtype([("xyz", "f4", (3,))])]
+# Records with bytes that belong to no field: fields picked of a larger record, offsets, padding, records in records.
+RECORD = numpy.dtype([("a", "i4"), ("b", "i4"), ("c", "i4"), ("d", "u1"), ("e", "u1")])
+WITH_HOLES = [RECORD[["a", "c"]], RECORD[["e", "b"]], numpy.dtype([("a", "u1"), ("b", "f4")], align=True),
+              numpy.dtype({"names": ["a", "b"], "formats": ["i4", "u2"], "offsets": [1, 3], "itemsize": 9}),
+              numpy.dtype([("n", numpy.dtype([("a", "u1"), ("b", "u2", (2,))], align=True), (2, 3)), ("t", ">u2")]),
+              numpy.dtype([("n", numpy.dtype([("a", "u1"), ("b", RECORD[["a", "c", "e"]], (2,))], align=True), (2,))])]
+DTYPES += WITH_HOLES
 
 
 def filled(dtype, shape, seed):
@@ -71,6 +78,13 @@ def raw(x):
     return (x.view(f"V{x.dtype.itemsize}") if x.dtype.names else x).tobytes()
 
 
+def clean(x):
+    """A copy by numpy, with 0 in all bytes that belong to no field."""
+    result = numpy.zeros(x.shape, x.dtype)
+    result[...] = x
+    return result
+
+
 def same(a, b):
-    """Bit for bit."""
-    return a.shape == b.shape and a.dtype == b.dtype and raw(a) == raw(b)
+    """Bit for bit, in what belongs to the elements."""
+    return a.shape == b.shape and a.dtype == b.dtype and raw(clean(a)) == raw(clean(b))

@@ -14,7 +14,7 @@
 ///   numpy.transpose. A negative axis counts from the end.
 /// - **Gaps** between the elements of the destination are never written. Bytes beside the elements of the source may be
 ///   read, and their values do not matter.
-/// - **Elements** have any trivially copyable type, of any size.
+/// - **Elements** have any trivially copyable type, of any size. All their bytes are moved, padding too.
 /// - **Strides** may have any sign. The source may repeat elements: a stride may be 0, and axes may overlap.
 /// - **Destination**: no two elements coincide, or the call throws invalid_argument. They do not coincide if, with the
 ///   axes sorted by stride, each stride is larger than the span of all axes with smaller strides. The library also
