@@ -9,8 +9,8 @@
 /// mdspans.
 ///
 /// These rules hold for every call:
-/// - **Effect**: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads and padding too). The
-///   work is done when the call returns. Other threads see it as they see any write of the calling thread.
+/// - **Effect**: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads and padding
+///   too). The work is done when the call returns. Other threads see it as they see any write of the calling thread.
 /// - **Elements** have any trivially copyable type. Those of 1, 2, 4, 8 and 16 bytes are fastest. Any other size is
 ///   correct and slower.
 /// - **Threads**: any number may call at once. oneTBB shares the work out: to the cores of the arena that the caller is

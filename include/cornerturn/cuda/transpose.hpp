@@ -10,7 +10,8 @@
 /// mdspans.
 ///
 /// These rules hold for every call:
-/// - **Effect**: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads and padding too).
+/// - **Effect**: destination(col, row) = source(row, col) for every element, bit for bit (NaN payloads and padding
+///   too).
 /// - **Elements** have any trivially copyable type. Those of 1, 2, 4, 8 and 16 bytes are fast. For any other
 ///   size the result is correct and the accesses are coalesced.
 /// - **Stream**: the work is ordered in `stream` as a kernel launch is, and a CUDA graph can capture it. The call does
