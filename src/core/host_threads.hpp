@@ -2,25 +2,47 @@
 #pragma once
 
 #include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 
 #include "core/parallel.hpp"
 
 namespace cornerturn {
 
-// Call this before host kernels run on all cores. `others`: threads that the caller has yet to start. Where the system
-// gives fewer threads than cores, oneTBB is limited to those. A thread that is refused to a worker of oneTBB's ends the
-// program; only one that is refused to the caller is an exception, which on_threads() (host/job.hpp) catches.
+// The most threads that oneTBB shares work among, in the whole process.
+inline std::int64_t allowed_threads() {
+    return static_cast<std::int64_t>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+}
+
+// Where the system gives fewer threads than oneTBB would start, oneTBB is limited to those, until the process ends, and
+// starts them now, while nothing else takes them: a thread that is refused to a worker of oneTBB's ends the process.
+// The host library calls this before it shares work out. Others call it before oneTBB runs anything else, or if they
+// are yet to start threads: `others`.
 inline void limit_host_threads(std::int64_t others = 0) {
-    const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const std::int64_t given = available_threads(cores + others) - others;
-    if (given >= cores) return;
-    // Until the program ends: oneTBB starts more as soon as a limit goes.
-    [[maybe_unused]] static const auto* const limit = new tbb::global_control(
-        tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(std::max<std::int64_t>(given, 1)));
+    const std::int64_t wanted = allowed_threads();
+    const std::int64_t given = std::max<std::int64_t>(available_threads(wanted + others) - others, 1);
+    if (given >= wanted) return;
+    // oneTBB starts more as soon as a limit goes.
+    [[maybe_unused]] static const auto* const limit =
+        new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(given));
+    if (given == 1) return;
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    std::atomic<std::int64_t> started = 0;
+    const auto wait_for_all = [&](std::int64_t) {
+        ++started;
+        while (started < given && std::chrono::steady_clock::now() < latest) std::this_thread::yield();
+    };
+    tbb::task_arena(static_cast<int>(given)).execute([&] {
+        tbb::parallel_for(std::int64_t{0}, given, wait_for_all, tbb::simple_partitioner());
+    });
 }
 
 }  // namespace cornerturn

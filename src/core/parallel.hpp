@@ -2,6 +2,10 @@
 // all emulated kernels lies in each one's stack, for which those of TBB can be too small.
 #pragma once
 
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -22,13 +26,24 @@ std::vector<std::jthread> start_threads(std::int64_t count, Body body) {
     return threads;
 }
 
-// How many of so many threads the system gives, the caller's among them.
+// How many of so many threads the system gives, the caller's among them. They are gone when it returns: the system
+// counts a thread for a moment after it was joined.
 inline std::int64_t available_threads(std::int64_t wanted) {
+    std::vector<std::atomic<pid_t>> numbers(static_cast<std::size_t>(std::max<std::int64_t>(wanted - 1, 0)));
     std::atomic<bool> counted = false;
-    const auto others = start_threads(wanted - 1, [&](std::int64_t) { counted.wait(false); });
+    auto others = start_threads(wanted - 1, [&](std::int64_t i) {
+        numbers[static_cast<std::size_t>(i)] = gettid();
+        counted.wait(false);
+    });
     counted = true;
     counted.notify_all();
-    return 1 + static_cast<std::int64_t>(others.size());
+    const auto given = static_cast<std::int64_t>(others.size());
+    others.clear();
+    constexpr int kMostYields = 100'000;  // a number may be a new thread's
+    for (const std::atomic<pid_t>& number : numbers) {
+        for (int i = 0; number != 0 && i < kMostYields && tgkill(getpid(), number, 0) == 0; ++i) sched_yield();
+    }
+    return 1 + given;
 }
 
 // Calls body(begin, end) with disjoint ranges that cover [0, count). body must not throw.

@@ -3,8 +3,8 @@
 
 #include "core/arguments.hpp"
 #include "core/tensors.hpp"
-#include "host/arena.hpp"
 #include "host/paths.hpp"
+#include "host/team.hpp"
 
 namespace cornerturn::detail {
 namespace {
@@ -24,7 +24,7 @@ void check_and_run(const any_tensor& source, const any_tensor& destination, std:
     const strided_copy c = checked_copy(source, destination, element_size, element_alignment, source_name);
     host::check_options(options);
     if (c.is_empty() || is_same(c)) return;
-    host::in_arena(options, [&](int threads) { host::run(c, threads); });
+    host::run(c, host::team(options));
 }
 
 }  // namespace

@@ -158,7 +158,8 @@ private:
 
 void run_in_place(const job& j) {
     if (j.size > kLargeElement) return swap_elements(j);
-    const std::int64_t task_bytes = std::clamp(j.bytes() / (kTasksPerThread * j.threads), kTaskBytes, kMostTaskBytes);
+    const std::int64_t task_bytes =
+        std::clamp(j.bytes() / (kTasksPerThread * j.threads.most()), kTaskBytes, kMostTaskBytes);
     const square_swaps swaps(j);
     if (swaps.is_one_tile()) {
         share_out(

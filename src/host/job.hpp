@@ -1,18 +1,15 @@
 // The work of a host transpose, and how it is shared out among threads.
 #pragma once
 
-#include <tbb/parallel_for.h>
-#include <tbb/partitioner.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
 #include <new>
-#include <stdexcept>
 
 #include "core/work.hpp"
 #include "host/kernels.hpp"
+#include "host/team.hpp"
 
 namespace cornerturn::host {
 
@@ -71,10 +68,10 @@ struct job {
     std::int64_t rows, cols, size, count;              // in elements; bytes; matrices
     std::ptrdiff_t source_pitch, destination_pitch;    // from one row to the next
     std::ptrdiff_t source_stride, destination_stride;  // from one matrix to the next
-    std::int64_t threads;                              // that share it out; with one, oneTBB is not used
+    team threads;
     kernels use;
 
-    job(const matrix_work& w, std::int64_t threads)
+    job(const matrix_work& w, const team& threads)
         : source(static_cast<const byte*>(w.source)),
           destination(static_cast<byte*>(w.destination)),
           rows(w.rows),
@@ -118,21 +115,10 @@ struct job {
     }
 };
 
-// Calls body(number) for each worker. Each worker takes the next task until none is left.
-template <class Body>
-void on_threads(std::int64_t workers, Body body) {
-    if (workers == 1) return body(std::int64_t{0});
-    try {
-        tbb::parallel_for(std::int64_t{0}, workers, body, tbb::simple_partitioner());
-    } catch (const std::runtime_error&) {
-        body(std::int64_t{0});  // from oneTBB, if the system gives it no thread
-    }
-}
-
 // Calls body(i) for i in [0, count), in order, so that tasks that run at the same time are close together in memory.
 // `bytes` is the size of all tasks.
 template <class Body>
-void share_out(std::int64_t bytes, std::int64_t threads, std::int64_t count, Body body,
+void share_out(std::int64_t bytes, const team& threads, std::int64_t count, Body body,
                std::int64_t task_bytes = kTaskBytes, bool streams = true) {
     const std::int64_t tasks = std::clamp<std::int64_t>(bytes / task_bytes, 1, count);
     if (tasks == 1) {
@@ -146,7 +132,7 @@ void share_out(std::int64_t bytes, std::int64_t threads, std::int64_t count, Bod
         }
         if (streams) end_stream();
     };
-    on_threads(std::min(tasks, threads), take);
+    threads.run(tasks, take);
 }
 
 template <class Body>

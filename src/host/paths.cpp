@@ -118,7 +118,7 @@ namespace {
 
 bool is_large(const strided_copy& c) { return c.bytes() >= kStreamFrom; }
 
-void run_copy(const strided_copy& c, int threads) {
+void run_copy(const strided_copy& c, const team& threads) {
     if (c.rank == 0 || c.run >= kLongRun) return run_runs(c, is_large(c), threads);
     c.runs() <= kFewRuns ? run_few(c) : run_tiles(c, is_large(c), threads);
 }
@@ -132,19 +132,19 @@ std::string explain_copy(const strided_copy& c) {
 
 }  // namespace
 
-void run(const matrix_work& work, int threads) {
+void run(const matrix_work& work, const team& threads) {
     const job j(work, threads);
     const way w = choose(j);
     w.run != nullptr ? w.run(j) : run_copy(canonical(work), threads);
 }
 
-void run(const strided_copy& copy, int threads) {
+void run(const strided_copy& copy, const team& threads) {
     const std::optional<matrix_work> work = matrices_of(copy);
     work ? run(*work, threads) : run_copy(copy, threads);
 }
 
 std::string explain(const matrix_work& work) {
-    const job j(work, 1);  // the answer does not depend on the number of threads
+    const job j(work, team({.threads = 1}));  // the answer does not depend on the number of threads
     const way w = choose(j);
     const std::string text = std::string(w.name) + ", " + j.use.target + ": " + w.why;
     return w.run != nullptr ? text : text + "; " + explain_copy(canonical(work));

@@ -8,10 +8,11 @@
 
 namespace cornerturn::host {
 
-// Do work that was checked and is not empty, with at most `threads` threads of the caller's arena. A copy must not be
-// one to itself.
-void run(const matrix_work& work, int threads);
-void run(const strided_copy& copy, int threads);
+class team;
+
+// Do work that was checked and is not empty. A copy must not be one to itself.
+void run(const matrix_work& work, const team& threads);
+void run(const strided_copy& copy, const team& threads);
 
 // One line: which way it would take, and why.
 std::string explain(const matrix_work& work);

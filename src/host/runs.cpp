@@ -48,7 +48,7 @@ void run_few(const strided_copy& c) {
     }
 }
 
-void run_runs(const strided_copy& c, bool large, int threads) {
+void run_runs(const strided_copy& c, bool large, const team& threads) {
     const kernels use = kernels_for(1);
     const std::int64_t pieces = divide_up(c.run, kPieceBytes);
     share_out(c.bytes(), threads, pieces * c.runs(), [&](std::int64_t i) {

@@ -163,10 +163,10 @@ void run_strips(const job& j) {
     const std::int64_t strip_rows = strip_stream::rows_of(j, std::min(cols, j.cols));
     const std::int64_t strips = divide_up(j.rows, strip_rows);
     // If there are too few panels, cut them so that each thread has several.
-    const std::int64_t panels = j.count * across;
-    std::int64_t down = std::clamp<std::int64_t>(divide_up(kTasksPerThread * j.threads, panels), 1,
+    const std::int64_t panels = j.count * across, threads = j.threads.most();
+    std::int64_t down = std::clamp<std::int64_t>(divide_up(kTasksPerThread * threads, panels), 1,
                                                  std::max<std::int64_t>(1, strips / kPanelStrips));
-    if (panels * down > j.threads) down = std::max<std::int64_t>(1, panels * down / j.threads * j.threads / panels);
+    if (panels * down > threads) down = std::max<std::int64_t>(1, panels * down / threads * threads / panels);
     share_out(j, panels * down, [&](std::int64_t i) {
         const std::int64_t matrix = i / (across * down), col = i / down % across * cols;
         const std::int64_t first = strips * (i % down) / down * strip_rows;

@@ -265,7 +265,7 @@ private:
 
 }  // namespace
 
-void run_tiles(const strided_copy& c, bool large, int threads) {
+void run_tiles(const strided_copy& c, bool large, const team& threads) {
     const kernels use = kernels_for(c.run);
     const tiling t = tile(c, large, use);
     const tile_mover mover(c, t, use);
@@ -273,7 +273,7 @@ void run_tiles(const strided_copy& c, bool large, int threads) {
     const auto first_of = [&](std::int64_t task) { return t.tiles * task / tasks; };
     std::atomic<std::int64_t> next_task = 0;
     // While it moves a tile, a thread knows the next one. After a task's last tile, it is the first of the next task.
-    on_threads(std::min<std::int64_t>(tasks, threads), [&](std::int64_t) {
+    threads.run(tasks, [&](std::int64_t) {
         std::int64_t task = next_task.fetch_add(1, std::memory_order_relaxed);
         if (task >= tasks) return;
         std::int64_t number = first_of(task), end = first_of(task + 1);

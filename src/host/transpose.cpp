@@ -2,8 +2,8 @@
 #include "cornerturn/transpose.hpp"
 
 #include "core/arguments.hpp"
-#include "host/arena.hpp"
 #include "host/paths.hpp"
+#include "host/team.hpp"
 
 namespace cornerturn::detail {
 
@@ -14,7 +14,7 @@ void transpose(const any_batch& source, const any_batch& destination, std::int64
     if (is_empty(layout)) return;
     check_addresses(layout, source.data, destination.data);
     const matrix_work work = work_of(layout, source.data, destination.data);
-    host::in_arena(options, [&](int threads) { host::run(work, threads); });
+    host::run(work, host::team(options));
 }
 
 }  // namespace cornerturn::detail

@@ -16,8 +16,8 @@ void run_in_place(const job& j);
 
 void run_few(const strided_copy& c);
 // `large`: neither side fits the caches.
-void run_runs(const strided_copy& c, bool large, int threads);
-void run_tiles(const strided_copy& c, bool large, int threads);
+void run_runs(const strided_copy& c, bool large, const team& threads);
+void run_tiles(const strided_copy& c, bool large, const team& threads);
 // Describes the tiles into which the copy would be cut.
 std::string explain_tiles(const strided_copy& c, bool large);
 

@@ -30,6 +30,8 @@ using tests::strided_problem;
 
 namespace {
 
+const host::team one_thread({.threads = 1});
+
 // Both sides of a problem, and what the destination must hold.
 class sides {
 public:
@@ -171,13 +173,13 @@ TEST(host_copy, tiles_by_every_set_of_instructions) {
             const auto run = [&](const auto* from, auto* to) {
                 const strided_copy c = p.canonical(from, to);
                 if (c.is_empty()) return;
-                if (c.rank == 0) return host::run_runs(c, large, threads);
+                if (c.rank == 0) return host::run_runs(c, large, host::team({.threads = threads}));
                 const host::tiling t = host::tile(c, large, host::kernels_for(c.run));
                 ++taken[{static_cast<int>(t.how), t.image_bytes > 0}];
                 std::int64_t columns = 1;
                 for (int i : t.cols) columns *= t.axis(i).tile;
                 with_gaps += t.how == host::tiling::way::in_vectors && std::ssize(t.cols_at) > columns;
-                host::run_tiles(c, large, threads);
+                host::run_tiles(c, large, host::team({.threads = threads}));
             };
             ASSERT_EQ(sides(p, seed).fault_of(run), "") << "seed " << seed << ", round " << round;
         }
@@ -202,7 +204,7 @@ TEST(host_copy, windows_that_overlap) {
     for (std::int64_t step = 1; step <= 128; ++step) {
         strided_problem p{{8, 127, 33}, {step, 1, 5}, {127 * 33, 33, 1}, 8};
         p.lay_out(64, 0, 0);
-        const auto run = [&](const auto* from, auto* to) { host::run_tiles(p.canonical(from, to), true, 1); };
+        const auto run = [&](const auto* from, auto* to) { host::run_tiles(p.canonical(from, to), true, one_thread); };
         ASSERT_EQ(sides(p, 1).fault_of(run), "");
     }
 }
@@ -240,7 +242,7 @@ TEST(host_copy, touches_no_page_beside_the_elements) {
             for (const bool end : {false, true}) {
                 for (const bool large : {false, true}) {
                     const strided_copy c = p.canonical(source.at(end), destination.at(end));
-                    if (c.rank > 0) host::run_tiles(c, large, 1);
+                    if (c.rank > 0) host::run_tiles(c, large, one_thread);
                 }
             }
         }
@@ -266,7 +268,7 @@ TEST(host_copy, touches_no_page_between_the_elements) {
                                              reinterpret_cast<std::uintptr_t>(out.data()), size, axes, 2);
             for (const bool large : {false, true}) {
                 std::fill(out.begin(), out.end(), 0);
-                host::run_tiles(c, large, 1);
+                host::run_tiles(c, large, one_thread);
                 for (std::int64_t i = 0; i < kRows * cols * size; ++i) {
                     const std::int64_t col = i / size / kRows, row = i / size % kRows;
                     ASSERT_EQ(out[static_cast<std::size_t>(i)],

@@ -50,7 +50,7 @@ TEST(host_paths, strips_of_rows_that_lie_badly) {
                                .source_ld = source_pitch / size,
                                .destination_ld = destination_pitch / size,
                                .element_size = size};
-        return host::transpose_strip_for(host::job(work, 1)) != nullptr;
+        return host::transpose_strip_for(host::job(work, host::team({.threads = 1}))) != nullptr;
     };
     for (int size : {1, 2}) {
         EXPECT_EQ(badly(kFar, 192, 4096, size), host::kernels_for(size).transpose_copied != nullptr);
