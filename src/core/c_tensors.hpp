@@ -46,7 +46,11 @@ struct permutation {
         : source_extents(list(rank, extents, "extents")),
           source_strides(strides_or_packed(rank, strides, source_extents)) {
         axes = list(rank, order, "axes");
-        destination_extents = permuted_tensor({0, source_extents, source_strides}, axes).extents;
+        for (int i = 0; i < rank; ++i) {  // permute() refuses those out of range
+            const int axis = order[i] < 0 ? order[i] + rank : order[i];
+            const bool is_one = axis >= 0 && axis < rank;
+            destination_extents.add(is_one ? source_extents.values[static_cast<std::size_t>(axis)] : 0);
+        }
         destination_strides = strides_or_packed(rank, to_strides, destination_extents);
     }
 };

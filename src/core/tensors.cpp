@@ -293,14 +293,14 @@ permuted_tensor::permuted_tensor(const any_tensor& source, const axis_list& axes
     for (int i = 0; i < axes.size(); ++i) {
         const std::int64_t given = axes.values[static_cast<std::size_t>(i)];
         const std::int64_t axis = given < 0 ? given + axes.size() : given;
-        const std::string name = "axes[" + to_string(i) + "]";
+        const auto name = [](int number) { return "axes[" + to_string(number) + "]"; };
         if (axis < 0 || axis >= axes.size()) {
-            refuse(name, to_string(given),
+            refuse(name(i), to_string(given),
                    "a source of " + to_string(axes.size()) + " axes has those from " + to_string(-axes.size()) +
                        " to " + to_string(axes.size() - 1));
         }
         int& at = place[static_cast<std::size_t>(axis)];
-        if (at >= 0) refuse(name, to_string(given), "axes[" + to_string(at) + "] is the same axis");
+        if (at >= 0) refuse(name(i), to_string(given), name(at) + " is the same axis");
         at = i;
         const std::int64_t extent = source.extents.values[static_cast<std::size_t>(axis)];
         if (extent < 0)
