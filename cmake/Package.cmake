@@ -42,11 +42,12 @@ function(cornerturn_install component target)
         DESTINATION ${package_dir} COMPONENT ${component})
 endfunction()
 
-# cornerturn_install_library(component target without pkg_config): without the headers of the other library.
+# cornerturn_install_library(component target without pkg_config): without the headers of the other library and of the
+# emulator.
 function(cornerturn_install_library component target without pkg_config)
     cornerturn_install(${component} ${target})
     install(DIRECTORY include/cornerturn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component}
-        REGEX "/cornerturn/${without}$" EXCLUDE)
+        REGEX "/cornerturn/(${without}|emulator)$" EXCLUDE)
     configure_file(cmake/${pkg_config}.in ${package}/${pkg_config} @ONLY)
     install(FILES ${package}/${pkg_config} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
 endfunction()

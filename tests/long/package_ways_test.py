@@ -186,6 +186,24 @@ def check_refusals(folder):
         require(right, f"an nvcc that compiles nothing, and then none: {message} {'' if right else text}")
 
 
+def check_architectures(folder):
+    """Also where the project around it chose them."""
+    parent = folder / "parent"
+    parent.mkdir()
+    (parent / "CMakeLists.txt").write_text(f"""cmake_minimum_required(VERSION 3.25)
+project(parent LANGUAGES CXX)
+set(CORNERTURN_CUDA ON)
+set(CORNERTURN_HOST OFF)
+set(CMAKE_CUDA_ARCHITECTURES 80 ${{WANTED}})
+add_subdirectory({SOURCE} cornerturn)
+""")
+    for wanted, number in (("70", "70"), ("61-real", "61-real"), ("90a-real", None)):
+        code, text = output_of(["cmake", "-S", parent, "-B", folder / f"of-{wanted}", f"-DWANTED={wanted}"])
+        message = f"cornerturn needs CUDA architectures from 75 (Turing) on: CMAKE_CUDA_ARCHITECTURES is 80;{wanted}, with {number};"
+        right = code == 0 if number is None else code != 0 and message in one_line(text)
+        require(right, f"architectures 80 and {wanted}: {'accepted' if number is None else message} {'' if right else text}")
+
+
 def check_not_built(folder):
     """A component that is not in a build is not installed in silence."""
     build = folder / "host_alone"
@@ -235,6 +253,8 @@ def main():
         use_sources(folder, prefixes["static"])
         use_emulator_sources(folder)
         check_refusals(folder)
+        if cuda:
+            check_architectures(folder)
         check_not_built(folder)
     if failures:
         sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))
