@@ -103,6 +103,20 @@ TEST(ladders, times_fit_a_terminal) {
     }
 }
 
+TEST(ladders, say_where_the_yardstick_was_unsteady) {
+    std::vector<lab::result> all = ladder_of(CORNERTURN_SOURCE_DIR "/results/ladder_gemm_4096x4096x4096.json");
+    for (lab::result& r : all) {
+        if (r.time) r.time->yardstick = {.median_s = 1, .p10_s = 0.99, .p90_s = 1.01, .samples = 20};
+    }
+    const auto shown = [&] { return lab::show_ladder(all, format::markdown); };
+    EXPECT_EQ(shown().find("unsteady"), std::string::npos);
+    lab::result& last =
+        *std::find_if(all.rbegin(), all.rend(), [](const lab::result& r) { return r.time.has_value(); });
+    last.time->yardstick.p90_s = 1.5;
+    EXPECT_NE(shown().find("most by 51 % at " + last.kernel + "; the ratios are as unsure\n"), std::string::npos)
+        << shown();
+}
+
 TEST(ladders, csv_has_all_columns_in_one_table) {
     std::string heading =
         lab::show_ladder(ladder_of(CORNERTURN_SOURCE_DIR "/results/ladder_gemm_4096x4096x4096.json"), format::csv);

@@ -7,6 +7,7 @@
 
 #include "lab/bench_random.hpp"
 #include "lab/statistics.hpp"
+#include "lab/view_words.hpp"
 
 namespace cornerturn::lab {
 namespace {
@@ -183,15 +184,17 @@ table groups_table(const bench_report& report) {
     return t;
 }
 
-// Every reason once, with how many cells it was given for; every failure by itself.
+// How steady the yardstick was; every reason once, with how many cells it was given for; every failure by itself.
 std::string remarks(const bench_report& report) {
     std::map<std::string, int> skips;
     std::string failures;
+    unsteady_yardstick unsteady;
     for (const bench_result& r : report.results) {
         if (!r.skipped.empty()) {
             ++skips[fmt::format("{}: {}", where_text(report, r), r.skipped)];
             continue;
         }
+        if (r.yardstick.timed()) unsteady.add(r.yardstick.time, where_text(report, r));
         for (const bench_entry* e : r.every_entry()) {
             if (!e->skipped.empty()) ++skips[fmt::format("{}: {}", e->kernel, e->skipped)];
             if (!e->fault.empty())
@@ -200,7 +203,7 @@ std::string remarks(const bench_report& report) {
         if (r.regret && !r.regret->fault.empty())
             failures += fmt::format("FAILED a candidate, {}: {}\n", where_text(report, r), r.regret->fault);
     }
-    std::string out;
+    std::string out = unsteady.text(facts_of(report).bench_yardstick, "cells");
     for (const auto& [what, cells] : skips) {
         out += fmt::format("skipped {}{}\n", what, cells > 1 ? fmt::format(" ({} cells)", cells) : "");
     }

@@ -246,7 +246,9 @@ std::string show_ladder(const std::vector<result>& all, format as) {
     if (as == format::csv || all.empty()) return whole_table(all, parts).print(as);
     std::size_t ran = 0, verified = 0, sampled = 0, failed = 0, skipped = 0;
     std::string remarks;
+    unsteady_yardstick unsteady;
     for (const result& r : all) {
+        if (r.time) unsteady.add(r.time->yardstick, r.kernel);
         ran += r.ran();
         skipped += !r.ran();
         failed += r.failed();
@@ -260,6 +262,7 @@ std::string show_ladder(const std::vector<result>& all, format as) {
     const std::string heading = ladder_heading(all, parts, as) + "\n\n";
     const std::string below = fmt::format("\n{} ran, {} verified, {}{} failed, {} skipped\n", ran, verified,
                                           sampled > 0 ? fmt::format("{} sampled, ", sampled) : "", failed, skipped) +
+                              (parts.time != nullptr ? unsteady.text(parts.time->yardstick_what, "rungs") : "") +
                               remarks;
     if (as == format::markdown) return heading + whole_table(all, parts).print(as) + below;
     return wrapped(heading) + terminal_tables(all, parts) + wrapped(below, 2);

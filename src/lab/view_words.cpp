@@ -41,6 +41,22 @@ std::string time_range(const timing& t, bool on_terminal) {
                        microseconds(t.p90_s, on_terminal));
 }
 
+void unsteady_yardstick::add(const timing& yardstick, const std::string& where) {
+    ++all_;
+    unsteady_ += yardstick.spread() > kSteady;
+    if (yardstick.spread() <= most_) return;
+    most_ = yardstick.spread();
+    most_at_ = where;
+}
+
+std::string unsteady_yardstick::text(const std::string& yardstick, const char* of_what) const {
+    if (unsteady_ == 0) return "";
+    return fmt::format(
+        "unsteady: {} itself varied by more than {:.0f} % in {} of {} {}, most by {:.0f} % at {}; the ratios are as "
+        "unsure\n",
+        yardstick, kSteady * 100, unsteady_, all_, of_what, most_ * 100, most_at_);
+}
+
 std::string work_text(const result& r) {
     const operation& does = r.work->does();
     return fmt::format("{}{}{} {}", does.text_of(r.work->sizes()), does.facts().sizes_legend,

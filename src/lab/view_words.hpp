@@ -17,6 +17,21 @@ std::string verified_text(const result& r);
 // "1135.71 (1130.20-1140.33)": the median and the 10th to the 90th percentile, in microseconds. On a terminal without
 // the second decimal where the number is large.
 std::string time_range(const timing& t, bool on_terminal = false);
+
+// Where the yardstick itself was unsteady: other programs were running, or clocks changed.
+class unsteady_yardstick {
+public:
+    void add(const timing& yardstick, const std::string& where);
+    // A line about what was added, or nothing where all was steady.
+    std::string text(const std::string& yardstick, const char* of_what) const;
+
+private:
+    static constexpr double kSteady = 0.05;
+    int all_ = 0, unsteady_ = 0;
+    double most_ = 0;
+    std::string most_at_;
+};
+
 std::string work_text(const result& r);    // "1024 x 1024 f32"
 std::string device_text(const result& r);  // "emulator"
 
