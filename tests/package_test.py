@@ -163,12 +163,13 @@ def check_refused_targets(prefix, folder):
 
 
 def check_header(prefix, folder):
-    """cornerturn.h alone, with no other include path, as strict as each language can be."""
+    """The C headers alone, with no other include path, as strict as each language can be."""
+    headers = "".join(f"#include <{name}>\n" for name in sorted(files_of(prefix / "include")) if name.endswith(".h"))
     for suffix, compiler in [("c", ["gcc", "-std=c99", "-Wstrict-prototypes"]), ("cpp", ["g++", "-std=c++98"])]:
         source = folder / f"header.{suffix}"
-        source.write_text("#include <cornerturn/cornerturn.h>\nint main(void) { return (int)cornerturn_version_number(); }\n")
+        source.write_text(f"{headers}int main(void) {{ return (int)cornerturn_version_number(); }}\n")
         code, text = output_of([*compiler, *WARNINGS, "-Wpedantic", "-Wno-long-long", "-fsyntax-only", "-I", prefix / "include", source])
-        require(code == 0, f"cornerturn.h is plain {compiler[1][5:]} {text}")
+        require(code == 0, f"the C headers are plain {compiler[1][5:]} {text}")
 
 
 def main():
@@ -179,7 +180,8 @@ def main():
         host = alone["host"]
         code, text = output_of([alone["program"] / "bin/cornerturn", "--version"])
         require(code == 0 and text.strip() == setting("CMAKE_PROJECT_VERSION"), f"the installed program runs: {text.strip()}")
-        check_header(host, folder)
+        for component in alone.keys() & {"host", "cuda"}:
+            check_header(alone[component], folder)
         check_finds(host, folder, [
             ("", [], None),
             ("0.3 COMPONENTS host", [], None),

@@ -1,11 +1,12 @@
-/* Uses the C API of an installed cornerturn: wrong arguments anywhere; transposes where a GPU answers; where none does,
+/* Uses the C API of an installed cornerturn: wrong arguments anywhere; its work where a GPU answers; where none does,
  * the code that says so. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cornerturn/cornerturn.h" /* first of the two: it needs no header of CUDA's */
+#include "cornerturn/cornerturn.h"
+#include "cornerturn/cuda/gemm.h"
 
 #define REQUIRE(holds)                                                                                           \
     do {                                                                                                         \
@@ -42,6 +43,20 @@ static void check_errors(void) {
     REQUIRE(cornerturn_cuda_set_l2_lines(CORNERTURN_L2_ORDINARY) == CORNERTURN_OK);
     REQUIRE(cornerturn_cuda_set_l2_lines(CORNERTURN_L2_KEPT) == CORNERTURN_OK);
 
+    REQUIRE(cornerturn_cuda_gemm(2, 0, 1, 1, 1, 1, data, 1, data, 1, 0, data, 1, NULL, 0, NULL) ==
+            CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(strstr(cornerturn_last_error(), "a_transposed is 2") != NULL);
+    REQUIRE(cornerturn_cuda_gemm(0, 0, 1, -5, 1, 1, data, 1, data, 1, 0, data, 1, NULL, 0, NULL) ==
+            CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(strstr(cornerturn_last_error(), "n is -5") != NULL);
+    REQUIRE(cornerturn_cuda_gemm(1, 0, 4, 1, 3, 1, data, 3, data, 1, 0, data, 1, NULL, 0, NULL) ==
+            CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(strstr(cornerturn_last_error(), "a.ld is 3: a row has 4 elements") != NULL);
+    REQUIRE(cornerturn_cuda_gemm(0, 0, 0, 4, 3, 1, NULL, 3, NULL, 4, 0, NULL, 4, NULL, 0, NULL) == CORNERTURN_OK);
+    REQUIRE(cornerturn_cuda_gemm_workspace_bytes(NULL, 0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1) ==
+            CORNERTURN_INVALID_ARGUMENT);
+    REQUIRE(cornerturn_cuda_kept_workspace_bytes(NULL) == CORNERTURN_INVALID_ARGUMENT);
+
     REQUIRE(strcmp(cornerturn_status_name(CORNERTURN_OK), "ok") == 0);
     REQUIRE(strcmp(cornerturn_status_name(CORNERTURN_CUDA_ERROR), "cuda_error") == 0);
     REQUIRE(strcmp(cornerturn_status_name((cornerturn_status)99), "unknown") == 0);
@@ -57,6 +72,8 @@ static void check_no_gpu(void) {
     REQUIRE(plan == NULL);
     REQUIRE(cornerturn_cuda_transpose(data, 2, 3, 3, data + 6, 2, 4, NULL) == CORNERTURN_CUDA_ERROR);
     REQUIRE(strncmp(cornerturn_last_error(), "cudaError", 9) == 0);
+    REQUIRE(cornerturn_cuda_gemm(0, 0, 1, 1, 1, 1, data, 1, data + 1, 1, 0, data + 2, 1, NULL, 0, NULL) ==
+            CORNERTURN_CUDA_ERROR);
 }
 
 static int value(int matrix, int row, int col) { return 10000 * matrix + 100 * row + col; }
@@ -115,12 +132,65 @@ static void check_transposes(void) {
     cudaFree(destination);
 }
 
+/* C = 2 op(A) op(B) - C for a batch that shares B, with each way to store A and B, and with either workspace. The sums
+ * of small integers are exact. */
+static void check_products(void) {
+    enum { m = 37, n = 53, k = 129, count = 3, lda = k + m, ldb = n + k, ldc = n + 1, most = count * (k + m) * lda };
+    static float in[most], out[most];
+    float *a, *b, *c;
+    void* workspace;
+    int64_t bytes = -1, kept = -1;
+    int way, i, row, col, step;
+    REQUIRE(cudaMalloc((void**)&a, sizeof in) == cudaSuccess);
+    REQUIRE(cudaMalloc((void**)&b, sizeof in) == cudaSuccess);
+    REQUIRE(cudaMalloc((void**)&c, sizeof in) == cudaSuccess);
+    for (i = 0; i < most; ++i) in[i] = (float)(i * 7 % 11 - 5);
+    REQUIRE(cudaMemcpy(a, in, sizeof in, cudaMemcpyHostToDevice) == cudaSuccess);
+    REQUIRE(cudaMemcpy(b, in, sizeof in, cudaMemcpyHostToDevice) == cudaSuccess);
+    for (way = 0; way < 8; ++way) {
+        const int of_a = way & 1, of_b = way >> 1 & 1;
+        const int64_t a_stride = (of_a ? k : m) * lda, c_stride = m * ldc;
+        REQUIRE(cornerturn_cuda_gemm_workspace_bytes(&bytes, of_a, of_b, m, n, k, lda, a_stride, ldb, 0, ldc, c_stride,
+                                                     count) == CORNERTURN_OK);
+        REQUIRE(bytes >= 0);
+        REQUIRE(cudaMalloc(&workspace, (size_t)bytes + 16) == cudaSuccess);
+        REQUIRE(cudaMemcpy(c, in, sizeof in, cudaMemcpyHostToDevice) == cudaSuccess);
+        REQUIRE(cornerturn_cuda_gemm_batch(of_a, of_b, m, n, k, 2, a, lda, a_stride, b, ldb, 0, -1, c, ldc, c_stride,
+                                           count, way & 4 ? workspace : NULL, way & 4 ? bytes : 0,
+                                           NULL) == CORNERTURN_OK);
+        REQUIRE(cudaMemcpy(out, c, sizeof in, cudaMemcpyDeviceToHost) == cudaSuccess);
+        for (i = 0; i < count; ++i) {
+            for (row = 0; row < m; ++row) {
+                for (col = 0; col < n; ++col) {
+                    const int64_t at = i * c_stride + row * ldc + col;
+                    float sum = 0;
+                    for (step = 0; step < k; ++step) {
+                        sum += in[i * a_stride + (of_a ? step * lda + row : row * lda + step)] *
+                               in[of_b ? col * ldb + step : step * ldb + col];
+                    }
+                    REQUIRE(out[at] == 2 * sum - in[at]);
+                }
+                REQUIRE(out[i * c_stride + row * ldc + n] == in[i * c_stride + row * ldc + n]);
+            }
+        }
+        cudaFree(workspace);
+    }
+    REQUIRE(cornerturn_cuda_gemm(0, 0, m, n, k, 1, a, lda, b, ldb, 0, c, ldc, NULL, 0, NULL) == CORNERTURN_OK);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    REQUIRE(cornerturn_cuda_give_back_workspace() == CORNERTURN_OK);
+    REQUIRE(cornerturn_cuda_kept_workspace_bytes(&kept) == CORNERTURN_OK && kept == 0);
+    cudaFree(a);
+    cudaFree(b);
+    cudaFree(c);
+}
+
 int main(void) {
     int devices = 0;
     check_errors();
     if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {
         check_transposes();
-        puts("transposed");
+        check_products();
+        puts("transposed and multiplied");
     } else {
         check_no_gpu();
         printf("no GPU: %s\n", cornerturn_last_error());
