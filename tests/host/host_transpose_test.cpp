@@ -1,7 +1,6 @@
 // cornerturn::transpose on host memory: every element moves, bit for bit, and nothing else is touched.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
 
@@ -15,7 +14,6 @@
 #include <thread>
 
 #include "batch_shapes.hpp"
-#include "core/parallel.hpp"
 #include "cornerturn/cornerturn.h"
 #include "fenced.hpp"
 #include "host_transposes.hpp"
@@ -365,31 +363,6 @@ TEST(host_transpose, goes_on_without_threads) {
         if (one.joinable()) one.join();
         for (const std::int64_t cols : {2048, 1999}) expect_right({.rows = 2048, .cols = cols, .element_size = 4});
         expect_right({.rows = 2000, .cols = 2000, .element_size = 4, .in_place = true});
-        _exit(testing::Test::HasFailure() ? 1 : 0);
-    };
-    EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
-}
-
-// oneTBB starts its threads one from another, and one that cannot start the next ends the process.
-TEST(host_transpose, goes_on_with_few_threads) {
-    testing::FLAGS_gtest_death_test_style = "threadsafe";
-    const auto run = [] {
-        constexpr std::int64_t kWanted = 16, kGiven = 4;
-        const tbb::global_control as_with_many_cores(tbb::global_control::max_allowed_parallelism, kWanted);
-        rlimit limit;
-        const uid_t user = (1 << 20) + 1;  // root has no such limit
-        if (getrlimit(RLIMIT_NPROC, &limit) != 0 || (geteuid() == 0 && setresuid(user, user, user) != 0)) _exit(2);
-        limit.rlim_cur = 0;
-        do {
-            ++limit.rlim_cur;
-            if (limit.rlim_cur > 100'000 || setrlimit(RLIMIT_NPROC, &limit) != 0) _exit(3);
-        } while (available_threads(kGiven) < kGiven);
-        for (int i = 0; i < 20; ++i) {
-            for (const int threads : {0, 16}) {
-                expect_right({.rows = 3000, .cols = 2999, .element_size = 4}, {.threads = threads});
-                expect_right({.rows = 2000, .cols = 2000, .element_size = 4, .in_place = true}, {.threads = threads});
-            }
-        }
         _exit(testing::Test::HasFailure() ? 1 : 0);
     };
     EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
