@@ -9,7 +9,12 @@
 ``cornerturn.jax`` has ``transpose`` for ``jax.jit``. Both are imported only when you import them or a call needs them.
 """
 
+import copyreg as _copyreg
+
 from ._core import contiguous, copyto, explain, matrix_transpose, transpose
 from ._core import version as __version__
+
+# Functions in C++ are pickled by their names, as Python's are: processes of a pool can be given them.
+_copyreg.pickle(type(transpose), lambda function: function.__name__)
 
 __all__ = ["__version__", "contiguous", "copyto", "explain", "matrix_transpose", "transpose"]

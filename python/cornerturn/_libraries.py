@@ -202,6 +202,22 @@ def torch_stream_of(handle, device):
     return torch.cuda.ExternalStream(handle, device) if handle else torch.cuda.default_stream(device)
 
 
+def undescribed(x):
+    """Why DLPack cannot describe a tensor, as the end of a sentence."""
+    import torch
+
+    if torch._C._functorch.is_functorch_wrapped_tensor(x):
+        return ("; under torch.func and torch.vmap import cornerturn.torch and call torch.ops.cornerturn.permute "
+                "or .contiguous")
+    if x.layout != torch.strided:
+        return f": its layout is {x.layout}, it must be torch.strided"
+    if x.is_quantized:
+        return ": it is quantised; pass x.int_repr() or x.dequantize()"
+    if x.is_meta or x.device.type not in ("cpu", "cuda"):
+        return f": it is on the device {x.device}"
+    return f": its dtype is {x.dtype}, or it has no memory"
+
+
 def used_in(x, handle):
     """Keeps the tensor's memory from being reused until the stream of another library is done with it."""
     x.record_stream(torch_stream_of(handle, x.device))

@@ -53,6 +53,8 @@ def transpose(x: jax.Array, axes: Iterable[SupportsIndex] | None = None) -> jax.
         raise ValueError(f"axes is {given}: each of x's {x.ndim} axes must be named once")
     if x.ndim > 32:
         raise ValueError(f"x has {x.ndim} axes: it may have up to 32")
+    if x.dtype.itemsize == 0:
+        raise TypeError(f"x has elements of dtype {x.dtype}, which have no bytes")
     if re.fullmatch(r"u?int[124]|float4\w*", x.dtype.name):
         raise TypeError(f"x has elements of dtype {x.dtype}: they must be whole bytes")
     return _permute.bind(x, axes=order)
@@ -71,6 +73,7 @@ def matrix_transpose(x: jax.Array) -> jax.Array:
     jax.Array
         A new array.
     """
+    x = jax.numpy.asarray(x)
     if x.ndim < 2:
         raise ValueError(f"x has {x.ndim} axes: a stack of matrices has 2 or more")
     return transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
@@ -98,6 +101,8 @@ def _(x, *, axes):
 @functools.partial(batching.primitive_batchers.__setitem__, _permute)
 def _(arguments, dims, *, axes):
     x = jax.numpy.moveaxis(arguments[0], dims[0], 0)
+    if x.ndim > 32:
+        raise ValueError(f"x has {x.ndim} axes with that of jax.vmap: it may have up to 32")
     return _permute.bind(x, axes=(0, *(axis + 1 for axis in axes))), 0
 
 

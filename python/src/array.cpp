@@ -22,11 +22,9 @@ const dlpack::exchange_api* exchange_api_of(nb::handle type) {
 
 // For sparse tensors, tensors on other devices, and tensors inside torch.func's functions.
 [[noreturn]] void refuse_undescribed(const array& a, const char* name) {
-    const char* const advice = a.from == library::torch
-                                   ? "; under torch.func and torch.vmap import cornerturn.torch and call "
-                                     "torch.ops.cornerturn.permute or .contiguous"
-                                   : "";
-    nb::raise_type_error("%s is a %s that DLPack cannot describe%s", name, name_of(a.object.type()).c_str(), advice);
+    const auto why = a.from == library::torch ? nb::cast<std::string>(libraries("undescribed")(a.object)) : "";
+    nb::raise_type_error("%s is a %s that DLPack cannot describe%s", name, name_of(a.object.type()).c_str(),
+                         why.c_str());
 }
 
 // What is known of an array type. Kept for the types that occur often.
@@ -248,10 +246,16 @@ void read(array& a, const char* name, bool exchange, void* stream) {
             PyErr_Clear();  // drops PyTorch's message, which holds a stack of C++ functions
             refuse_undescribed(a, name);
         }
-        return fill_in(a, t, name);
+        fill_in(a, t, name);
+        if (a.from == library::torch) mark_small_integers(a);
+        return;
     }
     if (a.from == library::cupy && !exchange) return read_cupy(a, name);
-    if (nb::hasattr(a.object, "__dlpack__")) return read_dlpack(a, name, exchange, stream);
+    if (nb::hasattr(a.object, "__dlpack__")) {
+        read_dlpack(a, name, exchange, stream);
+        if (a.from == library::torch) mark_small_integers(a);
+        return;
+    }
     read_cuda_array_interface(a, name);
     if (a.has_stream && exchange && a.stream != stream) check(cuda(), cuda().wait(a.device, stream, a.stream));
 }

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "finalizing.hpp"
+
 namespace cornerturn::python {
 namespace {
 
@@ -64,7 +66,7 @@ struct call {
 
 void run(const call& c, int threads, void* stream, bool release) {
     const cuda_table* const on_gpu = c.on_gpu ? &cuda() : nullptr;
-    std::optional<nb::gil_scoped_release> released;
+    std::optional<released_gil> released;
     if (release) released.emplace();
     if (on_gpu != nullptr) {
         const cornerturn_status status = on_gpu->copy(c.device, c.rank, c.extents, c.source, c.source_strides,

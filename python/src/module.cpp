@@ -9,6 +9,7 @@
 #include "copy.hpp"
 #include "cornerturn/cornerturn.h"
 #include "docs.hpp"
+#include "finalizing.hpp"
 #include "xla_permute.hpp"
 
 namespace cornerturn::python {
@@ -62,12 +63,13 @@ struct axes_list {
             raise_value_error("axes has %zd numbers: x has %d axes, and each must be named once", count, rank);
         bool seen[kMostAxes] = {};
         for (int i = 0; i < rank; ++i) {
-            const Py_ssize_t given = PyNumber_AsSsize_t(PyTuple_GetItem(all.ptr(), i), nullptr);
+            const nb::handle number = PyTuple_GetItem(all.ptr(), i);
+            const Py_ssize_t given = PyNumber_AsSsize_t(number.ptr(), nullptr);  // the nearest, of a larger number
             if (given == -1 && PyErr_Occurred()) throw nb::python_error();
             const Py_ssize_t axis = given < 0 ? given + rank : given;
             if (axis < 0 || axis >= rank)
-                raise_value_error("axes[%d] is %zd: x has %d axes, it must be %d to %d", i, given, rank, -rank,
-                                  rank - 1);
+                raise_value_error("axes[%d] is %s: x has %d axes, it must be %d to %d", i,
+                                  text_of(nb::borrow(number)).c_str(), rank, -rank, rank - 1);
             if (seen[axis]) raise_value_error("axes[%d] is %zd: it repeats an axis", i, given);
             seen[axis] = true;
             numbers[i] = static_cast<int>(axis);
@@ -360,30 +362,30 @@ int gpus() {
 NB_MODULE(_core, m) {
     m.attr("version") = cornerturn_version_string();
     m.attr("ArrayT") = nb::type_var("ArrayT");
-    m.def("transpose", &transpose, nb::arg("x").none(), nb::arg("axes") = nb::none(), nb::kw_only(),
+    m.def("transpose", &guarded<&transpose>::call, nb::arg("x").none(), nb::arg("axes") = nb::none(), nb::kw_only(),
           nb::arg("out") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
           nb::sig("def transpose(x: ArrayT, axes: collections.abc.Iterable[typing.SupportsIndex] | None = None, *, "
                   "out: object = "
                   "None, stream: object = None, threads: int | None = None) -> ArrayT"),
           docs::kTranspose);
-    m.def("matrix_transpose", &matrix_transpose, nb::arg("x").none(), nb::kw_only(), nb::arg("out") = nb::none(),
-          nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
+    m.def("matrix_transpose", &guarded<&matrix_transpose>::call, nb::arg("x").none(), nb::kw_only(),
+          nb::arg("out") = nb::none(), nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
           nb::sig("def matrix_transpose(x: ArrayT, *, out: object = None, stream: object = None, threads: int | "
                   "None = None) -> ArrayT"),
           docs::kMatrixTranspose);
-    m.def("contiguous", &contiguous, nb::arg("x").none(), nb::kw_only(), nb::arg("stream") = nb::none(),
+    m.def("contiguous", &guarded<&contiguous>::call, nb::arg("x").none(), nb::kw_only(), nb::arg("stream") = nb::none(),
           nb::arg("threads") = nb::none(),
           nb::sig("def contiguous(x: ArrayT, *, stream: object = None, threads: int | None = None) -> ArrayT"),
           docs::kContiguous);
-    m.def("copyto", &copyto, nb::arg("dst").none(), nb::arg("src").none(), nb::kw_only(),
+    m.def("copyto", &guarded<&copyto>::call, nb::arg("dst").none(), nb::arg("src").none(), nb::kw_only(),
           nb::arg("stream") = nb::none(), nb::arg("threads") = nb::none(),
           nb::sig("def copyto(dst: object, src: object, *, stream: object = None, threads: int | None = None) -> None"),
           docs::kCopyto);
-    m.def("explain", static_cast<std::string (*)(nb::handle, nb::handle)>(&explain), nb::arg("x").none(),
-          nb::arg("axes") = nb::none(),
+    m.def("explain", &guarded<static_cast<std::string (*)(nb::handle, nb::handle)>(&explain)>::call,
+          nb::arg("x").none(), nb::arg("axes") = nb::none(),
           nb::sig("def explain(x: object, axes: collections.abc.Iterable[typing.SupportsIndex] | None = None) -> str"),
           docs::kExplain);
-    m.def("_permute_unrecorded", &permute_unrecorded, nb::arg("x").none(), nb::arg("axes"));
+    m.def("_permute_unrecorded", &guarded<&permute_unrecorded>::call, nb::arg("x").none(), nb::arg("axes"));
     m.def("_xla_handler", &xla_handler, nb::arg("platform"));
     m.def("_gpus", &gpus);
 }

@@ -65,6 +65,17 @@ constexpr std::int64_t kSmall = 1 << 20;  // bytes
 
 }  // namespace
 
+void mark_small_integers(array& a) {
+    if (a.type.bits != 8 || a.type.lanes != 1 || (a.type.code != dlpack::kInt && a.type.code != dlpack::kUInt)) return;
+    static nb::handle int8, uint8;
+    if (!uint8.is_valid()) {
+        const nb::object torch = nb::module_::import_("torch");
+        int8 = nb::object(torch.attr("int8")).release();
+        uint8 = nb::object(torch.attr("uint8")).release();
+    }
+    if (!a.object.attr("dtype").is(a.type.code == dlpack::kInt ? int8 : uint8)) a.type.code = dlpack::kOpaque;
+}
+
 bool make_torch(array& made) {
     static const maker* found = nullptr;  // not a static object: other threads may run during its constructor
     if (found == nullptr) found = new maker;

@@ -5,6 +5,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include <algorithm>
 #include <atomic>
@@ -40,8 +41,9 @@ inline void limit_host_threads(std::int64_t others = 0) {
         ++started;
         while (started < given && std::chrono::steady_clock::now() < latest) std::this_thread::yield();
     };
+    tbb::task_group_context own(tbb::task_group_context::isolated);
     tbb::task_arena(static_cast<int>(given)).execute([&] {
-        tbb::parallel_for(std::int64_t{0}, given, wait_for_all, tbb::simple_partitioner());
+        tbb::parallel_for(std::int64_t{0}, given, wait_for_all, tbb::simple_partitioner(), own);
     });
 }
 

@@ -59,6 +59,7 @@ public:
 
 private:
     [[noreturn]] void fail(const char* wanted) const {
+        if (at_ >= text_.size()) bad(fmt::format("its header ends where {} should be", wanted));
         bad(fmt::format("its header has '{}' where {} should be", shown(text_.substr(at_)), wanted));
     }
     void skip_space() {
@@ -113,7 +114,7 @@ private:
 
     void read_items(value& v, value::kind kind, char end, int depth) {
         v.is = kind;
-        ++at_;
+        const std::size_t begin = at_++;
         bool comma = true;
         while (!take(end)) {
             if (!comma) fail("a comma");
@@ -124,8 +125,10 @@ private:
             }
             comma = take(',');
         }
-        // (3) is no tuple in Python.
-        if (kind == value::tuple && v.items.size() == 1 && !comma) fail("a comma");
+        if (kind == value::tuple && v.items.size() == 1 && !comma) {
+            bad(fmt::format("its header has {}, which is no tuple in Python: ({},) is one",
+                            shown(text_.substr(begin, at_ - begin)), shown(v.items[0].text)));
+        }
     }
 
     void read_integer(value& v) {

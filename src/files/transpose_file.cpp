@@ -204,7 +204,8 @@ plan plan_npy(const input_file& source, const file_request& what) {
 }
 
 plan plan_raw(const input_file& source, const raw_shape& shape, const file_request& what) {
-    std::int64_t elements = 1;
+    const auto zero = std::find(shape.extents.begin(), shape.extents.end(), 0);
+    std::int64_t elements = zero == shape.extents.end() ? 1 : 0;
     for (std::int64_t extent : shape.extents) elements = checked_multiply(elements, extent, "the elements");
     const std::int64_t bytes = checked_multiply(elements, shape.element_size, "the bytes of the elements");
     require_size(source, 0, bytes);

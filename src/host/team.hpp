@@ -4,6 +4,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -44,7 +45,9 @@ public:
             workers = std::min(workers, allowed_threads());
         }
         if (workers <= 1) return body(std::int64_t{0});
-        const auto share = [&] { tbb::parallel_for(std::int64_t{0}, workers, body, tbb::simple_partitioner()); };
+        // Isolated: the work is done even if the group of tasks that the caller belongs to is cancelled.
+        tbb::task_group_context own(tbb::task_group_context::isolated);
+        const auto share = [&] { tbb::parallel_for(std::int64_t{0}, workers, body, tbb::simple_partitioner(), own); };
         try {
             is_asked_ ? tbb::task_arena(static_cast<int>(workers)).execute(share) : share();
         } catch (const std::runtime_error&) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -349,6 +350,18 @@ TEST(host_transpose, one_thread_does_without_onetbb) {
         transpose(matrix_view{in, 3000, 1000}, matrix_view{out, 1000, 3000}, {.threads = 2});
         EXPECT_TRUE(initialized()) << "so that the above can fail";
     }).join();
+}
+
+TEST(host_transpose, is_done_in_a_group_of_tasks_that_is_cancelled) {
+    for (const int threads : {0, 1, 2}) {
+        std::vector<float> in(1000 * 700, 1), out(in.size());
+        tbb::task_group group;
+        group.run_and_wait([&] {
+            group.cancel();
+            transpose(matrix_view{in, 1000, 700}, matrix_view{out, 700, 1000}, {.threads = threads});
+        });
+        EXPECT_EQ(in, out) << threads;
+    }
 }
 
 // In a process of its own, where oneTBB has no thread yet: a user who may start none.

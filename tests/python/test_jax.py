@@ -78,6 +78,7 @@ def test_an_eager_call_compiles_once():
 def test_matrix_transpose():
     x = jnp.arange(24.0).reshape(2, 3, 4)
     assert (cornerturn.jax.matrix_transpose(x) == x.mT).all()
+    assert (cornerturn.jax.matrix_transpose([[1, 2]]) == jnp.array([[1], [2]])).all()
     with pytest.raises(ValueError, match="2 or more"):
         cornerturn.jax.matrix_transpose(jnp.zeros(3))
 

@@ -1,11 +1,14 @@
 """The package as a whole: what it imports, what it says of itself, its documentation."""
 
 import ast
+import copy
 import doctest
 import importlib.metadata
 import importlib.util
 import inspect
+import multiprocessing
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -37,6 +40,44 @@ except TypeError as error:
 print([name for name in sys.modules if name.startswith("cornerturn._cuda")])
 """)
     assert imported == "[]\n"
+
+
+def test_functions_are_pickled_by_name():
+    for name in FUNCTIONS:
+        function = getattr(cornerturn, name)
+        assert pickle.loads(pickle.dumps(function)) is function and copy.deepcopy(function) is function
+    numpy = pytest.importorskip("numpy")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        (result,) = pool.map(cornerturn.transpose, [numpy.arange(6).reshape(2, 3)])
+    assert (result == numpy.arange(6).reshape(2, 3).T).all()
+
+
+# Each is what a daemon thread does, again and again, while the interpreter ends.
+@pytest.mark.parametrize("work", ["transpose(x)", "transpose(small, (axis for axis in (1, 0)))", "transpose(small.astype(object))",
+                                  "transpose(None)", "transpose(described(small), out=out)"])
+def test_the_interpreter_ends_beside_threads(work):
+    pytest.importorskip("numpy")
+    code = f"""
+import threading, time
+import numpy
+from cornerturn import transpose
+class described:
+    def __init__(self, x): self.x = x
+    def __dlpack_device__(self): return self.x.__dlpack_device__()
+    def __dlpack__(self, **options):
+        sum(range(100))
+        return self.x.__dlpack__(**options)
+x, small, out = numpy.zeros((1000, 1000)), numpy.zeros((10, 10)), numpy.zeros((10, 10))
+def work():
+    while True:
+        try: {work}
+        except TypeError: pass
+for _ in range(3): threading.Thread(target=work, daemon=True).start()
+time.sleep(0.1)
+print("done")
+"""
+    for _ in range(3):
+        assert python(code) == "done\n"
 
 
 def test_what_it_says_of_itself():

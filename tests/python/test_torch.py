@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import hypothesis
+import numpy
 import pytest
 from hypothesis import strategies as st
 
@@ -238,6 +239,29 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="overlap"):
         square = torch.zeros(4, 4)
         cornerturn.transpose(square, out=square)
+
+
+def test_integers_of_few_bits_keep_their_type():
+    for name in ("int1", "int4", "int7", "uint1", "uint4", "uint7"):
+        dtype = getattr(torch, name, None)
+        if dtype is None:
+            continue  # of a later PyTorch
+        for shape in ((3, 4), (1100, 1000)):  # both ways to make a tensor
+            x = torch.arange(shape[0] * shape[1]).to(torch.uint8).reshape(shape).view(dtype)
+            for result in (cornerturn.transpose(x), cornerturn.contiguous(x.T)):
+                assert result.dtype == dtype and torch.equal(result.view(torch.uint8), x.view(torch.uint8).T)
+        plain = torch.zeros(shape, dtype=torch.int8 if name.startswith("int") else torch.uint8)
+        for to, source in ((plain, x), (x, plain), (x, numpy.zeros(shape, "i1")), (numpy.zeros(shape, "u1"), x)):
+            with pytest.raises(TypeError, match="dtype"):
+                cornerturn.copyto(to, source)
+
+
+def test_what_dlpack_cannot_describe_is_told():
+    x = torch.ones(3, 4)
+    for undescribed, why in ((x.to_sparse(), "its layout is torch.sparse_coo"), (x.to("meta"), "on the device meta"),
+                             (torch.quantize_per_tensor(x, 0.1, 0, torch.qint8), "it is quantised")):
+        with pytest.raises(TypeError, match=why):
+            cornerturn.transpose(undescribed)
 
 
 def test_subclasses_go_through_the_operator():
