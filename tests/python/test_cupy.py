@@ -6,6 +6,7 @@ import pytest
 cupy = pytest.importorskip("cupy")
 
 import cornerturn
+from views import WITH_HOLES, filled, raw
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "f2", "i4", "f4", "f8", "c8", "c16"])
@@ -23,6 +24,21 @@ def test_against_cupy(dtype, seed):
     assert (cornerturn.contiguous(x) == x).all()
     out = cupy.zeros([*result.shape, 2], x.dtype)[..., 0]
     assert cornerturn.transpose(x, axes, out=out) is out and (out == result).all()
+
+
+@pytest.mark.parametrize("dtype", WITH_HOLES)
+def test_bytes_between_the_fields_of_records_are_not_written(dtype):
+    class records:  # as numba's, which say their dtype beside the interface
+        def __init__(self, x):
+            self.dtype, self.memory = x.dtype, cupy.asarray(x.view(numpy.uint8))
+            self.__cuda_array_interface__ = {"shape": x.shape, "typestr": f"|V{x.dtype.itemsize}", "data": (self.memory.data.ptr, False),
+                                             "strides": None, "stream": None, "version": 3}
+
+    x, to = filled(dtype, (30, 41), 1), filled(dtype, (41, 30), 2)
+    source, destination = records(x), records(to)
+    cornerturn.transpose(source, out=destination)
+    numpy.copyto(to, x.T)
+    assert destination.memory.get().tobytes() == raw(to)
 
 
 def test_streams():
