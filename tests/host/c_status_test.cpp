@@ -16,17 +16,17 @@ namespace {
 
 thread_local bool has_run_out = false;  // for this program's operators new
 
-void* allocated(std::size_t bytes, std::size_t alignment) {
-    void* const at = has_run_out ? nullptr : std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
-    if (at == nullptr) throw std::bad_alloc();
-    return at;
+void* allocated(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t)) {
+    return has_run_out ? nullptr : std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
 }
+void* or_thrown(void* at) { return at != nullptr ? at : throw std::bad_alloc(); }
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return allocated(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes) { return or_thrown(allocated(bytes)); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocated(bytes); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-    return allocated(bytes, static_cast<std::size_t>(alignment));
+    return or_thrown(allocated(bytes, static_cast<std::size_t>(alignment)));
 }
 // g++ takes them for mismatched where it sees into one of a pair alone.
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
