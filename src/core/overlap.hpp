@@ -18,10 +18,11 @@ struct lattice {
     axis outer, inner;
     std::int64_t length;
 
-    // The axis with the longer step outside: matrices may lie behind each other, or side by side.
+    // The axis with the longer step outside: matrices may lie behind each other, or side by side. One axis alone:
+    // inside.
     lattice ordered() const {
         lattice result = *this;
-        if (result.outer.count > 1 && result.outer.step < result.inner.step) std::swap(result.outer, result.inner);
+        if (outer.count > 1 && (outer.step < inner.step || inner.count == 1)) std::swap(result.outer, result.inner);
         return result;
     }
     std::int64_t inner_extent() const { return (inner.count - 1) * inner.step + length; }
@@ -42,6 +43,7 @@ inline lattice bytes_of(const batch_layout& b, std::uintptr_t address, std::int6
 // one says true.
 template <class F>
 bool any_touched(lattice::axis axis, std::int64_t extent, std::int64_t from, std::int64_t to, F f) {
+    if (to <= 0) return false;
     const std::int64_t step = std::max<std::int64_t>(axis.step, 1);
     const std::int64_t first = from < extent ? 0 : (from - extent) / step + 1;
     const std::int64_t last = std::min(axis.count - 1, (to - 1) / step);
@@ -51,35 +53,65 @@ bool any_touched(lattice::axis axis, std::int64_t extent, std::int64_t from, std
     return false;
 }
 
-// Whether a run [from, to), counted from the lattice's beginning, touches one of its runs.
-inline bool touches(const lattice& l, std::int64_t from, std::int64_t to) {
-    if (to <= 0) return false;
-    return any_touched(l.outer, l.inner_extent(), from, to, [&](std::int64_t i) {
-        const std::int64_t a = from - i * l.outer.step, b = to - i * l.outer.step;
-        return b > 0 && any_touched(l.inner, l.length, a, b, [](std::int64_t) { return true; });
-    });
+__extension__ using wide = __int128;
+
+// The sum of (a * i + b) / m, rounded down, for i from 0 to n - 1. None is negative. As Euclid's algorithm: few steps.
+inline wide sum_of_quotients(wide n, wide m, wide a, wide b) {
+    wide sum = 0;
+    while (n > 0) {
+        sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
+        a %= m;
+        b %= m;
+        const wide reached = a * n + b;
+        n = reached / m;
+        b = reached % m;
+        std::swap(m, a);
+    }
+    return sum;
 }
 
-// Exact. Quick where the spans are apart, as they nearly always are, and for two parts of one larger matrix; else it
-// looks at the runs of the one that has fewer.
+// Which k >= 0, below `count`, have from <= begin + k * step <= to.
+struct index_range {
+    std::int64_t first, last;
+
+    index_range(wide begin, lattice::axis axis, wide from, wide to) {
+        const wide step = std::max<std::int64_t>(axis.step, 1);
+        first =
+            from <= begin ? 0 : static_cast<std::int64_t>(std::min<wide>((from - begin + step - 1) / step, axis.count));
+        last = to < begin ? -1 : static_cast<std::int64_t>(std::min<wide>((to - begin) / step, axis.count - 1));
+    }
+    bool is_empty() const { return first > last; }
+};
+
+// Whether runs of a meet runs of b: a's first begins `begin` bytes after b's first.
+inline bool runs_meet(std::int64_t begin, lattice::axis a, std::int64_t length_a, lattice::axis b,
+                      std::int64_t length_b) {
+    // A run of a at x meets the run of b at y if x - length_b < y < x + length_a. First those that meet b's ends.
+    const wide end = static_cast<wide>(b.count - 1) * b.step;
+    for (const wide y : {wide{0}, end}) {
+        if (!index_range(begin, a, y - length_a + 1, y + length_b - 1).is_empty()) return true;
+    }
+    // Then those for which y can only be between the ends: how many multiples of b's step are in all their ranges?
+    const index_range between(begin, a, length_b, end - length_a);
+    if (between.is_empty()) return false;
+    const wide count = between.last - between.first + 1, x = begin + static_cast<wide>(between.first) * a.step;
+    return sum_of_quotients(count, b.step, a.step, x + length_a - 1) >
+           sum_of_quotients(count, b.step, a.step, x - length_b);
+}
+
+// Exact. The time grows with the outer counts, not with the inner ones.
 inline bool share_bytes(const lattice& a, const lattice& b) {
     if (a.end() <= b.begin || b.end() <= a.begin) return false;
     lattice few = a.ordered(), many = b.ordered();
-    if (few.outer.count * few.inner.count > many.outer.count * many.inner.count) std::swap(few, many);
+    if (few.outer.count > many.outer.count) std::swap(few, many);
     const auto offset = static_cast<std::int64_t>(few.begin - many.begin);
     const auto span = static_cast<std::int64_t>(many.end() - many.begin);
-    // Rows of the same length see the same of each other, but where one matrix begins or ends.
-    const bool alike = many.outer.count == 1 && few.inner.step == many.inner.step;
-    for (std::int64_t i = 0; i < few.outer.count; ++i) {
-        const std::int64_t begin = offset + i * few.outer.step, step = std::max<std::int64_t>(few.inner.step, 1);
-        const std::int64_t first = begin + few.length > 0 ? 0 : (-begin - few.length) / step + 1;
-        const std::int64_t last = begin < span ? std::min(few.inner.count - 1, (span - 1 - begin) / step) : -1;
-        for (std::int64_t k = first; k <= last; ++k) {
-            if (alike && k == first + 2 && k < last - 1) k = last - 1;
-            if (touches(many, begin + k * few.inner.step, begin + k * few.inner.step + few.length)) return true;
-        }
-    }
-    return false;
+    return any_touched(few.outer, few.inner_extent(), -offset, span - offset, [&](std::int64_t i) {
+        const std::int64_t from = offset + i * few.outer.step;
+        return any_touched(many.outer, many.inner_extent(), from, from + few.inner_extent(), [&](std::int64_t k) {
+            return runs_meet(from - k * many.outer.step, few.inner, few.length, many.inner, many.length);
+        });
+    });
 }
 
 }  // namespace cornerturn
