@@ -53,9 +53,9 @@ if("c++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
     set(CORNERTURN_CXX_RUNTIME c++)
 endif()
 
-function(cornerturn_need_architectures found)
+function(cornerturn_need_architectures refused)
     cornerturn_need("CUDA architectures from 75 (Turing) on"
-        "CMAKE_CUDA_ARCHITECTURES is ${CMAKE_CUDA_ARCHITECTURES}, with ${found}; leave it out, or give 75 or later")
+        "CMAKE_CUDA_ARCHITECTURES is ${CMAKE_CUDA_ARCHITECTURES}, with ${refused}; leave it out, or give 75 or later")
 endfunction()
 
 if(CORNERTURN_CUDA)

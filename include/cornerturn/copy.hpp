@@ -26,8 +26,9 @@
 /// - **Alignment**: an address is a multiple of alignof(T).
 /// - **Threads**: any number may call at once. oneTBB shares the work out: to the cores of the arena that the caller is
 ///   in, or to as many threads as host_options says. With one thread, oneTBB is not used. Each thread keeps up to 2 MiB
-///   for the next call. If the system gives the process fewer threads than oneTBB would start, which would end the
-///   process, the first call that shares work limits oneTBB to those, in the whole process.
+///   for the next call. oneTBB ends the process if the system refuses it a thread. So the first call that shares work
+///   counts the threads that the system gives. If they are too few, it limits oneTBB to that number, for the whole
+///   process.
 /// - **Empty** tensors: the call does nothing, and the pointer may be null.
 /// - **Errors** are found before anything is written. An invalid_argument names the argument, its value and what it
 ///   must be. There is one exception: after a `std::bad_alloc` part of the destination may have been written.

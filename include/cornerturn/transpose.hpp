@@ -15,8 +15,9 @@
 ///   correct and slower.
 /// - **Threads**: any number may call at once. oneTBB shares the work out: to the cores of the arena that the caller is
 ///   in, or to as many threads as host_options says. With one thread, oneTBB is not used. Each thread keeps up to 2 MiB
-///   for the next call. If the system gives the process fewer threads than oneTBB would start, which would end the
-///   process, the first call that shares work limits oneTBB to those, in the whole process.
+///   for the next call. oneTBB ends the process if the system refuses it a thread. So the first call that shares work
+///   counts the threads that the system gives. If they are too few, it limits oneTBB to that number, for the whole
+///   process.
 /// - **Aliasing**: source and destination share no element. There is one exception: a square matrix (or batch) is
 ///   transposed in place if source and destination have the same address and leading dimension (and stride).
 /// - **Padding** after the rows is never written. It may be read, on pages that have elements, and its values do not

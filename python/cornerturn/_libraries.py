@@ -63,14 +63,15 @@ def _pieces(dtype):
         inner, count = _pieces(base), math.prod(shape)
         if inner == [(0, base.itemsize, ())]:
             return [(0, dtype.itemsize, ())]
-        return [(offset, size, ((count, base.itemsize), *axes)) for offset, size, axes in inner]
+        along = ((count, base.itemsize),) if count != 1 else ()
+        return [(offset, size, along + axes) for offset, size, axes in inner]
     if dtype.names is None or dtype.kind != "V":
         return [(0, dtype.itemsize, ())]
     found = []
     for name in dtype.names:
         field, start = dtype.fields[name][:2]
         found += [(start + offset, size, axes) for offset, size, axes in _pieces(field) if size > 0]
-    return _with_axes(_joined(sorted(found)))
+    return _with_axes(_joined(sorted(set(found))))
 
 
 def _joined(pieces):
@@ -85,18 +86,17 @@ def _joined(pieces):
 
 
 def _with_axes(pieces):
-    """Pieces of one form, in equal steps, become one with another axis."""
+    """Merges pieces of equal size and axes, at equal distances, into one piece with one more axis."""
     grouped, first = [], 0
     while first < len(pieces):
         offset, size, axes = pieces[first]
-        last = first
-        while last + 1 < len(pieces) and pieces[last + 1] == (
-            offset + (last + 1 - first) * (pieces[first + 1][0] - offset), size, axes
-        ):
-            last += 1
-        count = last + 1 - first
-        grouped.append((offset, size, ((count, pieces[first + 1][0] - offset), *axes) if count > 1 else axes))
-        first = last + 1
+        span = size + sum((extent - 1) * stride for extent, stride in axes)
+        step = pieces[first + 1][0] - offset if first + 1 < len(pieces) else 0
+        count = 1
+        while step >= span and pieces[first + count : first + count + 1] == [(offset + count * step, size, axes)]:
+            count += 1
+        grouped.append((offset, size, ((count, step), *axes) if count > 1 else axes))
+        first += count
     return grouped
 
 
@@ -138,8 +138,9 @@ def cuda_array_interface(x, name):
     if len(strides) != len(extents):
         raise ValueError(f"{name} has {len(extents)} extents and {len(strides)} strides in its __cuda_array_interface__")
     code = _CODES_OF_KINDS.get(letter, _OPAQUE) if order != ">" else _OPAQUE
-    dtype = getattr(x, "dtype", None)
-    pieces = pieces_of(dtype) if getattr(dtype, "names", None) else None
+    dtype, numpy = getattr(x, "dtype", None), sys.modules.get("numpy")
+    is_record = numpy is not None and isinstance(dtype, numpy.dtype) and dtype.names is not None and dtype.itemsize == size
+    pieces = pieces_of(dtype) if is_record else None
     return address or 0, bool(read_only), extents, tuple(strides), size, code, its.get("stream"), pieces
 
 
@@ -215,7 +216,7 @@ def undescribed(x):
         return ": it is quantised; pass x.int_repr() or x.dequantize()"
     if x.is_meta or x.device.type not in ("cpu", "cuda"):
         return f": it is on the device {x.device}"
-    return f": its dtype is {x.dtype}, or it has no memory"
+    return f": either its dtype, {x.dtype}, has no type of DLPack's, or it has no memory"
 
 
 def used_in(x, handle):

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "copy.hpp"
+#include "finalizing.hpp"
 #include "numpy.hpp"
 #include "torch.hpp"
 
@@ -154,7 +155,7 @@ bool is_true(const nb::object& o) { return o.ptr() == Py_True; }
 }  // namespace
 
 std::string text_of(const nb::object& object) {
-    const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+    const nb::object text = nb::steal(guarded<&PyObject_Str>::call(object.ptr()));
     if (!text.is_valid()) throw nb::python_error();
     return nb::cast<std::string>(text);
 }

@@ -112,14 +112,16 @@ array part_of(const array& whole, nb::handle piece) {
     return part;
 }
 
-// One for each piece of the elements. All are checked before the first is run. Between them, pieces of the source and
-// the destination must not overlap, either.
+// One for each piece of the elements. All are checked before the first is run. The whole elements must not overlap,
+// bytes between the pieces included.
 std::vector<call> calls_of_pieces(const array& source, const array& destination) {
-    explain(call(source, destination));
+    explain(call(source, destination));  // which checks it
     std::vector<call> all;
     for (nb::handle piece : destination.pieces) {
         const array from = part_of(source, piece), to = part_of(destination, piece);
-        if (!to.is_empty()) all.emplace_back(from, to);
+        if (to.is_empty()) continue;
+        all.emplace_back(from, to);
+        explain(all.back());
     }
     return all;
 }

@@ -35,7 +35,7 @@ std::string place_text(const array& a) {
 int threads_of(nb::handle threads, const array& a) {
     if (threads.is_none()) return 0;
     if (a.on_gpu) raise_value_error("threads is for arrays in host memory: leave it out");
-    const Py_ssize_t count = PyNumber_AsSsize_t(threads.ptr(), nullptr);
+    const Py_ssize_t count = guarded<&PyNumber_AsSsize_t>::call(threads.ptr(), nullptr);
     if (count == -1 && PyErr_Occurred()) throw nb::python_error();
     if (count < 1) raise_value_error("threads is %zd: it must be 1 or more, or None for all cores", count);
     return static_cast<int>(std::min<Py_ssize_t>(count, 1 << 20));
@@ -56,7 +56,7 @@ struct axes_list {
             for (int i = 0; i < rank; ++i) numbers[i] = rank - 1 - i;
             return;
         }
-        const nb::object all = nb::steal(PySequence_Tuple(axes.ptr()));
+        const nb::object all = nb::steal(guarded<&PySequence_Tuple>::call(axes.ptr()));
         if (!all.is_valid()) throw nb::python_error();
         const Py_ssize_t count = PyTuple_Size(all.ptr());
         if (count != rank)
@@ -64,7 +64,8 @@ struct axes_list {
         bool seen[kMostAxes] = {};
         for (int i = 0; i < rank; ++i) {
             const nb::handle number = PyTuple_GetItem(all.ptr(), i);
-            const Py_ssize_t given = PyNumber_AsSsize_t(number.ptr(), nullptr);  // the nearest, of a larger number
+            const Py_ssize_t given =
+                guarded<&PyNumber_AsSsize_t>::call(number.ptr(), nullptr);  // the nearest, of a larger number
             if (given == -1 && PyErr_Occurred()) throw nb::python_error();
             const Py_ssize_t axis = given < 0 ? given + rank : given;
             if (axis < 0 || axis >= rank)

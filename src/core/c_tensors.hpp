@@ -48,8 +48,8 @@ struct permutation {
         axes = list(rank, order, "axes");
         for (int i = 0; i < rank; ++i) {  // permute() refuses those out of range
             const int axis = order[i] < 0 ? order[i] + rank : order[i];
-            const bool is_one = axis >= 0 && axis < rank;
-            destination_extents.add(is_one ? source_extents.values[static_cast<std::size_t>(axis)] : 0);
+            const bool is_axis = axis >= 0 && axis < rank;
+            destination_extents.add(is_axis ? source_extents.values[static_cast<std::size_t>(axis)] : 0);
         }
         destination_strides = strides_or_packed(rank, to_strides, destination_extents);
     }

@@ -23,15 +23,16 @@ inline std::int64_t allowed_threads() {
     return static_cast<std::int64_t>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
 }
 
-// Where the system gives fewer threads than oneTBB would start, oneTBB is limited to those, until the process ends, and
-// starts them now, while nothing else takes them: a thread that is refused to a worker of oneTBB's ends the process.
-// The host library calls this before it shares work out. Others call it before oneTBB runs anything else, or if they
-// are yet to start threads: `others`.
+// oneTBB ends the process if the system refuses one of its workers a thread. So where the system gives fewer threads
+// than oneTBB would start, this limits oneTBB to that number until the process ends, and has it start them now, before
+// anything else takes them. Threads that oneTBB has already are not counted: it may be limited to fewer than it could
+// have. The host library calls this before it shares work out. Call it before oneTBB runs anything else. `others`:
+// threads that the caller will start later.
 inline void limit_host_threads(std::int64_t others = 0) {
     const std::int64_t wanted = allowed_threads();
     const std::int64_t given = std::max<std::int64_t>(available_threads(wanted + others) - others, 1);
     if (given >= wanted) return;
-    // oneTBB starts more as soon as a limit goes.
+    // Never deleted: without the limit, oneTBB would start more.
     [[maybe_unused]] static const auto* const limit =
         new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(given));
     if (given == 1) return;

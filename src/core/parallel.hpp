@@ -1,9 +1,9 @@
-// A loop over all cores, for the lab's own work on host memory. With threads of the usual size: the shared memory of
-// all emulated kernels lies in each one's stack, for which those of TBB can be too small.
+// How many threads the system gives, and a loop over all cores, for the lab's own work. With threads of the usual size:
+// the shared memory of all emulated kernels lies in each one's stack, for which those of TBB can be too small.
 #pragma once
 
 #include <sched.h>
-#include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ inline std::int64_t available_threads(std::int64_t wanted) {
     std::vector<std::atomic<pid_t>> numbers(static_cast<std::size_t>(std::max<std::int64_t>(wanted - 1, 0)));
     std::atomic<bool> counted = false;
     auto others = start_threads(wanted - 1, [&](std::int64_t i) {
-        numbers[static_cast<std::size_t>(i)] = gettid();
+        numbers[static_cast<std::size_t>(i)] = static_cast<pid_t>(syscall(SYS_gettid));
         counted.wait(false);
     });
     counted = true;
@@ -41,7 +41,8 @@ inline std::int64_t available_threads(std::int64_t wanted) {
     others.clear();
     constexpr int kMostYields = 100'000;  // a number may be a new thread's
     for (const std::atomic<pid_t>& number : numbers) {
-        for (int i = 0; number != 0 && i < kMostYields && tgkill(getpid(), number, 0) == 0; ++i) sched_yield();
+        for (int i = 0; number != 0 && i < kMostYields && syscall(SYS_tgkill, getpid(), number.load(), 0) == 0; ++i)
+            sched_yield();
     }
     return 1 + given;
 }

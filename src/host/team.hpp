@@ -22,7 +22,15 @@ inline void check_options(const host_options& options) {
         refuse("options.threads", std::to_string(options.threads), "it must be 1 or more, or 0 for all cores");
 }
 
-inline void limit_once() { [[maybe_unused]] static const bool is_done = (limit_host_threads(), true); }
+// The most threads that oneTBB shares work among, after it was limited to those that the system gives.
+inline std::int64_t limited_threads() {
+    try {
+        [[maybe_unused]] static const bool is_done = (limit_host_threads(), true);
+    } catch (const std::runtime_error&) {
+        return 1;  // from oneTBB, if the system gives it no thread
+    }
+    return allowed_threads();
+}
 
 class team {
 public:
@@ -31,7 +39,7 @@ public:
         : most_(options.threads == 0   ? tbb::this_task_arena::max_concurrency()
                 : options.threads == 1 ? 1
                                        : std::min<std::int64_t>(options.threads, allowed_threads())),
-          is_asked_(options.threads > 1) {}
+          has_own_arena_(options.threads > 1) {}
 
     std::int64_t most() const { return most_; }
 
@@ -40,16 +48,13 @@ public:
     template <class Body>
     void run(std::int64_t workers, Body body) const {
         workers = std::min(workers, most_);
-        if (workers > 1) {
-            limit_once();
-            workers = std::min(workers, allowed_threads());
-        }
+        if (workers > 1) workers = std::min(workers, limited_threads());
         if (workers <= 1) return body(std::int64_t{0});
         // Isolated: the work is done even if the group of tasks that the caller belongs to is cancelled.
         tbb::task_group_context own(tbb::task_group_context::isolated);
         const auto share = [&] { tbb::parallel_for(std::int64_t{0}, workers, body, tbb::simple_partitioner(), own); };
         try {
-            is_asked_ ? tbb::task_arena(static_cast<int>(workers)).execute(share) : share();
+            has_own_arena_ ? tbb::task_arena(static_cast<int>(workers)).execute(share) : share();
         } catch (const std::runtime_error&) {
             body(std::int64_t{0});  // from oneTBB, if the system gives it no thread
         }
@@ -57,7 +62,7 @@ public:
 
 private:
     std::int64_t most_;
-    bool is_asked_;  // by options.threads
+    bool has_own_arena_;  // of as many threads as options.threads says
 };
 
 }  // namespace cornerturn::host

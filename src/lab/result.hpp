@@ -30,7 +30,7 @@ struct timing {
     double median_s = 0, p10_s = 0, p90_s = 0;
     int samples = 0;
 
-    // From the 10th to the 90th percentile, as a part of the median.
+    // From the 10th to the 90th percentile, as a fraction of the median.
     double spread() const { return median_s > 0 ? (p90_s - p10_s) / median_s : 0; }
     // Beyond the spread: the ranges from the 10th to the 90th percentile do not meet.
     bool apart_from(const timing& other) const { return p90_s < other.p10_s || other.p90_s < p10_s; }

@@ -52,8 +52,8 @@ void unsteady_yardstick::add(const timing& yardstick, const std::string& where) 
 std::string unsteady_yardstick::text(const std::string& yardstick, const char* of_what) const {
     if (unsteady_ == 0) return "";
     return fmt::format(
-        "unsteady: {} itself varied by more than {:.0f} % in {} of {} {}, most by {:.0f} % at {}; the ratios are as "
-        "unsure\n",
+        "unsteady: {} itself varied by more than {:.0f} % in {} of {} {}, by up to {:.0f} % ({}); ratios there "
+        "are no more exact\n",
         yardstick, kSteady * 100, unsteady_, all_, of_what, most_ * 100, most_at_);
 }
 

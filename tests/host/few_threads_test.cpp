@@ -54,6 +54,5 @@ TEST(host_transpose, goes_on_with_few_threads) {
         expect_right({.rows = 2000, .cols = 2000, .element_size = 4, .in_place = true}, {.threads = threads});
     }
     EXPECT_GT(refused, 0) << "so that the above can fail";
-    EXPECT_GE(alive, 4) << "oneTBB has those that there are";
     EXPECT_EQ(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism), 4U);
 }

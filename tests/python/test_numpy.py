@@ -108,6 +108,16 @@ def test_picked_fields_of_one_array_go_to_those_of_another():
     assert raw(r) == before
 
 
+def test_fields_may_overlap():
+    inner = numpy.dtype([("a", "u1"), ("b", "u2")], align=True)
+    kind = numpy.dtype({"names": ["h", "a", "b", "c"], "formats": ["u1", (inner, (2,)), (inner, (2,)), (inner, (3,))],
+                        "offsets": [0, 2, 2, 4], "itemsize": 19})
+    ours, its, x = filled(kind, (9,), 1), filled(kind, (9,), 1), filled(kind, (9,), 2)
+    cornerturn.copyto(ours, x)
+    numpy.copyto(its, x)
+    assert raw(ours) == raw(its)
+
+
 def test_records_of_many_fields():
     names = [f"f{i}" for i in range(300)]
     whole = numpy.dtype([(name, ("u1", "f4", "f8", "S3")[i % 4]) for i, name in enumerate(names)])

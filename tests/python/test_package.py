@@ -52,9 +52,9 @@ def test_functions_are_pickled_by_name():
     assert (result == numpy.arange(6).reshape(2, 3).T).all()
 
 
-# Each is what a daemon thread does, again and again, while the interpreter ends.
+# Each is what a daemon thread does, again and again, while the interpreter ends. Python 3.14 and later need no help.
 @pytest.mark.parametrize("work", ["transpose(x)", "transpose(small, (axis for axis in (1, 0)))", "transpose(small.astype(object))",
-                                  "transpose(None)", "transpose(described(small), out=out)"])
+                                  "transpose(None)", "transpose(small, [axis(1), axis(0)])", "transpose(described(small), out=out)"])
 def test_the_interpreter_ends_beside_threads(work):
     pytest.importorskip("numpy")
     code = f"""
@@ -67,13 +67,21 @@ class described:
     def __dlpack__(self, **options):
         sum(range(100))
         return self.x.__dlpack__(**options)
+class axis:
+    def __init__(self, number): self.number = number
+    def __index__(self):
+        sum(range(100))
+        return self.number
 x, small, out = numpy.zeros((1000, 1000)), numpy.zeros((10, 10)), numpy.zeros((10, 10))
-def work():
+def work(works):
     while True:
         try: {work}
         except TypeError: pass
-for _ in range(3): threading.Thread(target=work, daemon=True).start()
-time.sleep(0.1)
+        works.set()
+all_work = [threading.Event() for _ in range(3)]
+for works in all_work: threading.Thread(target=work, args=[works], daemon=True).start()
+for works in all_work: works.wait()
+time.sleep(0.05)
 print("done")
 """
     for _ in range(3):

@@ -8,8 +8,9 @@
  * @endcode
  *
  * The functions are in libcornerturn. They do the same as the C++ functions of cornerturn/cuda/gemm.hpp, and the rules
- * there hold: for values, alignment, aliasing, the stream, the workspace and the library's own memory. Codes and
- * messages are those of cornerturn/cornerturn.h. This header needs no header of CUDA.
+ * there hold: for values, alignment, aliasing, the stream, the workspace and the library's own memory. Codes are those
+ * of cornerturn/cornerturn.h. Messages have the names of the C++ arguments: `a.ld` is lda, `a.stride` a_stride,
+ * `a.data` a, `options.workspace` workspace. This header needs no header of CUDA.
  *
  * All matrices are row-major. C is m x n. A is m x k, or k x m if it is transposed; B is k x n, or n x k if it is
  * transposed.
@@ -91,7 +92,7 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_gemm_workspace_bytes(int64_t
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_kept_workspace_bytes(int64_t* bytes);
 
 /**
- * Gives memory of the pool that is not in use back to CUDA, on the current device. Wait for the work before.
+ * Gives memory of the pool that is not in use back to CUDA, on the current device. Wait for the work first.
  * @return #CORNERTURN_OK or the code of the error.
  */
 CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_give_back_workspace(void);

@@ -11,7 +11,7 @@ namespace {
 using cornerturn::batch_view;
 using cornerturn::detail::status_of;
 
-cornerturn::cuda::op read_as(int transposed, const char* name) {
+cornerturn::cuda::op op_of(int transposed, const char* name) {
     if (transposed != 0 && transposed != 1)
         throw cornerturn::invalid_argument(std::string(name) + " is " + std::to_string(transposed) +
                                            ": it must be 0 or 1");
@@ -26,7 +26,7 @@ struct product {
     product(int a_transposed, int b_transposed, std::int64_t m, std::int64_t n, std::int64_t k, const float* at_a,
             std::int64_t lda, std::int64_t a_stride, const float* at_b, std::int64_t ldb, std::int64_t b_stride,
             float* at_c, std::int64_t ldc, std::int64_t c_stride, std::int64_t count)
-        : options{.a = read_as(a_transposed, "a_transposed"), .b = read_as(b_transposed, "b_transposed")} {
+        : options{.a = op_of(a_transposed, "a_transposed"), .b = op_of(b_transposed, "b_transposed")} {
         for (const auto& [size, name] : {std::pair{m, "m"}, {n, "n"}, {k, "k"}, {count, "count"}}) {
             if (size < 0)
                 throw cornerturn::invalid_argument(std::string(name) + " is " + std::to_string(size) +
