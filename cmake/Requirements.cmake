@@ -47,10 +47,10 @@ if(CORNERTURN_EMULATOR)
     endif()
 endif()
 
-# What C programs link for a static library of ours.
-set(CORNERTURN_CXX_RUNTIME stdc++)
+# What C programs link for a static library of ours: m, too, which C++ compilers link by themselves.
+set(CORNERTURN_CXX_RUNTIME stdc++ m)
 if("c++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
-    set(CORNERTURN_CXX_RUNTIME c++)
+    set(CORNERTURN_CXX_RUNTIME c++ m)
 endif()
 
 function(cornerturn_need_architectures refused)
