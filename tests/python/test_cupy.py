@@ -6,7 +6,7 @@ import pytest
 cupy = pytest.importorskip("cupy")
 
 import cornerturn
-from views import WITH_HOLES, filled, raw
+from views import WITH_HOLES, filled, put, raw
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "f2", "i4", "f4", "f8", "c8", "c16"])
@@ -37,7 +37,7 @@ def test_bytes_between_the_fields_of_records_are_not_written(dtype):
     x, to = filled(dtype, (30, 41), 1), filled(dtype, (41, 30), 2)
     source, destination = records(x), records(to)
     cornerturn.transpose(source, out=destination)
-    numpy.copyto(to, x.T)
+    put(to, x.T)
     assert destination.memory.get().tobytes() == raw(to)
 
 

@@ -78,10 +78,30 @@ def raw(x):
     return (x.view(f"V{x.dtype.itemsize}") if x.dtype.names else x).tobytes()
 
 
+def owned(dtype):
+    """For each byte of an element, whether it belongs to it, or to one of its fields."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return numpy.tile(owned(base), math.prod(shape))
+    mask = numpy.full(dtype.itemsize, dtype.names is None)
+    for field, offset, *_ in (dtype.fields[name] for name in dtype.names or ()):
+        mask[offset : offset + field.itemsize] |= owned(field)
+    return mask
+
+
+def put(to, x):
+    """As numpy.copyto, which from numpy 2.5 on also writes the padding of aligned records."""
+    if to.dtype.names is None:
+        return numpy.copyto(to, x)
+    whole = f"V{to.dtype.itemsize}"
+    new, old = (numpy.array(bytearray(raw(its)), numpy.uint8).reshape(-1, to.dtype.itemsize) for its in (numpy.broadcast_to(x, to.shape), to))
+    to.view(whole)[...] = numpy.where(owned(to.dtype), new, old).reshape(-1).view(whole).reshape(to.shape)
+
+
 def clean(x):
-    """A copy by numpy, with 0 in all bytes that belong to no field."""
+    """A copy with 0 in all bytes that belong to no field."""
     result = numpy.zeros(x.shape, x.dtype)
-    result[...] = x
+    put(result, x)
     return result
 
 
