@@ -4,7 +4,6 @@
 #include <string>
 
 #include "copy.hpp"
-#include "finalizing.hpp"
 #include "numpy.hpp"
 #include "torch.hpp"
 
@@ -183,10 +182,10 @@ nb::object tuple_of(int count, const std::int64_t* numbers) {
 
 void set_pieces(array& a, const nb::object& pieces) { a.pieces = pieces.is_none() ? nb::object() : pieces; }
 
-nb::object libraries(const char* name) {
+python_function libraries(const char* name) {
     static nb::handle module;
     if (!module.is_valid()) module = nb::module_::import_("cornerturn._libraries").release();
-    return module.attr(name);
+    return {module.attr(name)};
 }
 
 array identify(nb::handle object, const char* name) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "dlpack.hpp"
+#include "finalizing.hpp"
 
 namespace cornerturn::python {
 
@@ -138,7 +139,20 @@ bool same_type(const array& a, const array& b);
 
 nb::object tuple_of(int count, const std::int64_t* numbers);
 
+// A function in Python. Calls with positional arguments are guarded: no object on the way is destroyed without the GIL.
+struct python_function {
+    nb::object object;
+
+    template <class... Arguments>
+    nb::object operator()(const Arguments&... arguments) const {
+        const nb::tuple all = nb::make_tuple(arguments...);
+        PyObject* const result = guarded<&PyObject_CallObject>::call(object.ptr(), all.ptr());
+        if (result == nullptr) throw nb::python_error();
+        return nb::steal(result);
+    }
+};
+
 // A function of cornerturn._libraries, which is imported at the first call.
-nb::object libraries(const char* name);
+python_function libraries(const char* name);
 
 }  // namespace cornerturn::python

@@ -5,8 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "finalizing.hpp"
-
 namespace cornerturn::python {
 namespace {
 

@@ -9,7 +9,6 @@
 #include "copy.hpp"
 #include "cornerturn/cornerturn.h"
 #include "docs.hpp"
-#include "finalizing.hpp"
 #include "xla_permute.hpp"
 
 namespace cornerturn::python {
@@ -207,7 +206,7 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
     array from = identify(x, "x");
     if (out.is_none()) {
         if (is_for_library(from, stream))
-            return libraries("on_stream")(stream, x, core("transpose"), x, axes, nb::arg("threads") = threads);
+            return libraries("on_stream").object(stream, x, core("transpose"), x, axes, nb::arg("threads") = threads);
         if (is_subclass(from)) {
             const int rank = rank_of(x);
             threads_of(threads, from);
@@ -229,8 +228,8 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
     }
     array to = identify(out, "out");
     if (is_for_library(to, stream))
-        return libraries("on_stream")(stream, out, core("transpose"), x, axes, nb::arg("out") = out,
-                                      nb::arg("threads") = threads);
+        return libraries("on_stream")
+            .object(stream, out, core("transpose"), x, axes, nb::arg("out") = out, nb::arg("threads") = threads);
     check_plain(to, "out");
     check_plain(from, "x");
     void* const its = read_first(to, "out", stream_of(stream));
@@ -267,7 +266,7 @@ nb::object permute_unrecorded(nb::handle x, nb::handle axes) {
 nb::object contiguous(nb::handle x, nb::handle stream, nb::handle threads) {
     array from = identify(x, "x");
     if (is_for_library(from, stream))
-        return libraries("on_stream")(stream, x, core("contiguous"), x, nb::arg("threads") = threads);
+        return libraries("on_stream").object(stream, x, core("contiguous"), x, nb::arg("threads") = threads);
     if (is_subclass(from)) {
         threads_of(threads, from);
         return libraries("recorded")(x, nb::none());
@@ -288,7 +287,8 @@ nb::object contiguous(nb::handle x, nb::handle stream, nb::handle threads) {
 void copyto(nb::handle destination, nb::handle source, nb::handle stream, nb::handle threads) {
     array to = identify(destination, "dst"), from = identify(source, "src");
     if (is_for_library(to, stream)) {
-        libraries("on_stream")(stream, destination, core("copyto"), destination, source, nb::arg("threads") = threads);
+        libraries("on_stream")
+            .object(stream, destination, core("copyto"), destination, source, nb::arg("threads") = threads);
         return;
     }
     check_plain(to, "dst");
