@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <thread>
 
 #include "core/parallel.hpp"
@@ -23,15 +24,22 @@ inline std::int64_t allowed_threads() {
     return static_cast<std::int64_t>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
 }
 
+// Where memory is limited: for oneTBB itself, and what its threads allocate.
+constexpr std::size_t kKeptFromThreads = 32 << 20;
+
 // oneTBB ends the process if the system refuses one of its workers a thread. So where the system gives fewer threads
 // than oneTBB would start, this limits oneTBB to that number until the process ends, and has it start them now, before
-// anything else takes them. Threads that oneTBB has already are not counted: it may be limited to fewer than it could
-// have. The host library calls this before it shares work out. Call it before oneTBB runs anything else. `others`:
-// threads that the caller will start later.
+// anything else takes them, or the memory for them. Threads that oneTBB has already are not counted: it may be limited
+// to fewer than it could have. The host library calls this before it shares work out. Call it before oneTBB runs
+// anything else. `others`: threads that the caller will start later.
 inline void limit_host_threads(std::int64_t others = 0) {
     const std::int64_t wanted = allowed_threads();
-    const std::int64_t given = std::max<std::int64_t>(available_threads(wanted + others) - others, 1);
-    if (given >= wanted) return;
+    const bool of_memory = limits_memory();
+    void* volatile kept = of_memory ? std::malloc(kKeptFromThreads) : nullptr;  // volatile: it is not to be left out
+    const bool any = !of_memory || kept != nullptr;
+    const std::int64_t given = any ? std::max<std::int64_t>(available_threads(wanted + others) - others, 1) : 1;
+    std::free(kept);
+    if (given >= wanted && !of_memory) return;
     // Never deleted: without the limit, oneTBB would start more.
     [[maybe_unused]] static const auto* const limit =
         new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(given));

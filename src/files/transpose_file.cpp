@@ -382,16 +382,24 @@ private:
 std::int64_t move_tiles(const plan& p, const input_file& source, new_file& destination, const means& m,
                         const tile_maker& maker, interruptible& run) {
     const file_tiling tiling(p.moved, std::min(m.bytes / 2, kMostOfATile));
-    std::vector<std::unique_ptr<tile_memory>> tiles(static_cast<std::size_t>(m.workers));
+    const auto make_tile = [&] { return maker.make(tiling.tile_elements(), tiling.element_size()); };
+    std::vector<std::unique_ptr<tile_memory>> tiles(
+        static_cast<std::size_t>(std::min<std::int64_t>(m.workers, tiling.tiles())));
+    tiles[0] = make_tile();
+    if (m.transposing != 1) {
+        // The memory of all tiles comes before that of threads, of which there may be fewer.
+        for (std::size_t i = 1; i < tiles.size(); ++i) tiles[i] = make_tile();
+        limit_host_threads(std::ssize(tiles) - 1 + (m.ahead ? 1 : 0));
+    }
     std::optional<reader_ahead> ahead;
     if (m.ahead && tiling.tiles_of_band() > 1 && tiling.read_piece_bytes() < kLongRuns)
         ahead.emplace(p, source, tiling.bands());
     std::vector<std::atomic<std::int64_t>> moved(static_cast<std::size_t>(tiling.parts()));  // of each part
     const std::int64_t tiles_of_part = tiling.tiles() / tiling.parts();
     std::mutex writing;
-    run_all(tiling.tiles(), m.workers, run, [&](std::int64_t i, int worker) {
+    run_all(tiling.tiles(), static_cast<int>(tiles.size()), run, [&](std::int64_t i, int worker) {
         auto& tile = tiles[static_cast<std::size_t>(worker)];
-        if (!tile) tile = maker.make(tiling.tile_elements(), tiling.element_size());
+        if (!tile) tile = make_tile();
         const region r = tiling.at(i);
         if (ahead) ahead->began(i / tiling.tiles_of_band());
         std::int64_t all = 0;
@@ -436,7 +444,6 @@ file_result transpose_file(const file_request& what) {
     file_result result{.from = p.from, .to = p.to, .bytes = p.bytes, .copied = p.copies()};
     const means m =
         means_of(left, what.threads, std::max<std::int64_t>(1, element), static_cast<bool>(what.tiles.make));
-    if (m.transposing != 1 && !what.tiles.make) limit_host_threads(m.workers - 1 + (m.ahead ? 1 : 0));
     const tile_maker in_host_memory{[&](std::int64_t elements, std::int64_t element_size) {
         return std::make_unique<host_tile>(elements, element_size, m.transposing);
     }};

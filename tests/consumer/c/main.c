@@ -102,7 +102,7 @@ static void check_transposes(void) {
             for (col = 0; col < kCols; ++col) in[i * kStride + row * kLd + col] = value(i, row, col);
         }
     }
-    REQUIRE(cudaMalloc((void**)&source, sizeof in) == cudaSuccess);
+    REQUIRE(cudaMalloc((void**)&source, sizeof in + 2) == cudaSuccess);
     REQUIRE(cudaMalloc((void**)&destination, sizeof in) == cudaSuccess);
     REQUIRE(cudaMemcpy(source, in, sizeof in, cudaMemcpyHostToDevice) == cudaSuccess);
     REQUIRE(cudaMemset(destination, 0xff, sizeof in) == cudaSuccess);
@@ -120,9 +120,13 @@ static void check_transposes(void) {
             CORNERTURN_OK);
     REQUIRE(cornerturn_cuda_plan_execute(plan, source, destination, NULL) == CORNERTURN_OK);
     require_transposed(destination, kCount);
-    REQUIRE(cornerturn_cuda_plan_execute(plan, (char*)source + 2, destination, NULL) == CORNERTURN_INVALID_ARGUMENT);
+    /* From any address. */
+    REQUIRE(cudaMemcpy((char*)source + 2, in, sizeof in, cudaMemcpyHostToDevice) == cudaSuccess);
+    REQUIRE(cornerturn_cuda_plan_execute(plan, (char*)source + 2, destination, NULL) == CORNERTURN_OK);
+    require_transposed(destination, kCount);
     cornerturn_cuda_plan_destroy(plan);
 
+    REQUIRE(cudaMemcpy(source, in, sizeof in, cudaMemcpyHostToDevice) == cudaSuccess);
     REQUIRE(cornerturn_cuda_transpose_in_place(source, kRows, kLd, 4, NULL) == CORNERTURN_OK);
     REQUIRE(cudaMemcpy(in, source, sizeof in, cudaMemcpyDeviceToHost) == cudaSuccess);
     for (row = 0; row < kRows; ++row) {
