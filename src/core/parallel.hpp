@@ -3,17 +3,14 @@
 #pragma once
 
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace cornerturn {
@@ -29,35 +26,15 @@ std::vector<std::jthread> start_threads(std::int64_t count, Body body) {
     return threads;
 }
 
-// Whether a limit of the user (ulimit -v) ends what the process can map.
-inline bool limits_memory() {
-    rlimit limit;
-    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
 // How many of so many threads the system gives, the caller's among them. They are gone when it returns: the system
 // counts a thread for a moment after it was joined.
 inline std::int64_t available_threads(std::int64_t wanted) {
-    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(wanted - 1, 0));
-    std::vector<std::atomic<pid_t>> numbers(most);
-    std::vector<std::jthread> others;
-    others.reserve(most);
+    std::vector<std::atomic<pid_t>> numbers(static_cast<std::size_t>(std::max<std::int64_t>(wanted - 1, 0)));
     std::atomic<bool> counted = false;
-    // The C library maps memory for a thread when the thread first allocates: where that is limited, the next thread
-    // may not have it.
-    const bool one_by_one = limits_memory();
-    for (std::atomic<pid_t>& number : numbers) {
-        auto other = start_threads(1, [&](std::int64_t) {
-            void* volatile own = std::malloc(1);  // volatile: it is not to be left out
-            std::free(own);
-            number = static_cast<pid_t>(syscall(SYS_gettid));
-            number.notify_one();
-            counted.wait(false);
-        });
-        if (other.empty()) break;
-        others.push_back(std::move(other[0]));
-        if (one_by_one) number.wait(0);
-    }
+    auto others = start_threads(wanted - 1, [&](std::int64_t i) {
+        numbers[static_cast<std::size_t>(i)] = static_cast<pid_t>(syscall(SYS_gettid));
+        counted.wait(false);
+    });
     counted = true;
     counted.notify_all();
     const auto given = static_cast<std::int64_t>(others.size());

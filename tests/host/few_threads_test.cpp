@@ -1,14 +1,22 @@
-// The host library in a process to which the system gives few threads. This program's own pthread_create stands for the
-// system: oneTBB and the C++ library call it.
+// The host library in a process to which the system gives few threads, or little memory. This program's own
+// pthread_create stands for the system: oneTBB and the C++ library call it.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <tbb/global_control.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
+#include <fstream>
 #include <memory>
+#include <new>
+#include <numeric>
+#include <vector>
 
 #include "host_transposes.hpp"
 
@@ -44,6 +52,45 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
     if (error != 0) --alive;
     return error;
 }
+
+#if !defined(__SANITIZE_ADDRESS__)  // the sanitizer itself maps terabytes
+// In a process of its own for each limit, before this one has threads. What a thread's heap takes of the memory, the
+// next thread's stack may lack.
+TEST(host_transpose, goes_on_with_little_memory) {
+    constexpr std::int64_t kRows = 1500, kCols = 1499, kMost = 400;
+    int right = 0;
+    for (std::int64_t mib = 0; mib <= kMost; mib += 4) {
+        const pid_t child = fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            const tbb::global_control as_with_many_cores(tbb::global_control::max_allowed_parallelism, 16);
+            std::vector<int> from(kRows * kCols), to(kRows * kCols);
+            std::iota(from.begin(), from.end(), 0);
+            std::int64_t pages = 0;
+            std::ifstream("/proc/self/statm") >> pages;
+            const auto bytes = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + mib * cornerturn::tests::kMiB);
+            const rlimit limit{bytes, bytes};
+            if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+            try {
+                for (int i = 0; i < 3; ++i)
+                    cornerturn::transpose<int>({from.data(), kRows, kCols}, {to.data(), kCols, kRows});
+            } catch (const std::bad_alloc&) {
+                _exit(3);
+            }
+            for (std::int64_t i = 0; i < kRows * kCols; ++i) {
+                if (to[static_cast<std::size_t>(i)] != i % kRows * kCols + i / kRows) _exit(4);
+            }
+            _exit(0);
+        }
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << " with " << mib << " MiB";
+        ASSERT_TRUE(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 3) << WEXITSTATUS(status);
+        right += WEXITSTATUS(status) == 0 ? 1 : 0;
+    }
+    EXPECT_GT(right, kMost / 8);
+}
+#endif
 
 // oneTBB starts its threads one from another, and one that cannot start the next ends the process.
 TEST(host_transpose, goes_on_with_few_threads) {
