@@ -31,11 +31,11 @@ inline std::int64_t allowed_threads() {
 inline std::optional<std::int64_t> threads_by_memory() {
     rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
-    std::int64_t pages = 0;
+    rlim_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;  // the first number: what is mapped
-    const std::int64_t left = static_cast<std::int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE);
+    const rlim_t left = limit.rlim_cur - std::min(limit.rlim_cur, pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)));
     // The C library maps 128 MiB for a thread that allocates, and gives half of it back. A stack has 8 MiB by default.
-    return std::max<std::int64_t>(left, 0) / (std::int64_t{136} << 20);
+    return static_cast<std::int64_t>(left / (rlim_t{136} << 20));
 }
 
 // oneTBB ends the process if the system refuses one of its workers a thread. So where the system gives fewer threads
