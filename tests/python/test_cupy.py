@@ -41,6 +41,25 @@ def test_bytes_between_the_fields_of_records_are_not_written(dtype):
     assert destination.memory.get().tobytes() == raw(to)
 
 
+@pytest.mark.parametrize("dtype", WITH_HOLES)
+def test_bytes_between_fields_of_new_records_are_zero(dtype):
+    x = filled(dtype, (30, 41), 3)
+    memory = cupy.asarray(x.view(numpy.uint8))
+    try:
+        records = cupy.ndarray(x.shape, dtype, memory.data)
+    except (TypeError, ValueError) as refusal:  # CuPy 14 is the first that has records
+        pytest.skip(f"CuPy does not have such arrays: {refusal}")
+    expected = numpy.zeros((41, 30), dtype)
+    put(expected, x.T)
+    for move in (cornerturn.transpose, lambda records: cornerturn.contiguous(records.T)):
+        before = cupy.full(x.nbytes, 255, numpy.uint8)
+        del before  # the new array gets this memory
+        result = move(records)
+        assert type(result) is cupy.ndarray and result.dtype == dtype
+        assert cupy.ndarray(x.nbytes, numpy.uint8, result.data).get().tobytes() == raw(expected)
+        del result
+
+
 def test_streams():
     x = cupy.random.rand(4096, 2048, dtype="f4")
     for its in (cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.null):
