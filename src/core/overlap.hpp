@@ -18,11 +18,13 @@ struct lattice {
     axis outer, inner;
     std::int64_t length;
 
-    // The axis with the longer step outside: matrices may lie behind each other, or side by side. One axis alone:
-    // inside.
+    // The same bytes, with the longer step outside: matrices may follow each other, or be side by side. One axis alone
+    // is inside. A step of 0 is the same run again.
     lattice ordered() const {
         lattice result = *this;
-        if (outer.count > 1 && (outer.step < inner.step || inner.count == 1)) std::swap(result.outer, result.inner);
+        for (axis* each : {&result.outer, &result.inner}) each->count = each->step == 0 ? 1 : each->count;
+        if (result.inner.count == 1 || (result.outer.count > 1 && result.outer.step < result.inner.step))
+            std::swap(result.outer, result.inner);
         return result;
     }
     std::int64_t inner_extent() const { return (inner.count - 1) * inner.step + length; }

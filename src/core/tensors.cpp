@@ -191,7 +191,7 @@ sharing sharing_of(const strided_copy& c) {
                                            b > 0 ? to.axes[static_cast<std::size_t>(b - 1)].step : 0);
         if (next < period && are_slices(from, to, period)) return sharing::none;
     }
-    // Exactly, run by run of the side that has fewer.
+    // Exactly.
     if (from.rank <= 2 && to.rank <= 2)
         return share_bytes(from.as_lattice(), to.as_lattice()) ? sharing::some : sharing::none;
     return sharing::unknown;

@@ -219,6 +219,7 @@ TEST(overlap, agrees_with_looking_at_every_byte) {
                 l.outer.step = l.length + up_to(3);
                 l.inner.step = (l.outer.count - 1) * l.outer.step + l.length + up_to(5);
             }
+            if (up_to(3) == 0) l.outer.step = 0;  // the same matrix again
             return l;
         };
         const lattice a = any(1000 + static_cast<std::uintptr_t>(up_to(40)));
