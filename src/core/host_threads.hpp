@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -38,31 +39,46 @@ inline std::optional<std::int64_t> threads_by_memory() {
     return static_cast<std::int64_t>(left / (rlim_t{136} << 20));
 }
 
+// Has oneTBB start so many threads now, before anything else takes them or their memory. Workers that are busy with
+// other work do not come: it stops waiting when no more did for a while.
+inline void start_host_threads(std::int64_t count) {
+    using clock = std::chrono::steady_clock;
+    constexpr auto kWhile = std::chrono::milliseconds(100);
+    std::atomic<std::int64_t> started = 0;
+    std::atomic<clock::time_point> latest = clock::now() + kWhile;
+    const auto wait_for_all = [&](std::int64_t) {
+        latest = clock::now() + kWhile;
+        ++started;
+        while (started < count && clock::now() < latest.load()) std::this_thread::yield();
+    };
+    tbb::task_group_context own(tbb::task_group_context::isolated);
+    tbb::task_arena(static_cast<int>(count)).execute([&] {
+        tbb::parallel_for(std::int64_t{0}, count, wait_for_all, tbb::simple_partitioner(), own);
+    });
+}
+
 // oneTBB ends the process if the system refuses one of its workers a thread. So where the system gives fewer threads
-// than oneTBB would start, or has the memory for fewer, this limits oneTBB to that number until the process ends, and
-// has it start them now, before anything else takes them. Threads that oneTBB has already are not counted: it may be
-// limited to fewer than it could have. The host library calls this before it shares work out. Call it before oneTBB
-// runs anything else. `others`: threads that the caller will start later.
+// than oneTBB would start, or has the memory for fewer, this limits oneTBB to that number until the process ends.
+// Threads that oneTBB has already are not counted: it may be limited to fewer than it could have. The host library
+// calls this whenever it shares work out; it counts again only if oneTBB may start more than before. Call it before
+// oneTBB runs anything else. `others`: threads that the caller will start later.
 inline void limit_host_threads(std::int64_t others = 0) {
+    static std::atomic<std::int64_t> counted = 1;
+    if (allowed_threads() <= counted) return;
+    static std::mutex one_at_a_time;
+    const std::scoped_lock lock(one_at_a_time);
     const std::int64_t wanted = allowed_threads();
+    if (wanted <= counted) return;
     const std::optional<std::int64_t> more = threads_by_memory();
     const std::int64_t most = more ? std::min(wanted + others, 1 + *more) : wanted + others;
     const std::int64_t given = std::max<std::int64_t>(available_threads(most) - others, 1);
-    if (given >= wanted && !more) return;
-    // Never deleted: without the limit, oneTBB would start more.
-    [[maybe_unused]] static const auto* const limit =
-        new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(given));
-    if (given == 1) return;
-    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-    std::atomic<std::int64_t> started = 0;
-    const auto wait_for_all = [&](std::int64_t) {
-        ++started;
-        while (started < given && std::chrono::steady_clock::now() < latest) std::this_thread::yield();
-    };
-    tbb::task_group_context own(tbb::task_group_context::isolated);
-    tbb::task_arena(static_cast<int>(given)).execute([&] {
-        tbb::parallel_for(std::int64_t{0}, given, wait_for_all, tbb::simple_partitioner(), own);
-    });
+    if (given < wanted) {
+        // Never deleted: without the limit, oneTBB would start more.
+        [[maybe_unused]] static const tbb::global_control* limit;
+        limit = new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(given));
+    }
+    if ((given < wanted || more) && given > 1) start_host_threads(given);
+    counted = wanted;
 }
 
 }  // namespace cornerturn

@@ -25,7 +25,7 @@ inline void check_options(const host_options& options) {
 // The most threads that oneTBB shares work among, after it was limited to those that the system gives.
 inline std::int64_t limited_threads() {
     try {
-        [[maybe_unused]] static const bool is_done = (limit_host_threads(), true);
+        limit_host_threads();
     } catch (const std::runtime_error&) {
         return 1;  // from oneTBB, if the system gives it no thread
     }

@@ -38,6 +38,22 @@ void* run_counted(void* given) {
     return result;
 }
 
+// What a process of its own returns, which has one thread at first. 1: an expectation failed; 128 and more: a signal
+// ended it.
+template <class Function>
+int in_a_child(Function function) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const int result = function();
+        _exit(::testing::Test::HasFailure() ? 1 : result);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::size_t allowed() { return tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism); }
+
 }  // namespace
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
@@ -54,43 +70,69 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 }
 
 #if !defined(__SANITIZE_ADDRESS__)  // the sanitizer itself maps terabytes
-// In a process of its own for each limit, before this one has threads. What a thread's heap takes of the memory, the
-// next thread's stack may lack.
+void limit_memory(std::int64_t bytes) {
+    const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+}
+
+// What a thread's heap takes of the memory, the next thread's stack may lack.
 TEST(host_transpose, goes_on_with_little_memory) {
     constexpr std::int64_t kRows = 1500, kCols = 1499, kMost = 400;
     int right = 0;
     for (std::int64_t mib = 0; mib <= kMost; mib += 4) {
-        const pid_t child = fork();
-        ASSERT_GE(child, 0);
-        if (child == 0) {
+        const int status = in_a_child([&] {
             const tbb::global_control as_with_many_cores(tbb::global_control::max_allowed_parallelism, 16);
             std::vector<int> from(kRows * kCols), to(kRows * kCols);
             std::iota(from.begin(), from.end(), 0);
             std::int64_t pages = 0;
             std::ifstream("/proc/self/statm") >> pages;
-            const auto bytes = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + mib * cornerturn::tests::kMiB);
-            const rlimit limit{bytes, bytes};
-            if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+            limit_memory(pages * sysconf(_SC_PAGESIZE) + mib * cornerturn::tests::kMiB);
             try {
                 for (int i = 0; i < 3; ++i)
                     cornerturn::transpose<int>({from.data(), kRows, kCols}, {to.data(), kCols, kRows});
             } catch (const std::bad_alloc&) {
-                _exit(3);
+                return 3;
             }
             for (std::int64_t i = 0; i < kRows * kCols; ++i) {
-                if (to[static_cast<std::size_t>(i)] != i % kRows * kCols + i / kRows) _exit(4);
+                if (to[static_cast<std::size_t>(i)] != i % kRows * kCols + i / kRows) return 4;
             }
-            _exit(0);
-        }
-        int status = 0;
-        ASSERT_EQ(waitpid(child, &status, 0), child);
-        ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << " with " << mib << " MiB";
-        ASSERT_TRUE(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 3) << WEXITSTATUS(status);
-        right += WEXITSTATUS(status) == 0 ? 1 : 0;
+            return 0;
+        });
+        ASSERT_TRUE(status == 0 || status == 3) << status << " with " << mib << " MiB";
+        right += status == 0 ? 1 : 0;
     }
     EXPECT_GT(right, kMost / 8);
 }
+
+// A limit on memory, however large, is no reason to keep a limit of the caller's.
+TEST(host_transpose, keeps_no_limit_that_the_caller_has_for_a_while) {
+    EXPECT_EQ(in_a_child([] {
+                  limit_memory(std::int64_t{200} << 30);
+                  const tbb::global_control as_with_many_cores(tbb::global_control::max_allowed_parallelism, 16);
+                  {
+                      const tbb::global_control for_a_while(tbb::global_control::max_allowed_parallelism, 2);
+                      expect_right({.rows = 2000, .cols = 2000, .element_size = 4});
+                  }
+                  return static_cast<int>(allowed());
+              }),
+              16);
+}
 #endif
+
+// It counts two, and then again. The worker that oneTBB may have by then is not counted.
+TEST(host_transpose, counts_again_where_more_threads_may_be_started) {
+    const int limit = in_a_child([] {
+        const tbb::global_control as_with_many_cores(tbb::global_control::max_allowed_parallelism, 16);
+        most = 4;
+        {
+            const tbb::global_control for_a_while(tbb::global_control::max_allowed_parallelism, 2);
+            expect_right({.rows = 2000, .cols = 2000, .element_size = 4});
+        }
+        expect_right({.rows = 3000, .cols = 2999, .element_size = 4});
+        return static_cast<int>(allowed());
+    });
+    EXPECT_TRUE(limit == 3 || limit == 4) << limit;
+}
 
 // oneTBB starts its threads one from another, and one that cannot start the next ends the process.
 TEST(host_transpose, goes_on_with_few_threads) {
@@ -101,5 +143,5 @@ TEST(host_transpose, goes_on_with_few_threads) {
         expect_right({.rows = 2000, .cols = 2000, .element_size = 4, .in_place = true}, {.threads = threads});
     }
     EXPECT_GT(refused, 0) << "so that the above can fail";
-    EXPECT_EQ(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism), 4U);
+    EXPECT_EQ(allowed(), 4U);
 }
