@@ -203,17 +203,19 @@ def torch_stream_of(handle, device):
     return torch.cuda.ExternalStream(handle, device) if handle else torch.cuda.default_stream(device)
 
 
-def undescribed(x):
-    """Why DLPack cannot describe a tensor, as the end of a sentence."""
+def undescribed(x, name):
+    """Why DLPack cannot describe a tensor, as the end of a sentence. `name`: which argument it is."""
     import torch
 
     if torch._C._functorch.is_functorch_wrapped_tensor(x):
         return ("; under torch.func and torch.vmap import cornerturn.torch and call torch.ops.cornerturn.permute "
                 "or .contiguous")
+    if x.is_nested:
+        return ": it is nested"
     if x.layout != torch.strided:
         return f": its layout is {x.layout}, it must be torch.strided"
     if x.is_quantized:
-        return ": it is quantised; pass x.int_repr() or x.dequantize()"
+        return ": it is quantised" + (f"; pass {name}.int_repr() or {name}.dequantize()" if name in ("x", "src") else "")
     if x.is_meta or x.device.type not in ("cpu", "cuda"):
         return f": it is on the device {x.device}"
     return f": either its dtype, {x.dtype}, has no type of DLPack's, or it has no memory"

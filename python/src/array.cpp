@@ -12,7 +12,7 @@ namespace {
 
 // DLPack's interface for C code. All arrays of a type share one table.
 const dlpack::exchange_api* exchange_api_of(nb::handle type) {
-    const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+    const nb::object capsule = attribute_or_none(type, "__dlpack_c_exchange_api__");
     if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return nullptr;
     const auto* api =
         static_cast<const dlpack::exchange_api*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
@@ -22,7 +22,7 @@ const dlpack::exchange_api* exchange_api_of(nb::handle type) {
 
 // For sparse tensors, tensors on other devices, and tensors inside torch.func's functions.
 [[noreturn]] void refuse_undescribed(const array& a, const char* name) {
-    const auto why = a.from == library::torch ? nb::cast<std::string>(libraries("undescribed")(a.object)) : "";
+    const auto why = a.from == library::torch ? nb::cast<std::string>(libraries("undescribed")(a.object, name)) : "";
     nb::raise_type_error("%s is a %s that DLPack cannot describe%s", name, name_of(a.object.type()).c_str(),
                          why.c_str());
 }
@@ -156,7 +156,9 @@ bool is_true(const nb::object& o) { return o.ptr() == Py_True; }
 std::string text_of(const nb::object& object) {
     const nb::object text = nb::steal(guarded<&PyObject_Str>::call(object.ptr()));
     if (!text.is_valid()) throw nb::python_error();
-    return nb::cast<std::string>(text);
+    const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+    if (!bytes.is_valid()) throw nb::python_error();
+    return PyBytes_AsString(bytes.ptr());
 }
 std::string name_of(nb::handle type) {
     return text_of(type.attr("__module__")) + "." + text_of(type.attr("__qualname__"));
@@ -180,6 +182,21 @@ nb::object tuple_of(int count, const std::int64_t* numbers) {
     return all;
 }
 
+bool has_attribute(nb::handle object, const char* name) {
+    return guarded<&PyObject_HasAttrString>::call(object.ptr(), name) != 0;
+}
+nb::object attribute(nb::handle object, const char* name) {
+    PyObject* const its = guarded<&PyObject_GetAttrString>::call(object.ptr(), name);
+    if (its == nullptr) throw nb::python_error();
+    return nb::steal(its);
+}
+nb::object attribute_or_none(nb::handle object, const char* name) {
+    PyObject* const its = guarded<&PyObject_GetAttrString>::call(object.ptr(), name);
+    if (its != nullptr) return nb::steal(its);
+    PyErr_Clear();
+    return nb::none();
+}
+
 void set_pieces(array& a, const nb::object& pieces) { a.pieces = pieces.is_none() ? nb::object() : pieces; }
 
 python_function libraries(const char* name) {
@@ -199,8 +216,8 @@ array identify(nb::handle object, const char* name) {
     a.from = its.from;
     a.subclass = !its.exact;
     a.api = its.exact ? its.api : nullptr;
-    if (a.api == nullptr && a.from == library::other && !nb::hasattr(object, "__dlpack__") &&
-        !nb::hasattr(object, "__cuda_array_interface__")) {
+    if (a.api == nullptr && a.from == library::other && !has_attribute(object, "__dlpack__") &&
+        !has_attribute(object, "__cuda_array_interface__")) {
         nb::raise_type_error(
             "%s is a %s: it must be a numpy array, or have DLPack's __dlpack__ or __cuda_array_interface__", name,
             name_of(object.type()).c_str());
@@ -251,7 +268,7 @@ void read(array& a, const char* name, bool exchange, void* stream) {
         return;
     }
     if (a.from == library::cupy && !exchange) return read_cupy(a, name);
-    if (nb::hasattr(a.object, "__dlpack__")) {
+    if (has_attribute(a.object, "__dlpack__")) {
         read_dlpack(a, name, exchange, stream);
         if (a.from == library::torch) mark_small_integers(a);
         return;
@@ -304,7 +321,7 @@ bool same_type(const array& a, const array& b) {
     if (a.from == library::numpy && b.from == library::numpy) return same_numpy_type(a.object, b.object);
     const auto type_of = [](const array& x) {
         if (x.from != library::numpy && x.from != library::cupy) return x.type;
-        const auto code = nb::cast<std::uint8_t>(libraries("dlpack_code")(x.object.attr("dtype")));
+        const auto code = nb::cast<std::uint8_t>(libraries("dlpack_code")(attribute(x.object, "dtype")));
         return dlpack::data_type{code, static_cast<std::uint8_t>(x.element_size * 8), 1};
     };
     const dlpack::data_type of_a = type_of(a), of_b = type_of(b);

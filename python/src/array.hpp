@@ -139,6 +139,11 @@ bool same_type(const array& a, const array& b);
 
 nb::object tuple_of(int count, const std::int64_t* numbers);
 
+// Attributes, which may be Python code of the user's.
+bool has_attribute(nb::handle object, const char* name);
+nb::object attribute(nb::handle object, const char* name);
+nb::object attribute_or_none(nb::handle object, const char* name);
+
 // A function in Python. Calls with positional arguments are guarded: no object on the way is destroyed without the GIL.
 struct python_function {
     nb::object object;

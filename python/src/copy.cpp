@@ -1,5 +1,6 @@
 #include "copy.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <optional>
@@ -93,19 +94,24 @@ std::string explain(const call& c) {
 // The bytes of one piece of each element: see _libraries.pieces_of().
 array part_of(const array& whole, nb::handle piece) {
     const auto axes = nb::cast<nb::tuple>(piece[2]);
-    const int rank = whole.rank + static_cast<int>(axes.size());
-    if (rank > kMostAxes)
+    const int own = static_cast<int>(axes.size());
+    const int moved = whole.rank - static_cast<int>(std::count(whole.extents, whole.extents + whole.rank, 1));
+    if (moved + own > kMostAxes)
         raise_value_error("the axes of the arrays and of the fields of their records are %d: at most 32 can be moved",
-                          rank);
-    array part(whole, rank);
+                          moved + own);
+    array part(whole, moved + own);
     part.pieces = nb::object();
     part.data += nb::cast<std::uintptr_t>(piece[0]);
     part.element_size = nb::cast<std::int64_t>(piece[1]);
-    std::copy_n(whole.extents, whole.rank, part.extents);
-    std::copy_n(whole.strides, whole.rank, part.strides);
-    for (int i = whole.rank; i < rank; ++i) {
-        part.extents[i] = nb::cast<std::int64_t>(axes[i - whole.rank][0]);
-        part.strides[i] = nb::cast<std::int64_t>(axes[i - whole.rank][1]);
+    int next = 0;
+    for (int i = 0; i < whole.rank; ++i) {
+        if (whole.extents[i] == 1) continue;
+        part.extents[next] = whole.extents[i];
+        part.strides[next++] = whole.strides[i];
+    }
+    for (int i = 0; i < own; ++i) {
+        part.extents[next] = nb::cast<std::int64_t>(axes[i][0]);
+        part.strides[next++] = nb::cast<std::int64_t>(axes[i][1]);
     }
     return part;
 }

@@ -23,7 +23,7 @@ std::string shape_text(int rank, const std::int64_t* extents) {
 }
 
 std::string text_of_type(const array& a) {
-    const nb::object type = nb::getattr(a.object, "dtype", nb::none());
+    const nb::object type = attribute_or_none(a.object, "dtype");
     return type.is_none() ? std::to_string(a.element_size) + " bytes" : text_of(type);
 }
 
@@ -142,7 +142,7 @@ void* read_first(array& a, const char* name, given_stream stream) {
         if (!a.on_gpu) raise_value_error("stream is for arrays on a GPU: leave it out");
         return stream.handle;
     }
-    const bool is_asked = a.from == library::other && a.api == nullptr && nb::hasattr(a.object, "__dlpack__");
+    const bool is_asked = a.from == library::other && a.api == nullptr && has_attribute(a.object, "__dlpack__");
     read(a, name, is_asked, nullptr);
     return a.on_gpu ? current_stream(a) : nullptr;
 }
@@ -171,7 +171,7 @@ nb::object core(const char* name) { return nb::module_::import_("cornerturn._cor
 
 // The rank of an array that has not been read.
 int rank_of(nb::handle x) {
-    const int rank = nb::cast<int>(x.attr("ndim"));
+    const int rank = nb::cast<int>(attribute(x, "ndim"));
     check_rank(rank, "x");
     return rank;
 }
@@ -243,7 +243,7 @@ nb::object transpose(nb::handle x, nb::handle axes, nb::handle out, nb::handle s
 
 nb::object matrix_transpose(nb::handle x, nb::handle out, nb::handle stream, nb::handle threads) {
     array a = identify(x, "x");
-    if (nb::hasattr(x, "ndim")) {
+    if (has_attribute(x, "ndim")) {
         a.rank = rank_of(x);
     } else {
         read(a, "x", false, nullptr);

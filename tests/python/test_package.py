@@ -54,7 +54,8 @@ def test_functions_are_pickled_by_name():
 
 # Each is what a daemon thread does, again and again, while the interpreter ends. Python 3.14 and later need no help.
 @pytest.mark.parametrize("work", ["transpose(x)", "transpose(small, (axis for axis in (1, 0)))", "transpose(small.astype(object))",
-                                  "transpose(None)", "transpose(small, [axis(1), axis(0)])", "transpose(described(small), out=out)"])
+                                  "transpose(None)", "transpose(small, [axis(1), axis(0)])", "transpose(described(small), out=out)",
+                                  "transpose(axis(0))"])
 def test_the_interpreter_ends_beside_threads(work):
     pytest.importorskip("numpy")
     code = f"""
@@ -72,6 +73,9 @@ class axis:
     def __index__(self):
         sum(range(100))
         return self.number
+    def __getattr__(self, name):
+        sum(range(100))
+        raise AttributeError(name)
 x, small, out = numpy.zeros((1000, 1000)), numpy.zeros((10, 10)), numpy.zeros((10, 10))
 def work(works):
     while True:

@@ -259,9 +259,12 @@ def test_integers_of_few_bits_keep_their_type():
 def test_what_dlpack_cannot_describe_is_told():
     x = torch.ones(3, 4)
     for undescribed, why in ((x.to_sparse(), "its layout is torch.sparse_coo"), (x.to("meta"), "on the device meta"),
-                             (torch.quantize_per_tensor(x, 0.1, 0, torch.qint8), "it is quantised")):
+                             (torch.quantize_per_tensor(x, 0.1, 0, torch.qint8), "it is quantised; pass x.int_repr"),
+                             (torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), "it is nested$")):
         with pytest.raises(TypeError, match=why):
             cornerturn.transpose(undescribed)
+        with pytest.raises(TypeError, match=why.replace("; pass x.int_repr", "$")):
+            cornerturn.transpose(x, out=undescribed)
 
 
 def test_subclasses_go_through_the_operator():
