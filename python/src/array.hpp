@@ -139,7 +139,8 @@ bool same_type(const array& a, const array& b);
 
 nb::object tuple_of(int count, const std::int64_t* numbers);
 
-// Attributes, which may be Python code of the user's.
+// Attributes. To read one may run the user's Python code, so these are guarded. Like nanobind's, the first and the last
+// take any error for a missing attribute.
 bool has_attribute(nb::handle object, const char* name);
 nb::object attribute(nb::handle object, const char* name);
 nb::object attribute_or_none(nb::handle object, const char* name);

@@ -73,7 +73,7 @@ inline void limit_host_threads(std::int64_t others = 0) {
     const std::int64_t most = more ? std::min(wanted + others, 1 + *more) : wanted + others;
     const std::int64_t given = std::max<std::int64_t>(available_threads(most) - others, 1);
     if (given < wanted) {
-        // Never deleted: without the limit, oneTBB would start more.
+        // Never deleted: without the limit, oneTBB would start more. It has a name so that no tool takes it for a leak.
         [[maybe_unused]] static const tbb::global_control* limit;
         limit = new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(given));
     }

@@ -70,10 +70,14 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 }
 
 #if !defined(__SANITIZE_ADDRESS__)  // the sanitizer itself maps terabytes
+namespace {
+
 void limit_memory(std::int64_t bytes) {
     const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
     if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
 }
+
+}  // namespace
 
 // What a thread's heap takes of the memory, the next thread's stack may lack.
 TEST(host_transpose, goes_on_with_little_memory) {
