@@ -2,6 +2,7 @@
 #include "emulator/counters.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <iostream>
 #include <map>

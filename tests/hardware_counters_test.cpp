@@ -2,6 +2,7 @@
 // scripts/measure.py counters): equal to the last digit. Those of products are compared in
 // long/hardware_counters_of_products_test.cpp.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <iostream>
 #include <set>

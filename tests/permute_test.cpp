@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cornerturn/error.hpp"
+#include "device/explanation.hpp"
 #include "lab/run.hpp"
 #include "ops/permute/engine.hpp"
 #include "ops/permute/operation.hpp"

@@ -17,7 +17,7 @@ PUBLIC, PUBLIC_CUDA = "include/cornerturn", "include/cornerturn/cuda"
 # room; a folder of src/ops is a room of its own, with the row of src/ops. Whoever may
 # include core may include the public API, on which core stands. tests/, bench/, docs/ and scripts/ may include
 # everything.
-REGISTRY = ["src/device/registry.hpp", "src/device/operation.hpp"]
+REGISTRY = ["src/device/registry.hpp", "src/device/operation.hpp", "src/device/explanation.hpp"]
 ROOMS = {
     PUBLIC: ([], "the public API includes the standard library only; CUDA types only in cornerturn/cuda/"),
     PUBLIC_CUDA: ([PUBLIC], "the public API includes the standard library, and here CUDA's types"),

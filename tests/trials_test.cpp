@@ -1,6 +1,7 @@
 // The trials that operations draw: what a kernel must do right besides the work that it was asked for.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <random>
 #include <sstream>

@@ -6,6 +6,7 @@
 #include "cli/output.hpp"
 #include "cli/run.hpp"
 #include "cornerturn/error.hpp"
+#include "device/explanation.hpp"
 
 namespace cornerturn::cli {
 namespace {

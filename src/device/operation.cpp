@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -10,6 +11,7 @@
 
 #include "core/words.hpp"
 #include "cornerturn/error.hpp"
+#include "device/explanation.hpp"
 
 namespace cornerturn {
 

@@ -3,7 +3,7 @@
 // kernels (device/registry.hpp). No other code knows which operations there are.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -238,10 +238,7 @@ struct bench_cell {
     workload_pointer work;
 };
 
-struct explanation {
-    std::string text;
-    nlohmann::ordered_json json;
-};
+struct explanation;  // device/explanation.hpp
 
 class operation {
 public:

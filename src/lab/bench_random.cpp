@@ -1,6 +1,7 @@
 #include "lab/bench_random.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 // What a bench of cells drawn at random comes to: percentiles instead of a row a cell.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

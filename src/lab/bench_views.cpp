@@ -1,6 +1,7 @@
 #include "lab/bench_views.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>

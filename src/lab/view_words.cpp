@@ -1,6 +1,7 @@
 #include "lab/view_words.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace cornerturn::lab {
 

@@ -1,6 +1,8 @@
 // Results as people read them.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "report/field.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 // range is an error that names the file and the field.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <optional>
 #include <string>

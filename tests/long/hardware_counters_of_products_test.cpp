@@ -1,6 +1,7 @@
 // The emulator against Nsight Compute's readings of products on an H200 (results/counters_gemm_*.json): equal to the
 // last digit, but for what kDifferences names. It takes 15 seconds: k is 4096.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>

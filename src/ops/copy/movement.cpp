@@ -1,6 +1,7 @@
 #include "ops/copy/movement.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

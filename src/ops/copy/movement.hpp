@@ -1,6 +1,8 @@
 // What operations share that move each element of a matrix or tensor to another place.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,6 +1,8 @@
 // Problems of moved elements, in a GPU's memory.
 #if defined(CORNERTURN_WITH_CUDA)
 
+#include <nlohmann/json.hpp>
+
 #include "device/cuda_check.hpp"
 #include "device/cuda_memory.hpp"
 #include "device/cuda_problem.hpp"

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
+#include "device/explanation.hpp"
 #include "ops/gemm/bench.hpp"
 
 namespace cornerturn {

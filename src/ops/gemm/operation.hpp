@@ -1,6 +1,8 @@
 // Multiplication work, as the lab passes it around.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>

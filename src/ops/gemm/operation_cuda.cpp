@@ -1,6 +1,8 @@
 // Products in a GPU's memory.
 #if defined(CORNERTURN_WITH_CUDA)
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <vector>
 

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
 
 #include "cornerturn/error.hpp"
+#include "device/explanation.hpp"
 #include "host/paths.hpp"
 #include "ops/copy/movement.hpp"
 #include "ops/copy/sectors.hpp"

@@ -1,6 +1,8 @@
 // Permutations of axes and other copies between tensors, as the lab knows them.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cornerturn/error.hpp"
+#include "device/explanation.hpp"
 #include "ops/copy/kernels/policy.hpp"
 #include "ops/copy/movement.hpp"
 #include "ops/copy/strided_candidates.hpp"
