@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
 # Installs what is missing, checks the formatting, builds, and runs the tests. HACKING.md says how long each part takes
 # and how to run one of them.
-#   ./test.sh          before a commit: all but the long tests
-#   ./test.sh --all    the long tests too, then the C++ tests again, hardened and under sanitizers
+#   ./test.sh          before a commit: all but the long tests, and those that would pass again because nothing that they see has
+#                      changed (scripts/passed.py); for the GPU only what a GPU here can run
+#   ./test.sh --again  those that would pass again, too
+#   ./test.sh --all    the long tests too, and all that nvcc compiles; then the C++ tests again, hardened and under sanitizers
 #   ./test.sh --strict, with or without --all: a compiler's warning is an error. CI runs `./test.sh --all --strict`.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
 PATH=$PATH:/usr/local/cuda/bin
-all=false strict=OFF selection=(--label-exclude '^long$') needed=--tests
+all=false again=false strict=OFF selection=(--label-exclude '^long$') needed=--tests target=cornerturn_quick
 for option in "$@"; do
     case "$option" in
-        --all) all=true selection=() needed=--all ;;
+        --all) all=true selection=() needed=--all target=all ;;
+        --again) again=true ;;
         --strict) strict=ON ;;
         *)
-            echo "usage: ./test.sh [--all] [--strict]" >&2
+            echo "usage: ./test.sh [--all | --again] [--strict]" >&2
             exit 2
             ;;
     esac
@@ -66,10 +69,11 @@ check_format() {
     return 1
 }
 
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 unchanged=0
 summary() {
     local text="$passed passed, $failed failed"
     if ((skipped > 0)); then text+=", $skipped skipped"; fi
+    if ((unchanged > 0)); then text+=", $unchanged not run again: nothing that they see has changed since they passed"; fi
     echo "$text"
 }
 
@@ -78,6 +82,7 @@ run_tests() {
     local preset=$1 status=0 ran bad unrun disabled
     shift
     stage "test $preset" ctest --preset "$preset" --parallel "$(nproc)" "$@" || status=$?
+    if [[ -e build/$preset/seen.json ]]; then scripts/passed.py keep "build/$preset" "$logs/test-$preset.log"; fi
     # From ctest's last lines: its JUnit file takes a test whose program is missing for a skipped one. Skipped tests are
     # among those that ctest says it ran, disabled ones are not.
     read -r bad ran unrun disabled < <(awk '
@@ -107,9 +112,24 @@ else
     echo "format              not checked: there is no clang-format-14, and other versions format differently"
 fi
 preset=cpu
-if command -v nvcc > /dev/null; then preset=cuda; fi
+if command -v nvcc > /dev/null; then
+    if $all || nvidia-smi -L > /dev/null 2>&1; then
+        preset=cuda
+    else
+        echo "cuda                not built: there is no GPU here. ./test.sh --all builds it"
+    fi
+fi
 stage "configure $preset" cmake --preset "$preset" -DCMAKE_COMPILE_WARNING_AS_ERROR=$strict
-stage "build $preset" cmake --build --preset "$preset"
+stage "build $preset" cmake --build --preset "$preset" --target "$target"
+# Of sources without git nobody knows which files are the project's.
+rm -f "build/$preset/seen.json"
+if [[ -e .git ]] && command -v git > /dev/null; then
+    names=$(scripts/passed.py unchanged "build/$preset")
+    if [[ -n $names ]] && ! $all && ! $again; then
+        selection+=(--exclude-regex "^(${names//$'\n'/|})\$" --no-tests=ignore)
+        unchanged=$(wc -l <<< "$names")
+    fi
+fi
 run_tests "$preset" "${selection[@]}"
 if $all; then
     stage "configure sanitize" cmake --preset sanitize -DCMAKE_COMPILE_WARNING_AS_ERROR=$strict

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from drop_in_test import SOURCE, failures, require, setting
+from project import SOURCE, failures, require, setting
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wold-style-cast", "-Wno-unused",
           "-Wno-unused-parameter"]

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 from compile_test import DRIVER_TYPES, compile_case, compilers
-from drop_in_test import failures, require
+from project import failures, require
 
 CXX23 = ["-std=c++2b", "-include", "mdspan"]
 CALLS = """

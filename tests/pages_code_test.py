@@ -9,7 +9,7 @@ import tempfile
 
 from compile_test import DRIVER_TYPES
 from docs_test import fenced_blocks
-from drop_in_test import SOURCE, failures, require, setting
+from project import SOURCE, failures, require, setting
 
 # The pages, and how many of their blocks have a main.
 PAGES = {"README.md": 1, "README.zh-CN.md": 1}

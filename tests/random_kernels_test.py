@@ -20,7 +20,7 @@ from random_kernels import emulate, faults
 
 CORNERTURN = os.environ["CORNERTURN"]
 SEED = script.seed()
-PROGRAMS, KERNELS = int(os.environ.get("CORNERTURN_PROGRAMS") or 5), 6
+PROGRAMS, KERNELS = int(os.environ.get("CORNERTURN_PROGRAMS") or 3), 6
 # With such a mask, lanes may part for longer in the emulator (docs/emulator.md). Then it counts more than the source says. Of 49
 # such kernels 4 did. Here a fifth may, and two more, because so few are drawn.
 PARTING = "mask of some lanes"

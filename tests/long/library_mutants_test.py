@@ -39,14 +39,14 @@ sys.path.insert(0, str(SOURCE / "tests/mutants"))
 import library_edits as edits  # noqa: E402
 
 SEED = int(os.environ.get("CORNERTURN_SEED", "202"))
-COUNT = int(os.environ.get("CORNERTURN_MUTANTS", "32"))
+COUNT = int(os.environ.get("CORNERTURN_MUTANTS", "16"))
 LIST = SOURCE / "tests/mutants/equivalent_edits.txt"
 PROCESSOR_SECONDS, SECONDS = 180, 400  # that a test may take, of all its threads and by the clock
 SKIPPED = 77  # what a test ends with that had nothing to do
 
-# As in the build for sanitizers some sets of instructions are left out, since all take 40 s to compile; and kernels of the
+# As in the build for sanitizers some sets of instructions are left out, since all take half a minute to compile; and kernels of the
 # emulator do not leave their arrays. By the end of a file's path.
-FLAGS = [(r"src/host/kernels\.cpp", ["-DCORNERTURN_FEW_TARGETS"]),
+FLAGS = [(r"src/host/(kernels|targets/\w+)\.cpp", ["-DCORNERTURN_FEW_TARGETS"]),
          ("cornerturn_production_emulated/.*", ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"])]
 
 # From the beginning of a path, as a regular expression, to the tests that lie nearest, the quickest first. A script is run

@@ -15,7 +15,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import docs_test
 from compile_test import compilers
-from drop_in_test import copy_sources, failures, in_ccache, require, setting
+from project import copy_sources, failures, in_ccache, require, setting
 from package_test import (CONSUMER, SOURCE, WARNINGS, built, configure, install, no_package, one_line, output_of, use_cmake)
 
 LANGUAGES = {"cpp": ["g++", "-std=c++20"], "c": ["gcc", "-std=c99"]}

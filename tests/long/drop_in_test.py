@@ -22,10 +22,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import docs_test
+from project import SOURCE, failures, in_ccache, copy_sources, must_run, require, setting, write_if_changed
 
-SOURCE = docs_test.ROOT
-COPIED = ["CMakeLists.txt", "cmake", "include", "src", "bench"]
 EXAMPLE_FILE = "src/ops/transpose/ladder/75_example.cu"
 EXAMPLE_ID = "transpose/column_write@32x8"
 TOY, TOY_FOLDER = SOURCE / "tests/toy/reverse", "src/ops/reverse"
@@ -37,58 +37,12 @@ DTYPES = {"u8": 1, "u16": 2, "f32": 4, "f64": 8, "c128": 16}
 SHAPES = [(0, 5), (1, 1), (1, 1000), (1000, 1), (31, 33), (32, 32), (64, 96), (257, 129)]
 COUNTED = [(1024, 1024), (64, 96), (31, 33), (257, 129)]
 
-failures = []
-
-
-def require(holds, what):
-    print(("ok: " if holds else "FAILED: ") + what)
-    if not holds:
-        failures.append(what)
-
-
 def example():
     """The only cpp block of HACKING.md."""
     blocks = [lines for language, lines, _ in docs_test.fenced_blocks((SOURCE / "HACKING.md").read_text()) if language == "cpp"]
     if len(blocks) != 1:
         sys.exit(f"FAILED: HACKING.md has {len(blocks)} cpp blocks: one was expected")
     return "\n".join(blocks[0]) + "\n"
-
-
-def write_if_changed(path, data):
-    if path.exists() and path.read_bytes() == data:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-
-
-def copy_sources(tree):
-    """Makes `tree` hold the sources as they are now, and no other of its kind. The example is not among them."""
-    for name in COPIED:
-        top = SOURCE / name
-        wanted = {p.relative_to(SOURCE) for p in ([top] if top.is_file() else top.rglob("*")) if p.is_file()}
-        for path in sorted(wanted):
-            write_if_changed(tree / path, (SOURCE / path).read_bytes())
-        for path in [p for p in (tree / name).rglob("*") if p.is_file()]:
-            if path.relative_to(tree) not in wanted:
-                path.unlink()
-
-
-def must_run(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode != 0:
-        sys.exit(f"FAILED: {' '.join(map(str, command))}\n{done.stdout}")
-
-
-def setting(name):
-    """A value from the cache of the build that the test belongs to; None without one."""
-    cache = pathlib.Path(os.environ.get("CORNERTURN_BUILD_DIR", "")) / "CMakeCache.txt"
-    found = re.search(rf"^{name}:\w+=(.+)$", cache.read_text(), re.MULTILINE) if cache.exists() else None
-    return found.group(1) if found else None
-
-
-def in_ccache():
-    """Whether ccache holds what the original compiled."""
-    return "CCACHE_DISABLE" not in os.environ and not (setting("CCACHE") or "NOTFOUND").endswith("NOTFOUND")
 
 
 def configure(tree, build):

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import docs_test
-from drop_in_test import SOURCE, failures, must_run, require, setting
+from project import SOURCE, failures, must_run, require, setting
 
 CONSUMER = SOURCE / "tests/consumer"
 # What a component has beside the public headers and CMake's files, and which headers it has not.

@@ -14,6 +14,7 @@ import tempfile
 import unittest
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import script
 
 SOURCE_DIR = pathlib.Path(os.environ["CORNERTURN_SOURCE_DIR"])
