@@ -133,8 +133,7 @@ fi
 run_tests "$preset" "${selection[@]}"
 if $all; then
     stage "configure sanitize" cmake --preset sanitize -DCMAKE_COMPILE_WARNING_AS_ERROR=$strict
-    # The tests alone: nothing runs the program there.
-    stage "build sanitize" cmake --build --preset sanitize --target tests/all
+    stage "build sanitize" cmake --build --preset sanitize --target cornerturn_sanitized
     run_tests sanitize --label-regex '^sanitize$'
 fi
 summary

@@ -7,9 +7,8 @@ import subprocess
 import sys
 import tempfile
 
-from compile_test import DRIVER_TYPES
 from docs_test import fenced_blocks
-from project import SOURCE, failures, require, setting
+from project import DRIVER_TYPES, SOURCE, failures, require, setting
 
 # The pages, and how many of their blocks have a main.
 PAGES = {"README.md": 1, "README.zh-CN.md": 1}

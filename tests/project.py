@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
+DRIVER_TYPES = "typedef struct CUstream_st* cudaStream_t;\n"  # all that the public headers want of CUDA
 COPIED = ["CMakeLists.txt", "cmake", "include", "src", "bench"]
 
 failures = []
@@ -53,3 +54,11 @@ def setting(name):
 def in_ccache():
     """Whether ccache holds what the original compiled."""
     return "CCACHE_DISABLE" not in os.environ and not (setting("CCACHE") or "NOTFOUND").endswith("NOTFOUND")
+
+
+def like_the_build(*left_out):
+    """Options for another build, so that ccache holds what this one compiled, if the other's folder lies in build/, too: all that
+    decides how a file is compiled, but for the names in `left_out`."""
+    names = ["CMAKE_BUILD_TYPE", "CMAKE_COMPILE_WARNING_AS_ERROR", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CUDA_COMPILER",
+             "CMAKE_CUDA_HOST_COMPILER", "CMAKE_CUDA_ARCHITECTURES", "CMAKE_CUDA_FLAGS"]
+    return [f"-D{name}={setting(name)}" for name in names if setting(name) and name not in left_out]

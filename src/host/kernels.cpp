@@ -1,5 +1,4 @@
-// Chooses the instruction set. Highway includes this file once for each: sets with a file of their own in targets/ are
-// only declared here.
+// Chooses the instruction set. Highway includes this file again for each: targets/ has what is declared here.
 #include "host/targets.hpp"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "host/kernels.cpp"
@@ -9,13 +8,9 @@
 
 #include "host/kernels.hpp"
 
-#if (HWY_TARGET & CORNERTURN_TARGETS_WITH_FILES) == 0
-#include "host/kernels-inl.hpp"
-#else
 namespace cornerturn::host::HWY_NAMESPACE {
 kernels kernels_for(std::int64_t size);
 }
-#endif
 
 #if HWY_ONCE
 namespace cornerturn::host {

@@ -128,9 +128,9 @@ constexpr listed_function transpose_widened = nullptr;
 
 // Loads a block from a row that is shorter than a block. Reads beyond the row only within the same page.
 HWY_INLINE hn::Vec<block_tag> load_part(const byte* from, std::size_t bytes) {
-    constexpr std::uintptr_t kPage = 4096;
     const block_tag d;
 #if !defined(__SANITIZE_ADDRESS__)
+    constexpr std::uintptr_t kPage = 4096;
     if (HWY_LIKELY((reinterpret_cast<std::uintptr_t>(from) & (kPage - 1)) <= kPage - kBlockBytes))
         return hn::LoadU(d, from);
 #endif

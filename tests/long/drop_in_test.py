@@ -24,7 +24,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import docs_test
-from project import SOURCE, failures, in_ccache, copy_sources, must_run, require, setting, write_if_changed
+from project import SOURCE, copy_sources, failures, in_ccache, like_the_build, must_run, require, setting, write_if_changed
 
 EXAMPLE_FILE = "src/ops/transpose/ladder/75_example.cu"
 EXAMPLE_ID = "transpose/column_write@32x8"
@@ -36,6 +36,7 @@ DTYPES = {"u8": 1, "u16": 2, "f32": 4, "f64": 8, "c128": 16}
 # Empty, tiny, ragged on one side and on both, and more than one tile either way.
 SHAPES = [(0, 5), (1, 1), (1, 1000), (1000, 1), (31, 33), (32, 32), (64, 96), (257, 129)]
 COUNTED = [(1024, 1024), (64, 96), (31, 33), (257, 129)]
+
 
 def example():
     """The only cpp block of HACKING.md."""
@@ -49,12 +50,12 @@ def configure(tree, build):
     command = ["cmake", "-S", tree, "-B", build, "-DCORNERTURN_TESTS=OFF"]
     if setting("CMAKE_GENERATOR"):
         command += ["-G", setting("CMAKE_GENERATOR")]
-    names = ["CMAKE_MAKE_PROGRAM", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS"]
-    if in_ccache():  # all that decides how a file is compiled
-        names += ["CMAKE_BUILD_TYPE", "CORNERTURN_CUDA", "CORNERTURN_STATIC", "CORNERTURN_BOOST_FIBERS", "CMAKE_CUDA_COMPILER",
-                  "CMAKE_CUDA_HOST_COMPILER", "CMAKE_CUDA_ARCHITECTURES", "CMAKE_CUDA_FLAGS"]
+    names = ["CMAKE_MAKE_PROGRAM"]
+    if in_ccache():
+        names += ["CORNERTURN_CUDA", "CORNERTURN_STATIC", "CORNERTURN_BOOST_FIBERS"]
+        command += like_the_build()
     else:  # what compiles soonest
-        command += ["-DCMAKE_BUILD_TYPE=Debug", "-DCORNERTURN_CUDA=OFF"]
+        command += [*like_the_build("CMAKE_BUILD_TYPE"), "-DCMAKE_BUILD_TYPE=Debug", "-DCORNERTURN_CUDA=OFF"]
     must_run(command + [f"-D{name}={setting(name)}" for name in names if setting(name)])
 
 

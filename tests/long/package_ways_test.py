@@ -4,6 +4,7 @@ line, FetchContent and add_subdirectory; from C++, C and Python; built by every 
 than are needed. Without a GPU the projects that want one want the errors that say so. Where the build has no CUDA, what wants it is
 left out, and the test counts as skipped."""
 
+import atexit
 import os
 import pathlib
 import re
@@ -15,7 +16,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import docs_test
 from compile_test import compilers
-from project import copy_sources, failures, in_ccache, require, setting
+from project import copy_sources, failures, in_ccache, like_the_build, require, setting
 from package_test import (CONSUMER, SOURCE, WARNINGS, built, configure, install, no_package, one_line, output_of, use_cmake)
 
 LANGUAGES = {"cpp": ["g++", "-std=c++20"], "c": ["gcc", "-std=c99"]}
@@ -27,15 +28,21 @@ USING = SOURCE / "docs/using.md"
 left_out = []
 
 
-def languages(options=()):
-    """As the build's own, so that ccache holds what it compiled."""
-    names = ["CMAKE_CXX_COMPILER", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_HOST_COMPILER", "CMAKE_CUDA_ARCHITECTURES"]
-    own = [f"-D{name}={setting(name)}" for name in names if setting(name) and not any(name in each for each in options)]
-    return [*own, *options]
+def build_beside(name, sources=SOURCE):
+    """A new build folder. ccache, which knows files by their paths from there, holds what the build of the test compiled."""
+    build = sources / "build" / f"ways-{name}"
+    shutil.rmtree(build, ignore_errors=True)
+    atexit.register(shutil.rmtree, build, ignore_errors=True)
+    return build
+
+
+def by_ccache(sources):
+    """Options for a project that contains these sources."""
+    return [f"-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR={sources};{setting('CCACHE')}"] if in_ccache() else []
 
 
 def build_libraries(build, *options, targets=("cornerturn_host",)):
-    code, text = configure(SOURCE, build, "-DCORNERTURN_LAB=OFF", "-DCORNERTURN_TESTS=OFF", *LAB_PACKAGES, *languages(options))
+    code, text = configure(SOURCE, build, "-DCORNERTURN_LAB=OFF", "-DCORNERTURN_TESTS=OFF", *LAB_PACKAGES, *like_the_build(), *options)
     if code == 0:
         code, text = output_of(["cmake", "--build", build, "--target", *targets])
     require(code == 0, f"the libraries are built with {options} {text if code else ''}")
@@ -112,12 +119,12 @@ def use_sources(folder, prefix):
     (folder / "link").symlink_to(SOURCE)
     nested = folder / "their" / "third_party" / "cornerturn"
     copy_sources(nested)
-    for by, sources in [("FetchContent", SOURCE), ("add_subdirectory", folder / "link"), ("add_subdirectory", nested)]:
-        build = folder / f"by_{by}_{sources.name}" / "deep" / "build"
+    for by, sources, build, kind in [("FetchContent", SOURCE, build_beside("fetched"), "Release"),
+                                     ("add_subdirectory", folder / "link", folder / "by_link" / "deep" / "build", "Debug"),
+                                     ("add_subdirectory", nested, build_beside("nested", nested), "Release")]:
         before = {p for top in (folder, SOURCE) for p in top.rglob("*") if "build" not in p.parts and ".git" not in p.parts}
-        launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR={SOURCE};{setting('CCACHE')}"] if in_ccache() else []
-        code, text = configure(CONSUMER / "source", build, f"-DCORNERTURN_SOURCES={sources}", f"-DBY={by}", f"-DCMAKE_PREFIX_PATH={prefix}", *LAB_PACKAGES, *launcher,
-                               *languages())
+        code, text = configure(CONSUMER / "source", build, f"-DCORNERTURN_SOURCES={sources}", f"-DBY={by}", f"-DCMAKE_PREFIX_PATH={prefix}", *LAB_PACKAGES,
+                               *like_the_build(), *by_ccache(sources), f"-DCMAKE_BUILD_TYPE={kind}")
         require(code == 0, f"{by} of {sources.name} configures, without the lab's packages {text if code else ''}")
         after = {p for top in (folder, SOURCE) for p in top.rglob("*") if "build" not in p.parts and ".git" not in p.parts}
         strays = {p for p in after - before if build not in p.parents and p not in build.parents and p != build and "__pycache__" not in p.parts}
@@ -130,11 +137,11 @@ def use_sources(folder, prefix):
             run("and cornerturn::cornerturn", build / "consumer_of_all")
 
 
-def use_emulator_sources(folder):
+def use_emulator_sources():
     """The emulator within another project takes its own packages alone."""
-    build = folder / "emulator within"
-    launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR={SOURCE};{setting('CCACHE')}"] if in_ccache() else []
-    code, text = configure(CONSUMER / "emulator", build, f"-DCORNERTURN_SOURCES={SOURCE}", *no_package("CLI11", "TBB", "hwy"), *launcher, *languages())
+    build = build_beside("of the emulator")
+    code, text = configure(CONSUMER / "emulator", build, f"-DCORNERTURN_SOURCES={SOURCE}", *no_package("CLI11", "TBB", "hwy"), *by_ccache(SOURCE),
+                           *like_the_build())
     require(code == 0, f"the emulator configures within another project {text if code else ''}")
     if code == 0:
         code, text = output_of(["cmake", "--build", build, "--target", "consumer"])
@@ -242,16 +249,17 @@ def main():
         use_plain_line(prefixes["static"], folder)
         if cuda:  # configured alone: what it compiles is what was compiled
             code, text = configure(SOURCE, folder / "cuda_alone", "-DCORNERTURN_LAB=OFF", "-DCORNERTURN_HOST=OFF", "-DCORNERTURN_CUDA=ON",
-                                   *LAB_PACKAGES, *no_package("TBB", "hwy"), *languages())
+                                   *LAB_PACKAGES, *no_package("TBB", "hwy"), *like_the_build())
             require(code == 0, f"the GPU's library takes no package {text if code else ''}")
         for compiler in compilers():
-            build = pathlib.Path(tempfile.mkdtemp(dir=folder))
-            if build_libraries(build, f"-DCMAKE_CXX_COMPILER={compiler}"):
+            build = build_beside(f"by {pathlib.Path(compiler).name}")
+            kind = "Release" if compiler == setting("CMAKE_CXX_COMPILER") else "Debug"  # which compiles soonest
+            if build_libraries(build, f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_BUILD_TYPE={kind}"):
                 use_cmake("host", install(build, ["host"], folder), folder, f"-DCMAKE_CXX_COMPILER={compiler}")
             if cuda:
                 check_cuda_sources(compiler)
         use_sources(folder, prefixes["static"])
-        use_emulator_sources(folder)
+        use_emulator_sources()
         check_refusals(folder)
         if cuda:
             check_architectures(folder)

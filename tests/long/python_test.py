@@ -15,7 +15,8 @@ import unittest
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import script
+import script  # noqa: E402
+from project import like_the_build  # noqa: E402
 
 SOURCE_DIR = pathlib.Path(os.environ["CORNERTURN_SOURCE_DIR"])
 TESTS = SOURCE_DIR / "tests" / "python"
@@ -37,7 +38,8 @@ class Package(unittest.TestCase):
         run(sys.executable, "-m", "venv", cls.folder / "venv")
         cls.python = cls.folder / "venv" / "bin" / "python"
         pip = [cls.python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        run(*pip, "wheel", "--no-deps", "--wheel-dir", cls.folder, SOURCE_DIR)
+        like = [f"-Ccmake.define.{option.removeprefix('-D')}" for option in like_the_build("CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS", "CMAKE_CUDA_FLAGS")]
+        run(*pip, "wheel", "--no-deps", "--wheel-dir", cls.folder, *like, SOURCE_DIR)
         (cls.wheel,) = cls.folder.glob("*.whl")
         run(*pip, "install", f"{cls.wheel}[test]")
 

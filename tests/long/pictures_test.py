@@ -15,7 +15,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import script  # noqa: E402
 
 PICTURES = sorted(Path(os.environ["CORNERTURN_SOURCE_DIR"], "docs/plots").glob("*.svg"))

@@ -7,8 +7,8 @@ import subprocess
 import sys
 import tempfile
 
-from compile_test import DRIVER_TYPES, compile_case, compilers
-from project import failures, require
+from compile_test import compile_case, compilers  # which lies beside it
+from project import DRIVER_TYPES, failures, require
 
 CXX23 = ["-std=c++2b", "-include", "mdspan"]
 CALLS = """

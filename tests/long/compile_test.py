@@ -10,11 +10,11 @@ import subprocess
 import sys
 import tempfile
 
-from project import SOURCE, failures, require, setting
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from project import DRIVER_TYPES, SOURCE, failures, require, setting
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wold-style-cast", "-Wno-unused",
           "-Wno-unused-parameter"]
-DRIVER_TYPES = "typedef struct CUstream_st* cudaStream_t;\n"
 # What every case has.
 PRELUDE = """
 #include <array>
