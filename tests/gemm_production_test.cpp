@@ -14,6 +14,7 @@
 #include "lab/run.hpp"
 #include "ops/gemm/kernels/policy.hpp"
 #include "random_products.hpp"
+#include "sanitized.hpp"
 #include "work.hpp"
 
 using namespace cornerturn;
@@ -25,12 +26,7 @@ std::map<std::string, int> runs;
 
 std::string name(const kernel& k, const gemm_shape& s) { return k.id + ", " + tests::describe(s); }
 
-// Under sanitizers, which kernels are compiled without, every 40th of a kernel's products is enough.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kLeftOut = 39;
-#else
-constexpr int kLeftOut = 0;
-#endif
+constexpr int kLeftOut = tests::kSanitized ? 39 : 0;  // of 40 of a kernel's products
 
 void expect_right(const kernel& k, const gemm_shape& shape) {
     static std::map<std::string, int> to_leave_out;

@@ -13,6 +13,7 @@
 #include "known_gpus.hpp"
 #include "ops/copy/kernels/tile_cut.hpp"
 #include "ops/copy/strided_shape.hpp"
+#include "sanitized.hpp"
 #include "strided_emulated.hpp"
 
 using namespace cornerturn;
@@ -46,7 +47,7 @@ TEST(strided, random_copies_by_every_choice_of_every_gpu) {
     const std::uint64_t seed = std::random_device{}();
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);
-    for (int round = 0; round < 400; ++round) {
+    for (int round = 0; round < (tests::kSanitized ? 150 : 400); ++round) {
         const tests::strided_problem p = tests::draw_strided(random, 1 << 18);
         const gpu& on = tests::kGpus[random() % std::size(tests::kGpus)];
         tests::copier with(p, seed);
@@ -67,7 +68,7 @@ TEST(strided, random_matrices_as_the_library_moves_them) {
     const std::uint64_t seed = std::random_device{}();
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);
-    for (int round = 0; round < 1500; ++round) {
+    for (int round = 0; round < (tests::kSanitized ? 500 : 1500); ++round) {
         const tests::strided_problem p = tests::draw_batch(random);
         const gpu& on = tests::kGpus[random() % std::size(tests::kGpus)];
         tests::copier with(p, seed);

@@ -39,7 +39,7 @@ sys.path.insert(0, str(SOURCE / "tests/mutants"))
 import library_edits as edits  # noqa: E402
 
 SEED = int(os.environ.get("CORNERTURN_SEED", "202"))
-COUNT = int(os.environ.get("CORNERTURN_MUTANTS", "16"))
+COUNT = int(os.environ.get("CORNERTURN_MUTANTS", "8"))
 LIST = SOURCE / "tests/mutants/equivalent_edits.txt"
 PROCESSOR_SECONDS, SECONDS = 180, 400  # that a test may take, of all its threads and by the clock
 SKIPPED = 77  # what a test ends with that had nothing to do

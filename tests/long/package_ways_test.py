@@ -119,12 +119,12 @@ def use_sources(folder, prefix):
     (folder / "link").symlink_to(SOURCE)
     nested = folder / "their" / "third_party" / "cornerturn"
     copy_sources(nested)
-    for by, sources, build, kind in [("FetchContent", SOURCE, build_beside("fetched"), "Release"),
-                                     ("add_subdirectory", folder / "link", folder / "by_link" / "deep" / "build", "Debug"),
-                                     ("add_subdirectory", nested, build_beside("nested", nested), "Release")]:
+    for by, sources, build in [("FetchContent", SOURCE, build_beside("fetched")),
+                               ("add_subdirectory", folder / "link", folder / "by_link" / "deep" / "build"),
+                               ("add_subdirectory", nested, build_beside("nested", nested))]:
         before = {p for top in (folder, SOURCE) for p in top.rglob("*") if "build" not in p.parts and ".git" not in p.parts}
         code, text = configure(CONSUMER / "source", build, f"-DCORNERTURN_SOURCES={sources}", f"-DBY={by}", f"-DCMAKE_PREFIX_PATH={prefix}", *LAB_PACKAGES,
-                               *like_the_build(), *by_ccache(sources), f"-DCMAKE_BUILD_TYPE={kind}")
+                               *like_the_build(), *by_ccache(sources), "-DCMAKE_BUILD_TYPE=Debug")  # which compiles soonest
         require(code == 0, f"{by} of {sources.name} configures, without the lab's packages {text if code else ''}")
         after = {p for top in (folder, SOURCE) for p in top.rglob("*") if "build" not in p.parts and ".git" not in p.parts}
         strays = {p for p in after - before if build not in p.parents and p not in build.parents and p != build and "__pycache__" not in p.parts}
@@ -211,6 +211,17 @@ add_subdirectory({SOURCE} cornerturn)
         require(right, f"architectures 80 and {wanted}: {'accepted' if number is None else message} {'' if right else text}")
 
 
+def check_gpus(folder):
+    """Where kernels differ by the GPU, in device/dialect_cuda.hpp, they compile for each kind. The build is for one."""
+    nvcc = setting("CMAKE_CUDA_COMPILER")
+    known = output_of([nvcc, "--list-gpu-code"])[1].split()
+    for gpu in sorted({"sm_75", "sm_80", "sm_120"} & set(known)):
+        for kernel in ("copy/kernels/rows.cu", "gemm/ladder/390_swizzled.cu", "transpose/ladder/120_kept.cu"):
+            code, text = output_of([nvcc, "-std=c++20", f"-arch={gpu}", "-cubin", "-DCORNERTURN_BUILD=any", "-I", SOURCE / "include", "-I", SOURCE / "src",
+                                    SOURCE / "src/ops" / kernel, "-o", folder / "any.cubin"])
+            require(code == 0, f"{kernel} compiles for {gpu} {text if code else ''}")
+
+
 def check_not_built(folder):
     """A component that is not in a build is not installed in silence."""
     build = folder / "host_alone"
@@ -263,6 +274,7 @@ def main():
         check_refusals(folder)
         if cuda:
             check_architectures(folder)
+            check_gpus(folder)
         check_not_built(folder)
     if failures:
         sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))

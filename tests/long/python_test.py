@@ -38,7 +38,7 @@ class Package(unittest.TestCase):
         run(sys.executable, "-m", "venv", cls.folder / "venv")
         cls.python = cls.folder / "venv" / "bin" / "python"
         pip = [cls.python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        like = [f"-Ccmake.define.{option.removeprefix('-D')}" for option in like_the_build("CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS", "CMAKE_CUDA_FLAGS")]
+        like = [f"--config-settings=cmake.define.{option.removeprefix('-D')}" for option in like_the_build("CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS", "CMAKE_CUDA_FLAGS")]
         run(*pip, "wheel", "--no-deps", "--wheel-dir", cls.folder, *like, SOURCE_DIR)
         (cls.wheel,) = cls.folder.glob("*.whl")
         run(*pip, "install", f"{cls.wheel}[test]")

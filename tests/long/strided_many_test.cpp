@@ -8,16 +8,13 @@
 #include <mutex>
 #include <thread>
 
+#include "sanitized.hpp"
 #include "strided_emulated.hpp"
 
 using namespace cornerturn;
 
 TEST(strided_many, random_copies) {
-#if defined(__SANITIZE_ADDRESS__)
-    constexpr int kProblems = 20'000;  // they take as long
-#else
-    constexpr int kProblems = 100'000;
-#endif
+    constexpr int kProblems = tests::kSanitized ? 20'000 : 100'000;
     const std::uint64_t seed = std::random_device{}();
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
     std::atomic<int> next = 0;
