@@ -4,13 +4,14 @@
     passed.py unchanged BUILD      prints them, but for the long tests, which are for a whole run; to be called before the tests run
     passed.py keep BUILD OUTPUT    keeps which tests have passed since then, by what ctest printed into this file
 
-A test sees its command and environment, the object files of its program, the packages and GPUs of this machine, and the project's
-files but for other tests. A script sees the program. A C++ test sees no sources: its object files are of them. KERNELS says which
-tests run only some of the kernels that they link.
+A test sees its command, the variables of the environment that are for tests, the object files of its program and how they are
+linked, and the packages and GPUs of this machine. A script also sees the program, and all files of the project but for the tests
+that it does not import; any other test sees the data in SEEN. KERNELS says which tests run only some of the kernels that they link.
 """
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,14 +19,14 @@ from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1]
-A_KERNEL = r"ops/\w+/(ladder|kernels)/|/baseline/"
+SEEN = ("results/", "tests/kernels/", "tests/cuda/with_gpus.sh")
+A_KERNEL = r"ops/\w+/(ladder|kernels)/|(^|/)baseline/"
 # (tests, those kernels that they run) by their paths, as regular expressions. All other tests run all that they link.
 KERNELS = [
-    (r"emulate_\w+|random_kernels_test|compile_test|files_test", "none"),
+    (r"emulate_\w+|random_kernels_test|files_test", "(?!)"),  # none
     (r"gemm_\w+", "ops/gemm/|ops/(copy|transpose)/kernels/"),
-    (r"strided_test|production_\w*test|permute_test", r"ops/(copy|permute|transpose)/kernels/"),
+    (r"strided_test|production_\w*test", r"ops/(copy|permute|transpose)/kernels/"),
 ]
-COMPILED = (".cpp", ".cu", ".hpp", ".cuh", ".h", ".c", ".txt", ".cmake")
 
 
 def output_of(*command):
@@ -34,19 +35,31 @@ def output_of(*command):
 
 @cache
 def digest_of(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "absent"
 
 
 @cache
 def project_files():
     names = output_of("git", "-C", SOURCE, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    return sorted(name for name in names if name and (SOURCE / name).is_file())
+    return sorted(name for name in names if (SOURCE / name).is_file())
 
 
 @cache
-def objects_of(build, target):
+def program_parts(build, target):
+    """The object files that it is linked from, and the command that links it."""
     inputs = output_of("ninja", "-C", build, "-t", "inputs", target).split("\n")
-    return [build / name for name in inputs if name.endswith(".o")]
+    return [name for name in inputs if name.endswith(".o")], output_of("ninja", "-C", build, "-t", "commands", target).rstrip().split("\n")[-1]
+
+
+@cache
+def imported_by(script):
+    """The test scripts that it imports, and those that they import, by their names."""
+    found = set()
+    for name in re.findall(r"^(?:from|import) (\w+)", script.read_text(), re.M):
+        for other in (SOURCE / "tests" / f"{name}.py", script.parent / f"{name}.py"):
+            if other.exists():
+                found |= {other.relative_to(SOURCE).as_posix(), *imported_by(other)}
+    return found
 
 
 def is_seen(test, path):
@@ -56,32 +69,45 @@ def is_seen(test, path):
     return next((re.search(kernels, path) is not None for tests, kernels in KERNELS if re.fullmatch(tests, test)), True)
 
 
-def seen_by(build, test, machine):
-    """Of a test as ctest tells it: what decides how it ends."""
-    command = test["command"]
-    scripts = [word for word in command if word.endswith(".py")]
-    programs = [Path(word).relative_to(build) for word in command if Path(word).is_relative_to(build)]
+def seen_by(build, test):
+    """All that decides how a test ends, of one that is as ctest tells it."""
+    words = [Path(word).resolve() if word.startswith("/") else word for word in test["command"]]
+    programs = [str(word.relative_to(build)) for word in words if isinstance(word, Path) and word.is_relative_to(build)]
+    scripts = [word for word in words if isinstance(word, Path) and word.suffix == ".py"]
+    programs += ["bin/cornerturn", "bin/cornerturn-cc"] if scripts else []
+    own = {script.relative_to(SOURCE).as_posix() for script in scripts}.union(*map(imported_by, scripts))
     files = []
-    for program in [*programs, *([Path("bin/cornerturn"), Path("bin/cornerturn-cc")] if scripts else [])]:
-        files += objects_of(build, str(program))
+    for program in programs:
+        objects, link = program_parts(build, program)
+        if not objects:
+            sys.exit(f"passed.py: ninja knows no object files of {program}")
+        files += [(name, build / name) for name in objects]
+        yield link
     for name in project_files():
-        own = str(SOURCE / name) in command or name in ("tests/script.py", "tests/project.py")
-        if not own and (re.fullmatch(r"tests/.*_test\.\w+", name) or (not scripts and name.endswith((*COMPILED, ".py")))):
-            continue
-        files.append(SOURCE / name)
-    parts = [json.dumps([command, test["properties"], machine], sort_keys=True)]
-    parts += [f"{path} {digest_of(path)}" for path in files if is_seen(test["name"], str(path))]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        other_test = re.fullmatch(r"tests/.*_test\.\w+", name) and name not in own
+        if scripts and not other_test or name.startswith(SEEN):
+            files.append((name, SOURCE / name))
+    yield json.dumps([test["command"], test["properties"]], sort_keys=True)
+    yield from (f"{name} {digest_of(path)}" for name, path in files if is_seen(test["name"], name))
 
 
 def of_machine():
-    """Changes where a package is installed or removed, or the GPUs or their driver are others."""
-    packages = Path("/var/lib/dpkg/status")
+    """Changes with the packages that are installed, with the GPUs, and with the variables that tests ask for."""
+    yield digest_of(Path("/var/lib/dpkg/status"))
+    yield repr(sorted(item for item in os.environ.items() if item[0].startswith(("CORNERTURN_", "GTEST_"))))
     try:
-        gpus = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv")
+        yield output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv")
     except (OSError, subprocess.CalledProcessError):
-        gpus = "none"
-    return [gpus, digest_of(packages) if packages.exists() else ""]
+        yield "no GPU"
+
+
+def is_long(test):
+    return any(of["name"] == "LABELS" and "long" in of["value"] for of in test["properties"])
+
+
+def write(path, value):
+    path.with_suffix(".new").write_text(json.dumps(value, indent=0))
+    path.with_suffix(".new").rename(path)
 
 
 def main():
@@ -91,18 +117,18 @@ def main():
     kept = json.loads(passed.read_text()) if passed.exists() else {}
     if action == "unchanged":
         tests = json.loads(output_of("ctest", "--test-dir", build, "--show-only=json-v1"))["tests"]
-        machine = of_machine()
-        now = {test["name"]: seen_by(build, test, machine) for test in tests if "command" in test}
-        seen.write_text(json.dumps(now, indent=0))
-        long = {test["name"] for test in tests for of in test["properties"] if of["name"] == "LABELS" and "long" in of["value"]}
-        print("\n".join(name for name in now if kept.get(name) == now[name] and name not in long))
+        machine = list(of_machine())
+        now = {test["name"]: hashlib.sha256("\n".join([*machine, *seen_by(build, test)]).encode()).hexdigest()
+               for test in tests if "command" in test and not is_long(test)}
+        write(seen, now)
+        print("\n".join(name for name, digest in now.items() if kept.get(name) == digest))
         return
     now = json.loads(seen.read_text())
     for name, how in re.findall(r"^ *\d+/\d+ Test +#\d+: (\S+) \.*(\W*\w+)", Path(output[0]).read_text(), re.M):
         kept.pop(name, None)
-        if how.strip(" *.") == "Passed":
+        if how.strip(" *.") == "Passed" and name in now:
             kept[name] = now[name]
-    passed.write_text(json.dumps(kept, indent=0))
+    write(passed, kept)
 
 
 if __name__ == "__main__":

@@ -30,13 +30,14 @@ constexpr int kLeftOut = tests::kSanitized ? 39 : 0;  // of 40 of a kernel's pro
 
 void expect_right(const kernel& k, const gemm_shape& shape) {
     static std::map<std::string, int> to_leave_out;
-    if (to_leave_out[k.id] > 0) {
-        --to_leave_out[k.id];
+    int& more = to_leave_out.try_emplace(k.id, kLeftOut / 2).first->second;  // the first products are nearly empty
+    if (more > 0) {
+        --more;
         return;
     }
     const lab::emulated run = lab::emulate(k, product_work(shape), {});
     if (run.declined) return;  // operands that lie so are packed for these tiles
-    ++runs[k.id], to_leave_out[k.id] = kLeftOut;
+    ++runs[k.id], more = kLeftOut;
     ASSERT_EQ(run.found.fault, "") << name(k, shape);
     ASSERT_TRUE(run.finished) << name(k, shape);
 }
