@@ -24,6 +24,7 @@ A_KERNEL = r"ops/\w+/(ladder|kernels)/|(^|/)baseline/"
 # (tests, those kernels that they run) by their paths, as regular expressions. All other tests run all that they link.
 KERNELS = [
     (r"emulate_\w+|random_kernels_test|files_test", "(?!)"),  # none
+    (r"edges_test|misbehaving_test", r"ops/\w+/ladder/"),
     (r"gemm_\w+", "ops/gemm/|ops/(copy|transpose)/kernels/"),
     (r"strided_test|production_\w*test", r"ops/(copy|permute|transpose)/kernels/"),
 ]
