@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+import stored_json
+
 SECONDS = 300
 
 REPOSITORIES = {
@@ -247,8 +249,8 @@ def main():
                 name, commit = REPOSITORIES[suite]
                 path = pathlib.Path(given.out) / f"{suite}.json"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(json.dumps({"repository": name, "commit": commit, "emulator": revision(), "date": datetime.date.today().isoformat(), "seconds_a_program": given.seconds, "workers": given.workers,
-                                            "accesses": accesses, "kernel_seconds": round(kernel_seconds, 1), "programs": results}, indent=1) + "\n")
+                stored_json.store(path, {"repository": name, "commit": commit, "emulator": revision(), "date": datetime.date.today().isoformat(), "seconds_a_program": given.seconds, "workers": given.workers,
+                                            "accesses": accesses, "kernel_seconds": round(kernel_seconds, 1), "programs": results})
 
 
 if __name__ == "__main__":

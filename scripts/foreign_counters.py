@@ -25,6 +25,7 @@ import tempfile
 import time
 
 import foreign
+import stored_json
 
 METRICS = [f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st", "red", "atom")]
 METRICS += [f"smsp__sass_{what}_{op}.sum" for what in ("inst_executed_op_shared", "l1tex_data_pipe_lsu_wavefronts_mem_shared_op") for op in ("ld", "st", "atom")]
@@ -118,8 +119,8 @@ def read(given):
             except subprocess.TimeoutExpired:
                 run["exit"] = "timeout"
             print(program["program"], *arguments, run["exit"], flush=True)
-    pathlib.Path(given.out).write_text(json.dumps(machine(given) | {
-        "command": "scripts/foreign_counters.py read", "repositories": foreign.REPOSITORIES, "runs": runs}, indent=0) + "\n")
+    stored_json.store(pathlib.Path(given.out), machine(given) | {
+        "command": "scripts/foreign_counters.py read", "repositories": foreign.REPOSITORIES, "runs": runs})
 
 
 def compare(given):
@@ -165,10 +166,10 @@ def compare(given):
     for line in skipped:
         print("not compared:", line)
     if given.out:
-        pathlib.Path(given.out).write_text(json.dumps({
+        stored_json.store(pathlib.Path(given.out), {
             "device": stored["device"], "driver": stored["driver"], "commit": stored["commit"], "date": datetime.date.today().isoformat(),
             "emulator": foreign.revision(), "command": "scripts/foreign_counters.py compare", "kernels": len(kernels), "readings": readings, "equal": equal,
-            "not_compared": skipped, "different": different}, indent=1) + "\n")
+            "not_compared": skipped, "different": different})
 
 
 def run_step(doc, steps):

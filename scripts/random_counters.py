@@ -21,6 +21,7 @@ import tempfile
 import time
 
 import foreign_counters
+import stored_json
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
@@ -60,7 +61,7 @@ def read(given):
         except subprocess.TimeoutExpired:
             program["exit"] = "timeout"
         print(program["name"], program["exit"], len(program.get("counters", ())), "kernels", flush=True)
-    pathlib.Path(given.out).write_text(json.dumps(foreign_counters.machine(given) | {"command": "scripts/random_counters.py read"} | plan, indent=0) + "\n")
+    stored_json.store(pathlib.Path(given.out), foreign_counters.machine(given) | {"command": "scripts/random_counters.py read"} | plan)
 
 
 class Share:
@@ -115,10 +116,10 @@ def compare(given):
     for line in wrong + not_compared:
         print(line)
     if given.out:
-        pathlib.Path(given.out).write_text(json.dumps({key: stored[key] for key in ("device", "driver", "ncu", "commit", "date", "seed", "flags")} | {
+        stored_json.store(pathlib.Path(given.out), {key: stored[key] for key in ("device", "driver", "ncu", "commit", "date", "seed", "flags")} | {
             "emulator": foreign_counters.foreign.revision(), "command": "scripts/random_counters.py compare", "programs": len(stored["programs"]), "kernels": kernels, "wrong": wrong, "not_compared": not_compared,
             **emulator.stored(), "source": python.stored(), "features": {feature: share.stored() for feature, share in sorted(features.items())},
-            "different": different}, indent=1) + "\n")
+            "different": different})
 
 
 if __name__ == "__main__":

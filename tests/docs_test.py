@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What the documents say holds: their commands run and print what is pasted below them, the kernels that they name exist,
-links lead somewhere, and their tables and plots are those of the stored measurements.
+links lead somewhere, and their tables and their picture are those of the stored measurements.
 
     tests/docs_test.py             checks, with the program at $CORNERTURN
-    tests/docs_test.py --update    rewrites the tables, the plots in docs/plots and docs/report.html, as it reports on results/
+    tests/docs_test.py --update    rewrites the tables and docs/plots/headline.svg, as it reports on results/
 """
 
 import itertools
@@ -14,11 +14,11 @@ import re
 import sys
 import tempfile
 
-from document_tables import CAMPING, CORES, FRAMEWORKS, ROOT, TABLES, cells_of, report, run, run_once, with_tables
+from document_tables import CORES, FRAMEWORKS, ROOT, TABLES, cells_of, report, run_once, with_tables
 
 # docs/emulator.md's commands are run by emulate_docs_test.py.
 RUN_ELSEWHERE = {"docs/emulator.md"}
-LEAST_COMMANDED = {"README.md", "README.zh-CN.md", "HACKING.md", "docs/guide.md", "docs/guide.zh-CN.md", "docs/measuring.md", "docs/permute.md",
+LEAST_COMMANDED = {"README.md", "README.zh-CN.md", "HACKING.md", "docs/guide.md", "docs/measuring.md", "docs/permute.md",
                    "docs/why.md", "docs/why.zh-CN.md"}
 # HACKING.md's example is no kernel of this program: drop_in_test.py runs the commands that name it.
 EXAMPLE = "transpose/column_write"
@@ -140,23 +140,8 @@ def check_links(path):
             yield f"links to {target}, and {page.name} has no such heading"
 
 
-# The plots in docs/plots, by the results that they are drawn from and their name among that report's plots.
-PLOTS = {
-    "bench_transpose": (["bench_transpose"], "bench_transpose"),
-    "bench_transpose_heat": (["bench_transpose"], "bench_transpose_heat"),
-    "bench_python_permute": (["bench_python_permute"], "bench_python_permute"),
-    "ladder_transpose": (["ladder_transpose_16384x16384_f32"], "ladder_transpose_16384x16384_f32"),
-    "bench_gemm_roofline": (["bench_gemm", "bench_transpose"], "bench_gemm_roofline"),
-    **{f"why_{name}": ([f"why_{name}"], f"why_{name}") for name in ("conflicts", "coarsening", "vectors", "layouts")},
-    "headline": ([*FRAMEWORKS, *CORES], "headline"),
-    "why_camping": ([name for names in CAMPING.values() for name in names], "ladder_transpose_f32_sizes"),
-}
-# One that is drawn of the emulator's own trace.
-PICTURE, PICTURED = "warp_shared_16x16", "cornerturn explain transpose/shared@16x16 --rows 64"
-# The page of them all.
-PAGE = "docs/report.html"
-PAGE_RESULTS = ["ladder_transpose_16384x16384_f32", "counters_transpose_4096x4096_f32", "bench_transpose", "bench_transpose_host",
-                "ladder_gemm_4096x4096x4096", "bench_gemm"]
+# The only picture that is stored.
+PICTURE, PICTURE_RESULTS = "headline", [*FRAMEWORKS, *CORES]
 
 
 def measured(name):
@@ -223,28 +208,18 @@ def check_figures():
             yield f"does not say, as results/ have it: {figure}"
 
 
-def drawn(program):
-    """Yields (path, text) of every generated file in docs/."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, (results, plot) in PLOTS.items():
-            report(program, results, "--plots", folder, "--output", f"{folder}/page.html")
-            yield f"docs/plots/{name}.svg", pathlib.Path(folder, f"{plot}.svg").read_text()
-        run(program, f"{PICTURED} --svg {folder}/{PICTURE}.svg")
-        yield f"docs/plots/{PICTURE}.svg", pathlib.Path(folder, f"{PICTURE}.svg").read_text()
-    yield PAGE, report(program, PAGE_RESULTS)
-
-
 def generated(program):
     """Yields (path, text) of all that is made of results/."""
     for name in TABLES:
         yield name, with_tables(program, name, (ROOT / name).read_text())
-    yield from drawn(program)
+    with tempfile.TemporaryDirectory() as folder:
+        report(program, PICTURE_RESULTS, "--plots", folder, "--output", f"{folder}/page.html")
+        yield f"docs/plots/{PICTURE}.svg", pathlib.Path(folder, f"{PICTURE}.svg").read_text()
 
 
 def main():
     program = os.environ["CORNERTURN"]
     if sys.argv[1:] == ["--update"]:
-        (ROOT / "docs/plots").mkdir(exist_ok=True)
         for path, text in generated(program):
             (ROOT / path).write_text(text)
         return

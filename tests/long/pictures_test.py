@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The pictures in docs/plots are readable outside browsers too. librsvg and CairoSVG draw each of them, and librsvg draws
-it once more without its style sheet, as programs do that read attributes alone. The drawing must have the colours of the
+"""The program's pictures are readable outside browsers too. librsvg and CairoSVG draw each of them, and librsvg draws it
+once more without its style sheet, as programs do that read attributes alone. The drawing must have the colours of the
 light theme, and every text must stand out from what is behind it."""
 
 import functools
@@ -14,11 +14,17 @@ import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import script  # noqa: E402
 
-PICTURES = sorted(Path(os.environ["CORNERTURN_SOURCE_DIR"], "docs/plots").glob("*.svg"))
+RESULTS = Path(os.environ["CORNERTURN_SOURCE_DIR"], "results")
+# The results of one report each, without their ending.
+REPORTS = [["bench_transpose", "bench_gemm"], ["bench_python_permute"], ["ladder_transpose_16384x16384_f32"], ["why_conflicts"],
+           ["why_layouts"], [f"ladder_transpose_{size}_f32" for size in ("4096x4096", "16384x16384", "32768x32768")],
+           [f"bench_host_16_cores_random_{operation}_9202" for operation in ("transpose", "permute")] +
+           [f"bench_random_{operation}_3427" for operation in ("transpose", "permute")]]
 SVG = "{http://www.w3.org/2000/svg}"
 ZOOM = 2
 # WCAG's least contrast for large text. Thin letters drawn with grey edges reach it only at the middle of a stroke.
@@ -48,6 +54,21 @@ RENDERERS = {
     "CairoSVG": with_cairosvg,
     "attributes alone": lambda svg: with_librsvg(attributes_alone(svg)),
 }
+
+
+@functools.cache
+def pictures():
+    """(name, SVG) of each picture of the reports, and of a warp's accesses."""
+    found = {}
+    with TemporaryDirectory() as folder:
+        for results in REPORTS:
+            command = [os.environ["CORNERTURN"], "report", *(RESULTS / f"{name}.json" for name in results)]
+            subprocess.run([*command, "--plots", folder, "--output", f"{folder}/page.html"], check=True)
+        subprocess.run([os.environ["CORNERTURN"], "explain", "transpose/shared@16x16", "--rows", "64", "--svg", f"{folder}/warp.svg"],
+                       stdout=subprocess.DEVNULL, check=True)
+        for path in sorted(Path(folder).glob("*.svg")):
+            found[path.name] = path.read_text()
+    return found.items()
 
 
 def light_theme(svg):
@@ -86,19 +107,18 @@ def box_of(text):
 
 class Pictures(unittest.TestCase):
     def test_there_are_some(self):
-        self.assertGreater(len(PICTURES), 10)
+        self.assertGreater(len(pictures()), 10)
 
     def test_colours(self):
-        for path in PICTURES:
-            svg = path.read_text()
+        for picture, svg in pictures():
             theme = light_theme(svg)
-            self.assertIn("ink", theme, path.name)
+            self.assertIn("ink", theme, picture)
             shapes = re.findall(r'<(?:rect|circle|polygon) class="([\w-]+)"', svg)
             wanted = {theme[name] for name in shapes if name in theme} | {theme["paper"]}
             # Colours of their own, of a heat map or of a warp's lanes.
             wanted |= {tuple(bytes.fromhex(digits)) for digits in re.findall(r'<rect fill="#([0-9a-f]{6})"', svg)}
             for name in RENDERERS:
-                with self.subTest(picture=path.name, renderer=name):
+                with self.subTest(picture=picture, renderer=name):
                     image = drawn(name, svg)
                     found = {colour for _, colour in image.getcolors(image.width * image.height)}
                     self.assertGreater(len(found), 8, "it is of one colour, or nearly so")
@@ -108,13 +128,12 @@ class Pictures(unittest.TestCase):
                         self.assertEqual(image.getpixel(corner)[:3], theme["paper"])
 
     def test_text_can_be_read(self):
-        for path in PICTURES:
-            svg = path.read_text()
+        for picture, svg in pictures():
             without = re.sub(r"<text .*?</text>", "", svg, flags=re.DOTALL)
             texts = [text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if (text.text or "").strip(" .-")]
-            self.assertGreater(len(texts), 5, path.name)
+            self.assertGreater(len(texts), 5, picture)
             for name in RENDERERS:
-                with self.subTest(picture=path.name, renderer=name):
+                with self.subTest(picture=picture, renderer=name):
                     image, ground = (drawn(name, each).convert("RGB") for each in (svg, without))
                     faint = []
                     for text in texts:

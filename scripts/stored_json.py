@@ -1,0 +1,24 @@
+"""JSON as results/ stores it: values that are short, or hold no other lists or objects, take one line each. A difference
+then shows which of them changed."""
+
+import json
+
+WIDTH = 400
+
+
+def text(value, indent=""):
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) <= WIDTH or not any(isinstance(part, (dict, list)) for part in inner):
+        return line
+    deeper = indent + " "
+    if isinstance(value, dict):
+        parts = (f"{json.dumps(key, ensure_ascii=False)}: {text(part, deeper)}" for key, part in value.items())
+    else:
+        parts = (text(part, deeper) for part in value)
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{begin}\n" + ",\n".join(deeper + part for part in parts) + f"\n{indent}{end}"
+
+
+def store(path, value):
+    path.write_text(text(value) + "\n", encoding="utf-8")
